@@ -1,0 +1,124 @@
+"""Where an attractor is: the paper's way, and the zero of a local affine fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ._types import FloatArray, IntArray
+
+# Last shares of every path that are tried for the affine fit: small ones are closer to linear, large ones average
+# more noise; the standard error decides.
+LAST_SHARES = (0.02, 0.05, 0.1, 0.2, 0.4)
+
+
+@dataclass(frozen=True)
+class Attractor:
+    """`position` with its standard error per coordinate, and the estimates it was chosen from.
+
+    `by_intersection`: where the lines of the embedding meet, mapped back to x (the paper). `by_affine_fit`: the zero of
+    v = A (x - x*) near the ends, None where that is ill posed or A is not stable. `by_mean_end`: mean of the ends.
+    """
+
+    position: FloatArray
+    standard_error: FloatArray
+    by_intersection: FloatArray
+    by_affine_fit: FloatArray | None
+    by_mean_end: FloatArray
+
+
+def locate(x: FloatArray, v: FloatArray, paths: list[IntArray], embedding: FloatArray) -> Attractor:
+    """Attractor of one sub-dynamics. `embedding` (n, m) has a row per node, path after path."""
+    ends = np.array([x[p[-1]] for p in paths])
+    mean_end = ends.mean(axis=0)
+    step = np.median(np.concatenate([np.linalg.norm(np.diff(x[p], axis=0), axis=1) for p in paths]))
+    if len(paths) > 1:
+        mean_error = ends.std(axis=0, ddof=1) / np.sqrt(len(paths))
+    else:
+        # One end says where it stopped, to within the way it still had: the last step, at least its own rounding.
+        mean_error = np.full(x.shape[1], max(step, np.finfo(np.float64).tiny))
+    best, error = mean_end, mean_error
+    affine = None
+    for share in LAST_SHARES:
+        fit = _affine_zero(x, v, paths, share, mean_end)
+        if fit is not None and np.linalg.norm(fit[1]) < np.linalg.norm(error):
+            (best, error), affine = fit, fit[0]
+    return Attractor(best, error, intersection(x, paths, embedding), affine, mean_end)
+
+
+def locate_on_graph(x: FloatArray, v: FloatArray, nodes: IntArray, embedding: FloatArray) -> Attractor:
+    """Attractor of a component without paths, as in the paper: lines through neighbours in the embedding.
+
+    Every node and its nearest neighbour in the embedding give a line; the point nearest to all lines is mapped back
+    through the node nearest to it, and the spread of the ten nearest ones is its error.
+    """
+    tree = cKDTree(embedding)
+    near = tree.query(embedding, k=min(2, len(nodes)))[1].reshape(len(nodes), -1)[:, -1]
+    direction = embedding[near] - embedding
+    length = np.linalg.norm(direction, axis=1)
+    usable = length > 0
+    meeting = _nearest_to_lines(embedding[usable], direction[usable] / length[usable, None], embedding.mean(axis=0))
+    around = nodes[np.atleast_1d(tree.query(meeting, k=min(10, len(nodes)))[1])]
+    place = x[around[0]]
+    return Attractor(place, x[around].std(axis=0), place, None, place)
+
+
+def _nearest_to_lines(points: FloatArray, directions: FloatArray, fallback: FloatArray) -> FloatArray:
+    """Least-squares meeting point of lines: sum (I - m m^T) (u - p) = 0."""
+    if len(points) == 0:
+        return fallback
+    m = points.shape[1]
+    off_line = np.eye(m) - directions[:, :, None] * directions[:, None, :]
+    right = np.einsum("kab,kb->a", off_line, points)
+    return np.asarray(np.linalg.lstsq(off_line.sum(axis=0), right, rcond=None)[0], dtype=np.float64)
+
+
+def _affine_zero(
+    x: FloatArray, v: FloatArray, paths: list[IntArray], share: float, near: FloatArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """x* of v = A (x - x*) on the last `share` of every path, with standard error; None where it means nothing.
+
+    Delta method: cov(x*) = z^T (Z^T Z)^-1 z A^-1 S A^-T with z = (x*, 1) and S the covariance of the residuals. Samples
+    along a path share their errors, so that only as many are counted as there are paths.
+    """
+    d = x.shape[1]
+    tails = [p[-max(3, int(np.ceil(share * len(p)))) :] for p in paths]
+    used = np.concatenate(tails)
+    if len(used) < 2 * (d + 1):
+        return None
+    centre, scale = near, np.linalg.norm(x[used] - near, axis=1).max()
+    if scale == 0:
+        return None
+    z = np.column_stack([(x[used] - centre) / scale, np.ones(len(used))])
+    coefficients, _, rank, singular = np.linalg.lstsq(z, v[used], rcond=None)
+    if rank < d + 1 or singular[-1] < 1e-6 * singular[0]:
+        return None
+    matrix, offset = coefficients[:d].T, coefficients[d]
+    if np.linalg.eigvals(matrix).real.max() >= 0:
+        return None
+    zero = np.linalg.solve(matrix, -offset)
+    if np.linalg.norm(zero) > 1:  # outside the samples it was fitted to: extrapolation
+        return None
+    residual = v[used] - z @ coefficients
+    inverse = np.linalg.inv(matrix)
+    spread = inverse @ (residual.T @ residual / max(len(used) - d - 1, 1)) @ inverse.T
+    at_zero = np.append(zero, 1.0)
+    leverage = at_zero @ np.linalg.solve(z.T @ z, at_zero) * len(used) / len(paths)
+    return centre + scale * zero, scale * np.sqrt(np.maximum(np.diag(spread), 0) * leverage)
+
+
+def intersection(x: FloatArray, paths: list[IntArray], embedding: FloatArray) -> FloatArray:
+    """Mean of the pairwise intersections of the paths' lines in the embedding, mapped back through the nearest nodes.
+
+    The point nearest to all lines, in least squares, is that mean for lines that meet; the nearest node of every path
+    is taken, and their positions averaged.
+    """
+    bounds = np.concatenate([[0], np.cumsum([len(p) for p in paths])])
+    parts = [embedding[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    centres = np.array([u.mean(axis=0) for u in parts])
+    directions = np.array([np.linalg.svd((u - c).T @ (u - c))[0][:, 0] for u, c in zip(parts, centres, strict=True)])
+    meeting = _nearest_to_lines(centres, directions, centres.mean(axis=0))
+    nearest = [x[p[np.argmin(np.linalg.norm(u - meeting, axis=1))]] for p, u in zip(paths, parts, strict=True)]
+    return np.asarray(np.mean(nearest, axis=0), dtype=np.float64)

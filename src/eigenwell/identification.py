@@ -1,0 +1,208 @@
+"""identify(): from samples to the number of attractors, labels, attractors and linear embeddings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ._types import FloatArray, IntArray
+from .attractors import Attractor, locate, locate_on_graph
+from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations
+from .graphs import Clique, Graph, Join, PathGraph
+from .paths import REMAINDER, Grouping, PathFinding, SuccessorGraph, TrajectoryGraph, typical_length
+from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectra
+
+
+class Builder(Protocol):
+    """Turns demonstrations into a grouped path graph (TrajectoryGraph, SuccessorGraph) or any graph (KernelGraph)."""
+
+    def build(self, demos: Demonstrations) -> PathFinding | Graph: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """What identify() found; sub-dynamics are numbered by the position of their attractor, first coordinate first.
+
+    labels        (n,) sub-dynamics of every sample, -1 where unassigned
+    attractors    (Q, d) their places; `located[q]` has the standard error and the single estimates
+    embeddings    Q arrays (n_q, m), m = min(K_q - 1, d), at least 1: straight lines that meet in the attractor; row i
+                  belongs to sample `members(q)[i]`
+    spectra       Q spectra of the graph Laplacian, the constant eigenvector first
+    graph         the paths: `graph.path(k)` lists sample indices in order of time; or the kernel's graph
+    grouping      how the ends were grouped, with the range of thresholds that gives the same answer; None for a kernel
+                  graph, whose components are the answer
+    arrived       share of the attractors at which a path comes to rest
+    confidence    0 to 1: how far the threshold can move before Q changes, times `arrived`; for a kernel graph the
+                  share of samples that have a label
+    warnings      doubts, each with a name and a sentence
+    """
+
+    labels: IntArray
+    attractors: FloatArray
+    located: tuple[Attractor, ...]
+    embeddings: tuple[FloatArray, ...]
+    spectra: tuple[Spectrum, ...]
+    graph: PathGraph | Graph
+    grouping: Grouping | None
+    arrived: float
+    warnings: tuple[Caution, ...]
+
+    @property
+    def n_attractors(self) -> int:
+        return len(self.attractors)
+
+    @property
+    def confidence(self) -> float:
+        if self.grouping is None:
+            return float((self.labels >= 0).mean())
+        return self.grouping.confidence * self.arrived
+
+    @property
+    def uncertainty(self) -> FloatArray:
+        """(Q, d) standard errors of the attractors."""
+        return np.array([a.standard_error for a in self.located])
+
+    def members(self, q: int) -> IntArray:
+        """Samples of sub-dynamics q, path after path in order of time: the rows of embeddings[q]."""
+        return self.spectra[q].nodes
+
+    def paths(self, q: int) -> list[IntArray]:
+        """Sample indices of every path of sub-dynamics q, in order of time."""
+        if isinstance(self.graph, Graph):
+            raise DataError("A kernel graph has no paths; identify with SuccessorGraph or TrajectoryGraph to get them.")
+        return [self.graph.path(int(k)) for k in self.graph.paths_of(q)]
+
+    def __repr__(self) -> str:
+        doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
+        return f"Identification({self.n_attractors} attractors, confidence {self.confidence:.2f}{doubts})"
+
+    def __str__(self) -> str:
+        word = "attractor" if self.n_attractors == 1 else "attractors"
+        lines = [f"{self.n_attractors} {word}, confidence {self.confidence:.2f}"]
+        for q in range(self.n_attractors):
+            place = ", ".join(
+                f"{c:.4g} ± {e:.1g}" for c, e in zip(self.attractors[q], self.located[q].standard_error, strict=True)
+            )
+            paths = f"{len(self.graph.paths_of(q))} paths, " if isinstance(self.graph, PathGraph) else ""
+            lines.append(f"  {q}: x* = ({place}), {paths}{int((self.labels == q).sum())} samples")
+        lines += [f"  ! {caution}" for caution in self.warnings]
+        return "\n".join(lines)
+
+
+def identify(
+    data: Any,
+    v: Any = None,
+    *,
+    dt: float | None = None,
+    time: Any = None,
+    graph: Builder | None = None,
+    join: Join | None = None,
+    masses: Masses | None = None,
+) -> Identification:
+    """How many attractors, which sample belongs to which, where each is, and in which coordinates it is linear.
+
+    `identify(demos)`, `identify(x, v)` for unordered samples, `identify([(x1, v1), ...])` or
+    `identify([x1, x2, ...], dt=0.01)` for trajectories. `graph` chooses how samples become paths: by default the order
+    given, or SuccessorGraph for unordered samples. `join` (default Clique) and `masses` (default ExactMasses) choose
+    how the paths of one attractor are tied together; the defaults make every embedding exactly linear.
+    """
+    demos = Demonstrations.of(data, v, dt=dt, time=time)
+    builder = graph or (TrajectoryGraph() if demos.ordered else SuccessorGraph())
+    found = builder.build(demos)
+    if isinstance(found, Graph):
+        return _from_graph(demos, found)
+    return _from_paths(demos, found, join or Clique(), masses or ExactMasses())
+
+
+def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: Masses) -> Identification:
+    paths = _canonical(demos, found.graph)
+    most = int(np.bincount(paths.group[paths.group >= 0]).max())
+    # The constant vector, the embedding, and one more, to see the gap behind it.
+    spectra = joined_spectra(paths, join, masses, 2 + max(1, min(demos.dimension, most - 1)))
+    embeddings, located = [], []
+    for q, spectrum in enumerate(spectra):
+        mine = [paths.path(int(k)) for k in paths.paths_of(q)]
+        embeddings.append(spectrum.eigenvectors[:, 1 : 1 + max(1, min(demos.dimension, len(mine) - 1))])
+        located.append(locate(demos.x, demos.v, mine, embeddings[q]))
+    return Identification(
+        labels=paths.labels,
+        attractors=np.array([a.position for a in located]),
+        located=tuple(located),
+        embeddings=tuple(embeddings),
+        spectra=spectra,
+        graph=paths,
+        grouping=found.grouping,
+        arrived=found.arrived,
+        warnings=demos.warnings + found.warnings,
+    )
+
+
+def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
+    """Alg. 1 of the paper on any graph: a component is a sub-dynamics, its first eigenvectors the embedding."""
+    spectra = graph_spectra(graph, 2 + demos.dimension)
+    typical = typical_length(np.array([len(s.nodes) for s in spectra]))
+    whole = [s for s in spectra if len(s.nodes) >= max(SHORTEST_PATH, REMAINDER * typical)]
+    if not whole:
+        raise DataError(
+            f"Expected a graph with components of at least {SHORTEST_PATH} samples, got {len(spectra)} components, none "
+            "that large. Raise sigma or theta_r, or lower eps."
+        )
+    located = [locate_on_graph(demos.x, demos.v, s.nodes, s.eigenvectors[:, 1:3]) for s in whole]
+    order = _by_place(np.array([a.position for a in located]), demos.x)
+    labels = np.full(demos.n_samples, -1, dtype=np.intp)
+    for q, k in enumerate(order):
+        labels[whole[k].nodes] = q
+    left_out = int((labels < 0).sum())
+    cautions = () if left_out == 0 else (_unassigned(left_out, len(spectra) - len(whole)),)
+    return Identification(
+        labels=labels,
+        attractors=np.array([located[k].position for k in order]),
+        located=tuple(located[k] for k in order),
+        embeddings=tuple(whole[k].eigenvectors[:, 1 : 1 + demos.dimension] for k in order),
+        spectra=tuple(whole[k] for k in order),
+        graph=graph,
+        grouping=None,
+        arrived=1.0,
+        warnings=demos.warnings + cautions,
+    )
+
+
+def _unassigned(samples: int, components: int) -> Caution:
+    return Caution(
+        "unassigned-samples",
+        f"{samples} samples lie in {components} components too small to trust and have label -1. Raise sigma or theta_r, "
+        "or lower eps; or use SuccessorGraph, which has no parameters.",
+    )
+
+
+def _by_place(places: FloatArray, x: FloatArray) -> IntArray:
+    """Order by first coordinate, then second, ...; rounded to a thousandth of the data's extent, so that equal
+    coordinates do not decide by rounding error."""
+    return np.lexsort(np.round(places / (1e-3 * np.ptp(x, axis=0).max())).T[::-1])
+
+
+def _canonical(demos: Demonstrations, graph: PathGraph) -> PathGraph:
+    """Sub-dynamics by the place of their ends, paths by the direction they come from: no trace of the sample order.
+
+    Directions are angles in the plane that the starts spread most in, so that a cycle or the first two coordinates of
+    the embedding go round the attractor as the data do.
+    """
+    ends, starts = demos.x[graph.terminals], demos.x[graph.nodes[graph.offsets[:-1]]]
+    n_groups = int(graph.group.max()) + 1
+    centre = np.array([ends[graph.group == q].mean(axis=0) for q in range(n_groups)])
+    rank = np.empty(n_groups, dtype=np.intp)
+    rank[_by_place(centre, demos.x)] = np.arange(n_groups)
+    group = np.where(graph.group >= 0, rank[graph.group], -1)
+    angle = np.zeros(graph.n_paths)
+    for q in range(n_groups):
+        mine = graph.group == q
+        offset = starts[mine] - centre[q]
+        plane = np.linalg.svd(offset.T @ offset)[0][:, :2]
+        plane *= np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+        angle[mine] = np.arctan2(*(offset @ plane).T)
+    order = np.lexsort((graph.nodes[graph.offsets[:-1]], angle, np.where(group < 0, n_groups, group)))
+    nodes = np.concatenate([graph.path(int(k)) for k in order])
+    offsets = np.concatenate([[0], np.cumsum(graph.lengths[order])]).astype(np.intp)
+    return PathGraph(graph.n_samples, nodes, offsets, group[order])

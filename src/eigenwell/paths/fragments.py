@@ -1,0 +1,281 @@
+"""From chains to whole paths: linking across gaps and corners, zipping overlaps, absorbing crumbs.
+
+The same steps as in multi-object tracking. *Link*: the tail of one chain continues in the head of another, judged by
+states fitted to several samples. *Zip*: two chains that took alternate samples of one stretch become one. *Absorb*:
+what is left over within the noise of a path (a pen at rest scatters samples that have no order) joins that path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._types import FloatArray, IntArray
+from .chains import Chains, best_links, unique_pairs
+from .kinematics import FIT, TRIM, Kinematics, estimate, fit_states
+from .links import IN_MOTION, link_score
+
+# Gaps, in steps, that are tried; between them the likelihood is smooth.
+GAPS = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
+# Short gaps are closed first, with every chain down to single samples; long ones only between real chains.
+FIRST_GAPS, LATER_GAPS, LAST_GAP = (1.0, 2.0, 4.0, 8.0), (4.0, 8.0, 16.0), 32.0
+REAL_CHAIN = 4
+# Heads examined for each tail, and samples examined around an end or a crumb.
+HEADS, AROUND = 10, 30
+# An overlap or a crumb counts when this share of its samples lies on the other chain.
+ON_PATH = 0.8
+# A link is doubtful when it misses by more than three times what is usual.
+DOUBT = 9.0
+
+
+@dataclass(frozen=True)
+class Fragments:
+    """Paths after all linking. `path_of[i]` is the path of sample i; nodes in order of time, path by path."""
+
+    nodes: IntArray
+    offsets: IntArray
+    kinematics: Kinematics
+
+    @property
+    def lengths(self) -> IntArray:
+        return np.diff(self.offsets)
+
+
+def join_fragments(x: FloatArray, v: FloatArray, chains: Chains, kin: Kinematics, *, beyond_doubt: bool) -> Fragments:
+    """All samples in paths: whole ones, and the remainders nothing could be done with."""
+    if not beyond_doubt:
+        chains = cut_doubtful(x, chains, kin)
+    for gap in FIRST_GAPS:
+        for _ in range(2):
+            linked = _link(x, chains, kin, gap, shortest=1)
+            if linked is None:
+                break
+            chains, kin = linked, estimate(x, v, linked)
+    for _ in range(4):  # each round resolves what the last one uncovered; more than two are rare
+        before = chains.n_chains
+        zipped = None if beyond_doubt else _zip(x, chains, kin)  # chains beyond doubt skip no samples
+        if zipped is not None:
+            chains, kin = zipped, estimate(x, v, zipped)
+        for gap in LATER_GAPS:
+            linked = _link(x, chains, kin, gap, shortest=REAL_CHAIN)
+            if linked is not None:
+                chains, kin = linked, estimate(x, v, linked)
+        if chains.n_chains == before:
+            break
+    linked = _link(x, chains, kin, LAST_GAP, shortest=REAL_CHAIN)
+    if linked is not None:
+        chains, kin = linked, estimate(x, v, linked)
+    return _absorb(x, chains, kin)
+
+
+def end_states(x: FloatArray, chains: Chains, kin: Kinematics, tails: bool) -> tuple[FloatArray, FloatArray]:
+    """Fitted states at all tails, or at all heads."""
+    k = np.arange(1 - FIT, 1) if tails else np.arange(FIT)
+    where = (chains.offsets[1:] - 1 if tails else chains.offsets[:-1])[:, None] + k
+    used = (where >= chains.offsets[:-1, None]) & (where < chains.offsets[1:, None])
+    clipped = np.clip(where, chains.offsets[:-1, None], chains.offsets[1:, None] - 1)
+    return fit_states(x, kin, chains.order[clipped], used, FIT - 1 if tails else 0)
+
+
+def _link(x: FloatArray, chains: Chains, kin: Kinematics, longest: float, shortest: int) -> Chains | None:
+    """Most likely continuations over at most `longest` steps among chains of at least `shortest` samples."""
+    d = x.shape[1]
+    real = np.flatnonzero(chains.lengths >= shortest)
+    n = len(real)
+    if n < 2:
+        return None
+    tail, tail_cov = (a[real] for a in end_states(x, chains, kin, tails=True))
+    head, head_cov = (a[real] for a in end_states(x, chains, kin, tails=False))
+    tails, heads = chains.tails[real], chains.heads[real]
+    tree = cKDTree(x[heads])
+    k = min(HEADS, n)
+    near = tree.query(x[tails], k=k)[1].reshape(n, k)
+    ahead = tree.query(x[tails] + tail[:, 1] * (1 + longest) / 2, k=k)[1].reshape(n, k)
+    f, g = unique_pairs(np.repeat(np.arange(n), 2 * k), np.concatenate([near, ahead], axis=1).ravel(), n)
+    share = np.sqrt(kin.dt[heads[g]] / kin.dt[tails[f]])[:, None]
+    p_a, u_a, w_a = tail[f, 0], tail[f, 1] * share, tail[f, 2] * share**2
+    p_b, u_b, w_b = head[g, 0], head[g, 1] / share, head[g, 2] / share**2
+    m = GAPS[longest >= GAPS]
+    gap, variance = _mismatch((p_a, u_a, w_a), (p_b, u_b, w_b), tail_cov[f] + head_cov[g], m, kin.bend)
+    typical = np.median(np.linalg.norm(kin.u, axis=1))
+    # Both sides must be in motion: a path at rest may end, and one that sets off at once may begin.
+    slower = np.minimum(np.linalg.norm(u_a, axis=1), np.linalg.norm(u_b, axis=1))
+    motion = 2 * np.minimum(1, slower / typical)
+    score = link_score(gap, variance, float(x.var(0).mean()), d, m - 1)
+    follows = best_links(f, g, score.min(axis=1) - IN_MOTION * motion, n)
+    linked = np.flatnonzero(follows >= 0)
+    if len(linked) == 0:
+        return None
+    successor = chains.successor.copy()
+    successor[tails[linked]] = heads[follows[linked]]
+    joined = Chains.of(successor, x)
+    return joined if joined.n_chains < chains.n_chains else None
+
+
+State = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def _mismatch(
+    a: State, b: State, covariance: FloatArray, m: FloatArray, bend: float
+) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+    """Squared misses in position and displacement over gaps m, and the variance of one coordinate of each.
+
+    The cubic that has both states (p, u, w) at its ends satisfies
+    p_b - p_a = m (u_a + u_b)/2 + m^2 (w_a - w_b)/12 and u_b - u_a = m (w_a + w_b)/2.
+    """
+    (p_a, u_a, w_a), (p_b, u_b, w_b) = a, b
+    miss2, change2 = np.empty((len(p_a), len(m))), np.empty((len(p_a), len(m)))
+    for c, gap in enumerate(m):
+        miss2[:, c] = ((p_b - p_a - gap * (u_a + u_b) / 2 - gap**2 * (w_a - w_b) / 12) ** 2).sum(1)
+        change2[:, c] = ((u_b - u_a - gap * (w_a + w_b) / 2) ** 2).sum(1)
+    cov_p, cov_u = covariance[:, 0, 0][:, None], covariance[:, 1, 1][:, None]
+    variance_p = cov_p + m**2 / 4 * cov_u + (m**2 * bend) ** 2 / 12
+    return (miss2, change2), (variance_p, cov_u + (m * bend) ** 2)
+
+
+def cut_doubtful(x: FloatArray, chains: Chains, kin: Kinematics) -> Chains:
+    """Chains without the links that the samples before and after them contradict.
+
+    Where two paths cross at a small angle, single samples are easily swapped; fits to eight samples on either side
+    see it. Whatever is cut is offered to `_link` again, so a good link cut in a sharp corner comes back.
+    """
+    position = np.arange(len(x) - 1)[chains.chain_at[1:] == chains.chain_at[:-1]]
+    start, stop = chains.offsets[chains.chain_at[position]], chains.offsets[chains.chain_at[position] + 1]
+    sides = []
+    for k, at, first in ((np.arange(1 - FIT, 1), FIT - 1, position), (np.arange(FIT), 0, position + 1)):
+        where = first[:, None] + k
+        used = (where >= start[:, None]) & (where < stop[:, None])
+        sides.append(fit_states(x, kin, chains.order[np.clip(where, start[:, None], stop[:, None] - 1)], used, at))
+    (a, cov_a), (b, cov_b) = sides
+    spans = np.array([1.0, 2.0, 3.0])
+    states = ((a[:, 0], a[:, 1], a[:, 2]), (b[:, 0], b[:, 1], b[:, 2]))
+    gap, variance = _mismatch(*states, cov_a + cov_b, spans, kin.bend)
+    chi2 = (gap[0] / variance[0] + gap[1] / variance[1]).min(axis=1)
+    if len(chi2) == 0:
+        return chains
+    # Noise and bending differ along real paths; nine links in ten are good, so their own spread sets the measure.
+    usual = max(float(np.quantile(chi2, TRIM)), 2.0 * x.shape[1])
+    successor = chains.successor.copy()
+    successor[chains.order[position[chi2 > DOUBT * usual]]] = -1
+    return Chains.of(successor, x)
+
+
+def tolerance(kin: Kinematics) -> FloatArray:
+    """How far from a path a sample of it may lie: four standard deviations of noise and two local steps."""
+    step = np.maximum(np.linalg.norm(kin.u, axis=1), 2 * kin.noise_u)
+    return np.asarray(4 * np.sqrt(2) * kin.noise_x + 2 * step, dtype=np.float64)
+
+
+def _beside(
+    x: FloatArray, chains: Chains, kin: Kinematics, samples: IntArray, tree: cKDTree
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """(row of `samples`, neighbour in another chain that moves alike, distance over tolerance) for all neighbours."""
+    k = min(AROUND, len(x))
+    distance, near = tree.query(x[samples], k=k)
+    distance, near = distance.reshape(-1, k), near.reshape(-1, k)
+    reach = tolerance(kin)[samples][:, None]
+    change = np.linalg.norm(kin.u[near] - kin.u[samples][:, None], axis=2)
+    alike = change <= 4 * np.sqrt(2) * kin.noise_u + 0.5 * np.linalg.norm(kin.u[samples], axis=1)[:, None]
+    ok = (distance <= reach) & alike & (chains.chain_of[near] != chains.chain_of[samples][:, None])
+    row, column = np.nonzero(ok)
+    return row, near[row, column], (distance / reach)[row, column]
+
+
+def _zip(x: FloatArray, chains: Chains, kin: Kinematics) -> Chains | None:
+    """Merge pairs of chains where the tail of A lies on B and the head of B on A, in time order."""
+    real = np.flatnonzero(chains.lengths >= REAL_CHAIN)
+    tree = cKDTree(x)
+    row, on_b, miss = _beside(x, chains, kin, chains.tails[real], tree)
+    leave = _closest(real[row], chains.chain_of[on_b], on_b, miss)
+    row, on_a, miss = _beside(x, chains, kin, chains.heads[real], tree)
+    enter = _closest(chains.chain_of[on_a], real[row], on_a, miss)
+    both = sorted((leave[pair][1] + enter[pair][1], pair) for pair in leave.keys() & enter.keys())
+    successor, used = chains.successor.copy(), set[int]()
+    for _, (a, b) in both:
+        if a in used or b in used:
+            continue
+        first, last = chains.position_of[enter[a, b][0]], chains.position_of[leave[a, b][0]]
+        in_a = chains.order[first : chains.offsets[a + 1]]
+        in_b = chains.order[chains.offsets[b] : last + 1]
+        # The end of one and the beginning of the other; trajectories that run together all the way stay two.
+        if 2 * len(in_a) > chains.lengths[a] or 2 * len(in_b) > chains.lengths[b]:
+            continue
+        key, distance = _along(x, kin, in_a, in_b)
+        if (distance <= tolerance(kin)[in_a]).mean() < ON_PATH:
+            continue
+        used |= {a, b}
+        merged = np.concatenate([in_a, in_b])[np.argsort(np.concatenate([key, np.arange(len(in_b))]), kind="stable")]
+        before, after = chains.order[chains.offsets[a] : first], chains.order[last + 1 : chains.offsets[b + 1]]
+        whole = np.concatenate([before, merged, after])
+        successor[whole[:-1]], successor[whole[-1]] = whole[1:], -1
+    return Chains.of(successor, x) if used else None
+
+
+def _closest(a: IntArray, b: IntArray, sample: IntArray, miss: FloatArray) -> dict[tuple[int, int], tuple[int, float]]:
+    best: dict[tuple[int, int], tuple[int, float]] = {}
+    for k in np.argsort(-miss, kind="stable"):
+        best[int(a[k]), int(b[k])] = (int(sample[k]), float(miss[k]))
+    return best
+
+
+def _along(x: FloatArray, kin: Kinematics, samples: IntArray, path: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Place of `samples` along the ordered samples of a path, as a real-valued position, and their distance to it."""
+    distance, nearest = cKDTree(x[path]).query(x[samples])
+    host = path[nearest]
+    u2 = (kin.u[host] ** 2).sum(1) + np.finfo(np.float64).tiny
+    ahead = np.clip(((x[samples] - x[host]) * kin.u[host]).sum(1) / u2, -0.49, 0.49)
+    return nearest + ahead, np.asarray(distance, dtype=np.float64)
+
+
+def typical_length(lengths: IntArray) -> int:
+    """Length of the chain that the median sample lies in; remainders, however many, hardly move it."""
+    by_length = np.sort(lengths)[::-1]
+    return int(by_length[np.searchsorted(np.cumsum(by_length), lengths.sum() / 2)])
+
+
+def _absorb(x: FloatArray, chains: Chains, kin: Kinematics) -> Fragments:
+    """Give every crumb that lies on a path at least twice as long to that path, at its place in it."""
+    host = np.arange(chains.n_chains)
+    lengths = chains.lengths
+    small = np.flatnonzero(2 * lengths <= typical_length(lengths))
+    if len(small):
+        near_chain = _neighbour_chains(x, chains, kin, small)
+        for c in small[np.argsort(lengths[small], kind="stable")]:
+            samples, others = near_chain.get(int(c), (np.empty(0, np.intp), np.empty(0, np.intp)))
+            others = host[others]
+            fit = (others != c) & (lengths[others] >= 2 * lengths[c])
+            pairs = np.unique(np.stack([others[fit], samples[fit]]), axis=1)
+            chain, hits = np.unique(pairs[0], return_counts=True)
+            if len(chain) and hits.max() >= ON_PATH * lengths[c]:
+                host[host == c] = chain[hits.argmax()]
+    key = np.empty(len(x))
+    key[chains.order] = np.arange(len(x)) - chains.offsets[chains.chain_at]
+    for c in np.unique(host[host != np.arange(chains.n_chains)]):
+        guests = np.concatenate(
+            [chains.members(int(g)) for g in np.flatnonzero((host == c) & (np.arange(len(host)) != c))]
+        )
+        key[guests] = _along(x, kin, guests, chains.members(int(c)))[0]
+    owner = host[chains.chain_of]
+    nodes = np.lexsort((key, owner)).astype(np.intp)
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(owner[nodes]) != 0]))
+    return Fragments(nodes, np.append(starts, len(x)).astype(np.intp), kin)
+
+
+def _neighbour_chains(
+    x: FloatArray, chains: Chains, kin: Kinematics, small: IntArray
+) -> dict[int, tuple[IntArray, IntArray]]:
+    """For each small chain: (sample, neighbouring chain) pairs within tolerance."""
+    is_small = np.zeros(chains.n_chains, dtype=bool)
+    is_small[small] = True
+    samples = np.flatnonzero(is_small[chains.chain_of])
+    k = min(AROUND, len(x))
+    distance, near = cKDTree(x).query(x[samples], k=k)
+    row, column = np.nonzero(distance.reshape(-1, k) <= tolerance(kin)[samples][:, None])
+    sample, other = samples[row], chains.chain_of[near.reshape(-1, k)[row, column]]
+    mine = chains.chain_of[sample]
+    order = np.argsort(mine, kind="stable")
+    chain, start = np.unique(mine[order], return_index=True)
+    ends = np.append(start[1:], len(order))
+    return {int(c): (sample[order[a:b]], other[order[a:b]]) for c, a, b in zip(chain, start, ends, strict=True)}

@@ -1,0 +1,42 @@
+"""The graph Laplacian: the paper's kernel and graph, and spectra of joined paths and of any graph."""
+
+from .kernel_graph import KernelGraph
+from .kernels import CorrectedFilter, CorrectedGamma, PrintedFilter, PrintedGamma, VelocityAugmentedKernel
+from .masses import ContinuumMasses, ExactMasses, Masses, UnitMasses
+from .spectrum import (
+    Spectrum,
+    assign_eigenvectors,
+    embedding,
+    first_gap,
+    graph_spectra,
+    joined_laplacian,
+    joined_spectra,
+    joined_spectrum,
+    largest_gap,
+    linearity,
+    null_vectors,
+)
+
+__all__ = [
+    "ContinuumMasses",
+    "CorrectedFilter",
+    "CorrectedGamma",
+    "ExactMasses",
+    "KernelGraph",
+    "Masses",
+    "PrintedFilter",
+    "PrintedGamma",
+    "Spectrum",
+    "UnitMasses",
+    "VelocityAugmentedKernel",
+    "assign_eigenvectors",
+    "embedding",
+    "first_gap",
+    "graph_spectra",
+    "joined_laplacian",
+    "joined_spectra",
+    "joined_spectrum",
+    "largest_gap",
+    "linearity",
+    "null_vectors",
+]

@@ -1,0 +1,134 @@
+"""The door: what comes in is right, or is refused with a sentence that helps."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigenwell.demonstrations import DataError, Demonstrations, first_occurrence
+from eigenwell.velocities import estimate_velocities
+
+T = np.linspace(0, 1, 40)
+X = np.column_stack([np.exp(-3 * T), T * np.exp(-3 * T)])
+V = np.column_stack([-3 * np.exp(-3 * T), (1 - 3 * T) * np.exp(-3 * T)])
+DT = T[1]
+
+
+def with_nan(x):
+    x = x.copy()
+    x[[3, 7]] = np.nan
+    return x
+
+
+BAD = {
+    "empty array": (lambda: Demonstrations.of(np.empty((0, 2)), np.empty((0, 2))), "non-empty"),
+    "empty list": (lambda: Demonstrations.of([], dt=0.1), "non-empty"),
+    "one sample": (lambda: Demonstrations.of(X[:1], V[:1]), "more samples than coordinates"),
+    "transposed samples": (lambda: Demonstrations.of(X.T, V.T), "transposed, pass x.T"),
+    "transposed trajectories": (lambda: Demonstrations.of([X.T, X[:30].T], dt=DT), "transposed, pass x.T"),
+    "a vector": (lambda: Demonstrations.of(X[:, 0], V[:, 0]), "column_stack"),
+    "one column": (lambda: Demonstrations.of(X[:, :1], V[:, :1]), "d >= 2"),
+    "differing d": (lambda: Demonstrations.of([X, np.hstack([X, X])[:9]], dt=DT), r"got \[2, 4\]"),
+    "ragged rows": (lambda: Demonstrations.of([[1.0, 2.0], [3.0]], V), "different lengths"),
+    "ragged objects": (lambda: Demonstrations.of(np.array([[1, 2], [3]], dtype=object), V), "different lengths|array"),
+    "x and v differ": (lambda: Demonstrations.of(X, V[:-1]), r"x \(40, 2\) and v \(39, 2\)"),
+    "x and v differ in a trajectory": (lambda: Demonstrations.of([(X, V[:-1])]), "one velocity per position"),
+    "NaN": (lambda: Demonstrations.of(with_nan(X), V), r"4 NaN or infinite entries in 2 rows \(first rows: \[3, 7\]\)"),
+    "infinite": (lambda: Demonstrations.of(X, np.where(V < -2.9, np.inf, V)), "NaN or infinite"),
+    "neither v nor time": (lambda: Demonstrations.of(X), "velocities or time"),
+    "trajectories, neither": (lambda: Demonstrations.of([X, X[:20]]), "velocities or time"),
+    "dt zero": (lambda: Demonstrations.of([X], dt=0.0), "positive"),
+    "dt negative": (lambda: Demonstrations.of([X], dt=-0.1), "positive"),
+    "dt not a number": (lambda: Demonstrations.of([X], dt=float("nan")), "positive"),
+    "time runs backwards": (lambda: Demonstrations.of([X], time=[T[::-1]]), "run backwards at sample 1"),
+    "time repeats": (lambda: Demonstrations.of([X], time=[np.round(T, 1)]), "repeat"),
+    "time too short": (lambda: Demonstrations.of([X], time=[T[:-1]]), "40 time stamps"),
+    "time for too few": (lambda: Demonstrations.of([X, X], time=[T]), "one time array per trajectory"),
+    "v points backwards": (lambda: Demonstrations.of([(X, -V)]), "Flip the sign"),
+    "all-zero velocity": (lambda: Demonstrations.of(X, 0 * V), "zeros for every sample"),
+    "nothing moves": (lambda: Demonstrations.of(np.ones_like(X), V), "same position"),
+    "text": (lambda: Demonstrations.of(X.astype(str), V), "got text"),
+    "complex": (lambda: Demonstrations.of(X + 1j, V), "complex numbers"),
+    "dates": (lambda: Demonstrations.of(X.astype("datetime64[s]"), V), "dates"),
+    "only short trajectories": (lambda: Demonstrations.of([(X[:2], V[:2]), (X[2:4], V[2:4])]), "at least 3 samples"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_with_help(case):
+    make, words = BAD[case]
+    with pytest.raises(DataError, match=words):
+        make()
+
+
+CAUTIOUS = {
+    "velocities-estimated": lambda: Demonstrations.of([X], dt=DT),
+    "velocity-scale": lambda: Demonstrations.of([X], [V], dt=1000 * DT),
+    "duplicated-samples": lambda: Demonstrations.of(np.vstack([X, X[:5]]), np.vstack([V, V[:5]])),
+    "constant-dimension": lambda: Demonstrations.of(np.column_stack([X, 0 * T]), np.column_stack([V, 0 * T])),
+    "mixed-units": lambda: Demonstrations.of(X * [1, 1e5], V * [1, 1e5]),
+    "short-trajectory": lambda: Demonstrations.of([(X, V), (X[:1], V[:1])]),
+}
+
+
+@pytest.mark.parametrize("name", CAUTIOUS)
+def test_doubtful_input_is_taken_with_a_named_caution(name):
+    assert name in [c.name for c in CAUTIOUS[name]().warnings]
+
+
+def test_good_input_raises_no_caution():
+    assert Demonstrations.of([(X, V), (X[:20], V[:20] + 1e-9)], dt=DT).warnings == ()
+    assert Demonstrations.of([(X, V)], time=[T]).warnings == ()
+
+
+def test_integers_lists_and_float32_become_float64():
+    demos = Demonstrations.of([[0, 0], [1, 2], [2, 3], [4, 4]], np.ones((4, 2), dtype=np.float32))
+    assert demos.x.dtype == demos.v.dtype == np.float64
+    assert not demos.ordered
+
+
+def test_every_way_in_gives_the_same_trajectories():
+    pairs = Demonstrations.of([(X, V), (X[:20], V[:20])])
+    lists = Demonstrations.of([X, X[:20]], [V, V[:20]])
+    np.testing.assert_array_equal(pairs.x, lists.x)
+    np.testing.assert_array_equal(pairs.v, lists.v)
+    np.testing.assert_array_equal(pairs.offsets, [0, 40, 60])
+    cube = Demonstrations.of(np.stack([X, X + 1]), np.stack([V, V]))
+    assert cube.n_trajectories == 2
+    assert Demonstrations.of(pairs) is pairs
+
+
+def test_input_is_copied_and_frozen():
+    x = X.copy()
+    demos = Demonstrations.of(x, V)
+    x[0] = 99
+    assert demos.x[0, 0] == X[0, 0]
+    with pytest.raises(ValueError):
+        demos.x[0, 0] = 1.0
+
+
+def test_velocities_of_a_smooth_curve_even_and_uneven():
+    np.testing.assert_allclose(estimate_velocities(X, T), V, atol=5e-3)  # ends are one-sided
+    uneven = np.sort(np.random.default_rng(0).uniform(0, 1, 60))
+    curve = np.column_stack([np.sin(uneven), np.cos(uneven)])
+    slope = np.column_stack([np.cos(uneven), -np.sin(uneven)])
+    np.testing.assert_allclose(estimate_velocities(curve, uneven), slope, atol=1e-3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7])
+def test_velocities_of_short_lines_are_exact(n):
+    t = np.arange(n) * 0.1
+    line = np.column_stack([2 * t, -t])
+    expected = np.tile([2.0, -1.0], (n, 1)) if n > 1 else np.zeros((1, 2))
+    np.testing.assert_allclose(estimate_velocities(line, t), expected, atol=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30))
+def test_first_occurrence_agrees_with_brute_force(seed, n):
+    rng = np.random.default_rng(seed)
+    x, v = rng.integers(0, 2, size=(n, 2)).astype(float), rng.integers(0, 2, size=(n, 2)).astype(float)
+    seen, expected = set(), []
+    for row in np.hstack([x, v]):
+        expected.append(tuple(row) not in seen)
+        seen.add(tuple(row))
+    np.testing.assert_array_equal(first_occurrence(x, v), expected)

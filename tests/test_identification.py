@@ -1,0 +1,222 @@
+"""identify(): right on known systems, indifferent to how the data are presented, honest about doubt."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+
+import eigenwell as ew
+from eigenwell.spectral import KernelGraph, UnitMasses, linearity
+
+
+def names(found):
+    return {c.name for c in found.warnings}
+
+
+def error(demos, found):
+    """e(x*) of the paper: distance to the true attractor with the data's standard deviations as the unit matrix."""
+    scale = demos.x.std(axis=0)
+    gap = (found.attractors[:, None] - demos.truth.attractors) ** 2 / scale
+    return np.sqrt(gap.sum(axis=2)).min(axis=1)
+
+
+@pytest.mark.parametrize("system", ew.systems.all_systems, ids=lambda s: s.name)
+@pytest.mark.parametrize("unordered", [True, False])
+def test_known_systems_are_identified_exactly(system, unordered):
+    demos = system.sample(seed=0)
+    demos = demos.shuffled(seed=1) if unordered else demos
+    found = ew.identify(demos)
+    assert found.n_attractors == len(system.attractors)
+    assert (found.labels >= 0).all()
+    assert adjusted_rand_score(demos.truth.labels, found.labels) == 1.0
+    assert error(demos, found).max() < 0.005
+    assert found.confidence > 0.9
+
+
+@pytest.mark.parametrize("system", ew.systems.all_systems, ids=lambda s: s.name)
+def test_embeddings_are_straight_lines_through_the_attractor(system):
+    demos = system.sample(seed=0).shuffled()
+    found = ew.identify(demos)
+    for q in range(found.n_attractors):
+        paths = found.paths(q)
+        offsets = np.concatenate([[0], np.cumsum([len(p) for p in paths])])
+        u = found.embeddings[q]
+        np.testing.assert_array_equal(np.concatenate(paths), found.members(q))
+        assert u.shape == (len(found.members(q)), min(len(paths) - 1, demos.dimension))
+        assert linearity(u, offsets).min() > 0.999
+        ends = np.linalg.norm(u[offsets[1:] - 1], axis=1)
+        assert ends.max() < 0.02 * np.linalg.norm(u, axis=1).max()
+
+
+def test_unequal_lengths_bend_without_masses_and_not_with_them():
+    demos = ew.systems.heart.sample(seed=0)
+    parts = [
+        (x[start:], v[start:]) for (x, v), start in zip(demos.trajectories(), [0, 600, 900, 0, 500, 850], strict=True)
+    ]
+    exact, plain = ew.identify(parts), ew.identify(parts, join=ew.Cycle(), masses=UnitMasses())
+    for q in range(2):
+        offsets = np.concatenate([[0], np.cumsum([len(p) for p in exact.paths(q)])])
+        assert linearity(exact.embeddings[q], offsets).min() > 0.999
+        assert linearity(plain.embeddings[q], offsets).min() < 0.99
+
+
+def motion(seed):
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return turn, rng.normal(size=2) * 10, 10 ** rng.uniform(-3, 3), 10 ** rng.uniform(-3, 3), rng
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: ew.systems.heart.sample(seed=5), lambda: ew.datasets.pen_strokes(2, n_attractors=3)]
+)
+@pytest.mark.parametrize("unordered", [True, False])
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=5, deadline=None)
+def test_order_place_angle_and_units_do_not_matter(make, unordered, seed):
+    demos = make()
+    turn, shift, length, time, rng = motion(seed)
+    x, v = length * (demos.x @ turn.T + shift), length / time * demos.v @ turn.T
+    if unordered:
+        base = ew.identify(demos.x, demos.v)
+        order = rng.permutation(demos.n_samples)
+        moved = ew.identify(x[order], v[order])
+    else:
+        base = ew.identify(demos)
+        order = np.arange(demos.n_samples)
+        cuts = demos.offsets[1:-1]
+        moved = ew.identify(list(zip(np.split(x, cuts), np.split(v, cuts), strict=True)))
+    assert moved.n_attractors == base.n_attractors
+    assert adjusted_rand_score(base.labels[order], moved.labels) == 1.0
+    expected = length * (base.attractors @ turn.T + shift)
+    gap = np.linalg.norm(moved.attractors[:, None] - expected, axis=2).min(axis=1)
+    # Labels are exact. Resting samples of a pen have no order, so ends may differ within their uncertainty.
+    assert (gap <= 1e-6 * length * np.ptp(demos.x) + length * np.linalg.norm(base.uncertainty, axis=1).max()).all()
+
+
+def test_shuffling_changes_nothing_at_all():
+    demos = ew.systems.four_wells.sample(seed=0)
+    order = np.random.default_rng(0).permutation(demos.n_samples)
+    a, b = ew.identify(demos.x, demos.v), ew.identify(demos.x[order], demos.v[order])
+    np.testing.assert_array_equal(a.labels[order], b.labels)
+    np.testing.assert_allclose(a.attractors, b.attractors, atol=1e-12)
+
+
+@pytest.mark.parametrize("dimension", [3, 10, 30])
+@pytest.mark.parametrize("unordered", [True, False])
+def test_joint_recordings_in_many_dimensions(dimension, unordered):
+    demos = ew.datasets.joint_recordings(0, dimension=dimension, frequency=30)
+    demos = demos.shuffled() if unordered else demos
+    found = ew.identify(demos)
+    assert found.n_attractors == 3
+    assert adjusted_rand_score(demos.truth.labels, found.labels) > 0.999
+    gap = np.linalg.norm(found.attractors[:, None] - demos.truth.attractors, axis=2).min(axis=1)
+    assert gap.max() < 4 * 0.01 * np.sqrt(dimension / 4)  # goals scatter by 0.01, four recordings each
+
+
+@pytest.mark.parametrize("n_attractors", [1, 2, 3, 4])
+def test_pen_strokes(n_attractors):
+    demos = ew.datasets.pen_strokes(n_attractors, n_attractors=n_attractors)
+    found = ew.identify(demos)
+    assert found.n_attractors == n_attractors
+    assert adjusted_rand_score(demos.truth.labels, found.labels) == 1.0
+
+
+def test_uncertainty_covers_the_error():
+    """Standard errors are of the size of the errors: most truths lie within three of them."""
+    ratios = []
+    for seed in range(6):
+        demos = ew.datasets.joint_recordings(seed, dimension=3, n_per_attractor=6, frequency=30)
+        found = ew.identify(demos)
+        nearest = np.linalg.norm(found.attractors[:, None] - demos.truth.attractors, axis=2).argmin(axis=1)
+        ratios.append(np.abs(found.attractors - demos.truth.attractors[nearest]) / found.uncertainty)
+    ratios = np.concatenate(ratios)
+    assert (ratios < 3).mean() > 0.9
+    assert np.median(ratios) > 0.1
+
+
+def test_the_papers_intersection_is_reported_beside_the_fit():
+    demos = ew.systems.heart.sample(seed=0)
+    found = ew.identify(demos)
+    for place in found.located:
+        assert np.linalg.norm(place.by_intersection - place.position) < 0.05
+        assert place.by_affine_fit is not None
+
+
+def test_runs_that_stop_too_early_are_called_out():
+    found = ew.identify(ew.systems.duffing_short.sample(seed=0))
+    assert "ends-not-at-rest" in names(found)
+    assert found.confidence < 0.5
+
+
+def test_too_few_trajectories_are_called_out():
+    demos = ew.systems.heart.sample(seed=0, n_per_attractor=2)
+    found = ew.identify(demos)
+    assert "few-trajectories" in names(found)
+    assert found.embeddings[0].shape[1] == 1
+
+
+def test_two_readings_are_called_out():
+    angle = np.linspace(0.3, 6, 8)
+    ends = np.array([[0, 0], [0.02, 0], [0.1, 0], [0.12, 0], [1, 0], [1.02, 0], [1.1, 0], [1.12, 0]])
+    t = np.linspace(0, 1, 100)[:, None]
+    decay = (1 - t) ** 3
+    paths = [
+        (e + decay * [np.cos(a), np.sin(a)], -3 * (1 - t) ** 2 * [np.cos(a), np.sin(a)])
+        for e, a in zip(ends, angle, strict=True)
+    ]
+    assert "two-candidates" in names(ew.identify(paths))
+
+
+def test_closed_orbits_are_refused():
+    t = np.linspace(0, 30, 3000)
+    orbit = np.column_stack([np.cos(t), np.sin(t)])
+    speed = np.column_stack([-np.sin(t), np.cos(t)])
+    with pytest.raises(ew.DataError, match="closed orbits"):
+        ew.identify([(orbit, speed)])
+    with pytest.raises(ew.DataError, match="closed orbits"):
+        ew.identify(orbit, speed)
+
+
+def test_one_orbit_among_real_paths_is_a_caution():
+    demos = ew.systems.heart.sample(seed=0)
+    t = np.linspace(0, 30, 3000)
+    orbit = (5 + np.column_stack([np.cos(t), np.sin(t)]), np.column_stack([-np.sin(t), np.cos(t)]))
+    assert "closed-orbit" in names(ew.identify([*demos.trajectories(), orbit]))
+
+
+def test_one_trajectory_is_enough_to_find_its_end():
+    x, v = next(ew.systems.heart.sample(seed=0).trajectories())
+    found = ew.identify([(x, v)])
+    assert found.n_attractors == 1
+    assert np.linalg.norm(found.attractors[0] - x[-1]) < 0.1
+
+
+def test_kernel_graph_gives_the_papers_answer_on_the_heart():
+    demos = ew.systems.heart.sample(seed=0, frequency=50).shuffled()
+    found = ew.identify(demos, graph=KernelGraph(theta_r=0.3, sigma_f=0.01, eps=0.6, sampling_frequency=50))
+    assert found.n_attractors == 2
+    assert adjusted_rand_score(demos.truth.labels, found.labels) > 0.99
+    with pytest.raises(ew.DataError, match="no paths"):
+        found.paths(0)
+
+
+def test_kernel_graph_that_connects_nothing_says_what_to_do():
+    demos = ew.systems.heart.sample(seed=0, frequency=20)
+    with pytest.raises(ew.DataError, match="Raise sigma"):
+        ew.identify(demos, graph=KernelGraph(theta_r=0.3, sigma_f=0.01, eps=0.6, sigma=1e-9))
+
+
+def test_the_printed_form_reads_well():
+    text = str(ew.identify(ew.systems.heart.sample(seed=0)))
+    assert text.startswith("2 attractors, confidence 0.9")
+    assert "x* = (-1 ±" in text
+
+
+def test_random_noise_does_not_crash():
+    rng = np.random.default_rng(0)
+    for n, d in [(5, 2), (50, 2), (300, 5)]:
+        found = ew.identify(rng.normal(size=(n, d)), rng.normal(size=(n, d)))
+        assert found.n_attractors >= 1
+        assert len(found.labels) == n

@@ -16,7 +16,7 @@ from .successors import match_successors
 
 # A path with less than a tenth of the samples of the path a typical sample lies in is a remainder, not a trajectory.
 REMAINDER = 0.1
-# An end is at rest when its speed is below a fifth of the path's median, and in full motion above a half.
+# An end is at rest below a fifth of the path's own top speed (the 90 % quantile), in full motion above a half.
 AT_REST, IN_FULL_MOTION = 0.2, 0.5
 # The second reading of the ends is worth mentioning when it scores half as much as the first.
 RIVAL = 0.5
@@ -127,11 +127,14 @@ def _grouped(
 
 
 def _end_speed(v: FloatArray, nodes: IntArray, offsets: IntArray) -> FloatArray:
-    """Slowest of the last three samples, relative to the median speed of the path."""
+    """Slowest of the last three samples, relative to the speed the path keeps below for nine tenths of its samples.
+
+    Not the median: a recording may stand still for half of its time.
+    """
     speed = np.linalg.norm(v, axis=1)[nodes]
     out = np.empty(len(offsets) - 1)
     for k, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
-        out[k] = speed[max(a, b - 3) : b].min() / (np.median(speed[a:b]) + np.finfo(np.float64).tiny)
+        out[k] = speed[max(a, b - 3) : b].min() / (np.quantile(speed[a:b], 0.9) + np.finfo(np.float64).tiny)
     return out
 
 
@@ -161,7 +164,7 @@ def _doubts(demos: Demonstrations, graph: PathGraph, grouping: Grouping, pace: F
             Caution(
                 "ends-not-at-rest",
                 f"The paths of {len(moving)} of {q} attractors do not end at rest (slowest end at {100 * slowest:.0f} % of "
-                "the median speed): they may not have arrived, and both number and place of attractors are in doubt. "
+                "the speed on the way): they may not have arrived, and both number and place of attractors are in doubt. "
                 "Record until the motion stops.",
             )
         )
@@ -210,7 +213,7 @@ def _closed_orbits(demos: Demonstrations, graph: PathGraph) -> int:
         path = graph.path(k)
         x, v = demos.x[path], demos.v[path]
         speed = np.linalg.norm(v, axis=1)
-        if len(path) < 20 or speed[-1] < IN_FULL_MOTION * np.median(speed):
+        if len(path) < 20 or speed[-1] < IN_FULL_MOTION * np.quantile(speed, 0.9):
             continue
         # Several turns interleave into one with short and long steps; the long ones are what a turn leaves open.
         step = np.quantile(np.linalg.norm(np.diff(x, axis=0), axis=1), 0.95)

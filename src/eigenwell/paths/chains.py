@@ -9,7 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, depth_first_order, min_weight_full_bipartite_matching
 
-from .._types import FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
+
+
+# Links kept for every node as predecessor and as successor: a best set hardly ever needs more, and the time of the
+# assignment grows with them.
+CHOICES = 4
 
 
 @dataclass(frozen=True)
@@ -117,28 +122,43 @@ def open_loops(successor: IntArray, x: FloatArray) -> IntArray:
 def best_links(i: IntArray, j: IntArray, score: FloatArray, n: int) -> IntArray:
     """Successor array that minimises the sum of scores over links i -> j, at most one into and out of a node.
 
-    A link is worth making when its score is negative; -1 where none is. Exact: a sparse assignment problem in which
-    every node may also stay alone at no cost.
+    A link is worth making when its score is negative; -1 where none is. A sparse assignment problem, solved exactly,
+    in which every node may also stay alone at no cost; links that are among the few best of neither end are left out.
     """
     successor = np.full(n, -1, dtype=np.intp)
     useful = score < 0
     i, j, score = i[useful], j[useful], score[useful]
     if len(i) == 0:
         return successor
+    kept = _among_best(i, score) | _among_best(j, score)
+    i, j, score = i[kept], j[kept], score[kept]
     # Rows: nodes as predecessors, then one stand-in per node as successor; columns the other way round. A link uses
     # (i, j) and the stand-ins' (j', i'); a node left alone uses its own stand-in. `alone` shifts all costs above 0.
+    tail, i = np.unique(i, return_inverse=True)
+    head, j = np.unique(j, return_inverse=True)
+    t, h = len(tail), len(head)
     alone = 1.0 - score.min()
-    node = np.arange(n)
-    rows = np.concatenate([i, node, n + node, n + j])
-    columns = np.concatenate([j, n + node, node, n + i])
-    cost = np.concatenate([score + alone, np.full(2 * n, alone), np.full(len(i), alone)])
-    row, column = min_weight_full_bipartite_matching(sp.csr_array((cost, (rows, columns)), shape=(2 * n, 2 * n)))
-    link = (row < n) & (column < n)
-    successor[row[link]] = column[link]
+    rows = np.concatenate([i, np.arange(t), t + np.arange(h), t + j])
+    columns = np.concatenate([j, h + np.arange(t), np.arange(h), h + i])
+    cost = np.concatenate([score + alone, np.full(t + h, alone), np.full(len(i), alone)])
+    row, column = min_weight_full_bipartite_matching(sp.csr_array((cost, (rows, columns)), shape=(t + h, t + h)))
+    link = (row < t) & (column < h)
+    successor[tail[row[link]]] = head[column[link]]
     return successor
+
+
+def _among_best(node: IntArray, score: FloatArray) -> BoolArray:
+    """True for links among the few best ones of their node."""
+    order = np.lexsort((score, node))
+    first = np.concatenate([[True], np.diff(node[order]) != 0])
+    rank = np.arange(len(order)) - np.flatnonzero(first)[np.cumsum(first) - 1]
+    out = np.empty(len(order), dtype=bool)
+    out[order] = rank < CHOICES
+    return out
 
 
 def unique_pairs(i: IntArray, j: IntArray, n: int) -> tuple[IntArray, IntArray]:
     """The distinct pairs with i != j."""
-    key = np.unique(i[i != j] * n + j[i != j])
+    key = np.sort((i * n + j)[i != j])
+    key = key[np.concatenate([[True], key[1:] != key[:-1]])] if len(key) else key
     return key // n, key % n

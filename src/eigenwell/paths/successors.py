@@ -28,7 +28,7 @@ MEETING, DECISIVE = 0.25, 0.5
 # Samples asked for the common time step; the share that must find a partner, and within this part of a step, for it
 # to count as common. Two recorders that differ by more than that in rate are not one.
 EXACT = 0.05
-ASKED, COMMON = 2000, 0.95
+ASKED, COMMON = 500, 0.95
 # A link whose time step fits neither end counts as much as one that misses this many samples.
 OFF_BEAT = 3.0
 # Rounds of matching; the second sees time steps and noise from the first, and chains no longer change after it.

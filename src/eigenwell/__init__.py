@@ -17,11 +17,16 @@ _HOME = {
     "Demonstrations": "demonstrations",
     "Identification": "identification",
     "KernelGraph": "spectral",
+    "ModelError": "models",
+    "MultiAttractorField": "fields",
+    "StableField": "fields",
     "SuccessorGraph": "paths",
     "TrajectoryGraph": "paths",
     "identify": "identification",
+    "learn": "learning",
+    "load": "models",
 }
-_ROOMS = ("datasets", "systems")
+_ROOMS = ("datasets", "export", "files", "metrics", "plotting", "report", "systems")
 
 __all__ = [*_HOME, *_ROOMS]
 
@@ -39,10 +44,13 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from . import datasets, systems
+    from . import datasets, export, files, metrics, plotting, report, systems
     from .demonstrations import Caution, DataError, Demonstrations
     from .estimators import AttractorIdentifier
     from .graphs import Clique, Cycle
+    from .fields import MultiAttractorField, StableField
     from .identification import Identification, identify
+    from .learning import learn
+    from .models import ModelError, load
     from .paths import SuccessorGraph, TrajectoryGraph
     from .spectral import KernelGraph

@@ -13,30 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from ._types import BoolArray, FloatArray, IntArray
+from ._types import FloatArray, IntArray
+from .checks import (
+    SHORTEST_PATH,
+    Caution,
+    DataError,
+    check_dt,
+    check_same_dimension,
+    check_samples,
+    check_tall,
+    check_velocity,
+    first_occurrence,
+    matrix,
+    time_stamps,
+)
 from .velocities import estimate_velocities
 
-# The fewest nodes of a path for which the theory speaks (the paper's p_k >= 3).
-SHORTEST_PATH = 3
-# Beyond three decades between axes a Euclidean distance sees one axis alone.
-UNIT_SPREAD = 1e3
-# Velocities are asked to agree with dx/dt within a factor of two: closer is a matter of filtering, farther of units.
-VELOCITY_SCALE = 2.0
-
-
-@dataclass(frozen=True)
-class Caution:
-    """A doubt about data or result, in words, with a name that code can look for."""
-
-    name: str
-    message: str
-
-    def __str__(self) -> str:
-        return self.message
-
-
-class DataError(ValueError):
-    """The data cannot be used as they are; the message says what was expected, what came and what to do."""
+__all__ = ["SHORTEST_PATH", "Caution", "DataError", "Demonstrations", "Truth", "first_occurrence"]
 
 
 @dataclass(frozen=True)
@@ -122,7 +115,7 @@ class Demonstrations:
         """
         if isinstance(data, Demonstrations):
             return data
-        _check_dt(dt)
+        check_dt(dt)
         if not _is_sequence_of_trajectories(data):
             if dt is None and time is None:
                 return cls.from_samples(data, v)
@@ -134,17 +127,17 @@ class Demonstrations:
     @classmethod
     def from_samples(cls, x: Any, v: Any) -> Demonstrations:
         """Unordered samples: row i of `x` moves with row i of `v`."""
-        xs = _matrix(x, "x")
+        xs = matrix(x, "x")
         if v is None:
             raise DataError(
                 f"Expected velocities or time, got positions alone, shape {xs.shape}. Pass identify(x, v) for "
                 "unordered samples, or identify([x1, x2, ...], dt=...) for trajectories in order of time."
             )
-        vs = _matrix(v, "v")
+        vs = matrix(v, "v")
         if xs.shape != vs.shape:
             raise DataError(f"Expected x and v of the same shape, got x {xs.shape} and v {vs.shape}.")
-        _check_tall(xs.shape)
-        return cls(xs, vs, warnings=_checked(xs, vs))
+        check_tall(xs.shape)
+        return cls(xs, vs, warnings=check_samples(xs, vs))
 
     @classmethod
     def from_trajectories(
@@ -156,7 +149,7 @@ class Demonstrations:
         time: Sequence[Any] | None = None,
     ) -> Demonstrations:
         """Trajectories in order of time: (x, v) pairs, or positions with `v`, `dt` or `time` (one array each)."""
-        _check_dt(dt)
+        check_dt(dt)
         pairs = [
             t if isinstance(t, tuple | list) and len(t) == 2 and np.ndim(t[0]) == 2 else None for t in trajectories
         ]
@@ -164,9 +157,9 @@ class Demonstrations:
             raise DataError("Expected at least one trajectory, got an empty list.")
         if all(p is not None for p in pairs) and v is None:
             trajectories, v = [p[0] for p in pairs if p], [p[1] for p in pairs if p]
-        xs = [_matrix(t, f"trajectory {k}") for k, t in enumerate(trajectories)]
-        _check_same_dimension(xs)
-        times = _times(xs, time, dt)
+        xs = [matrix(t, f"trajectory {k}") for k, t in enumerate(trajectories)]
+        check_same_dimension(xs)
+        times = time_stamps(xs, time, dt)
         cautions: tuple[Caution, ...] = ()
         if v is None:
             if times is None:
@@ -182,16 +175,16 @@ class Demonstrations:
                 ),
             )
         else:
-            vs = [_matrix(vk, f"velocity of trajectory {k}") for k, vk in enumerate(v)]
+            vs = [matrix(vk, f"velocity of trajectory {k}") for k, vk in enumerate(v)]
             if [a.shape for a in xs] != [a.shape for a in vs]:
                 raise DataError(
                     "Expected one velocity per position in every trajectory, got shapes "
                     f"{[a.shape for a in xs][:5]} and {[a.shape for a in vs][:5]}."
                 )
-            cautions += _check_velocity(xs, vs, times)
+            cautions += check_velocity(xs, vs, times)
         lengths = np.array([len(a) for a in xs])
         x_all, v_all = np.concatenate(xs), np.concatenate(vs)
-        _check_tall(x_all.shape)
+        check_tall(x_all.shape)
         short = np.flatnonzero(lengths < SHORTEST_PATH)
         if len(short) == len(lengths):
             raise DataError(
@@ -210,7 +203,7 @@ class Demonstrations:
             v_all,
             offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp),
             time=None if times is None else np.concatenate(times),
-            warnings=cautions + _checked(x_all, v_all),
+            warnings=cautions + check_samples(x_all, v_all),
         )
 
 
@@ -223,179 +216,3 @@ def _is_sequence_of_trajectories(data: Any) -> bool:
 def _first(item: Any) -> Any:
     """First row of an array-like: a trajectory's is a vector, a sample's a number."""
     return item[0] if hasattr(item, "__len__") and len(item) else item
-
-
-_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
-_NOT_REAL = (
-    "Expected {} as an (n, d) array of real numbers, got {} (dtype {}). Convert it with "
-    "np.asarray(..., dtype=float), or pass a list of (T, d) arrays for trajectories."
-)
-
-
-def _matrix(a: Any, name: str) -> FloatArray:
-    try:
-        raw = np.asarray(a)
-    except ValueError as error:
-        raise DataError(
-            f"Expected {name} as an (n, d) array of numbers, got rows of different lengths ({error})."
-        ) from error
-    if raw.dtype.kind not in "fiubO":
-        raise DataError(_NOT_REAL.format(name, _KINDS.get(raw.dtype.kind, "something else"), raw.dtype))
-    try:
-        raw = raw.astype(np.float64)
-    except (ValueError, TypeError):
-        raise DataError(_NOT_REAL.format(name, "rows of different lengths or objects", raw.dtype)) from None
-    out = np.array(raw, dtype=np.float64, order="C")
-    if out.ndim == 1 and out.size:
-        raise DataError(
-            f"Expected {name} as an (n, d) array with d >= 2, got a vector of length {out.size}. A scalar system needs "
-            "its velocity as second coordinate: np.column_stack([q, q_dot])."
-        )
-    if out.ndim != 2 or out.size == 0:
-        raise DataError(f"Expected {name} as a non-empty (n, d) array, got shape {out.shape}.")
-    bad = ~np.isfinite(out)
-    if bad.any():
-        rows = np.flatnonzero(bad.any(axis=1))
-        raise DataError(
-            f"Expected finite numbers in {name}, got {int(bad.sum())} NaN or infinite entries in {len(rows)} rows "
-            f"(first rows: {rows[:5].tolist()}). Drop or interpolate these rows first."
-        )
-    return out
-
-
-def _check_tall(shape: tuple[int, ...]) -> None:
-    n, d = shape
-    if d == 1:
-        raise DataError(
-            f"Expected d >= 2 coordinates, got shape {shape}. A scalar system needs its velocity as second "
-            "coordinate: np.column_stack([q, q_dot])."
-        )
-    if n <= d:
-        hint = "it looks transposed, pass x.T" if n > 1 and d > SHORTEST_PATH else "record more samples"
-        raise DataError(f"Expected (n, d) with more samples than coordinates, got shape {shape}; {hint}.")
-
-
-def _check_dt(dt: float | None) -> None:
-    if dt is None:
-        return
-    try:
-        step = float(dt)
-    except (TypeError, ValueError):
-        step = float("nan")
-    if not 0 < step < float("inf"):
-        raise DataError(f"Expected dt as one positive number of seconds, got {dt!r}.")
-
-
-def _check_same_dimension(xs: list[FloatArray]) -> None:
-    columns = {a.shape[1] for a in xs}
-    if len(columns) > 1:
-        if len({a.shape[0] for a in xs}) == 1:
-            raise DataError(
-                f"Expected trajectories as (T, d) arrays, got shapes {[a.shape for a in xs][:5]}: they look "
-                "transposed, pass x.T of each."
-            )
-        raise DataError(f"Expected the same number of coordinates in every trajectory, got {sorted(columns)}.")
-
-
-def _times(xs: list[FloatArray], time: Sequence[Any] | None, dt: float | None) -> list[FloatArray] | None:
-    if time is None:
-        return None if dt is None else [dt * np.arange(len(a), dtype=np.float64) for a in xs]
-    shared = isinstance(time, np.ndarray) and time.ndim == 1 and time.dtype != object
-    ts = [np.array(t, dtype=np.float64) for t in ([time] * len(xs) if shared else time)]
-    if len(ts) != len(xs):
-        raise DataError(f"Expected one time array per trajectory ({len(xs)}), got {len(ts)}.")
-    for k, (a, t) in enumerate(zip(xs, ts, strict=True)):
-        if t.shape != (len(a),):
-            raise DataError(f"Expected {len(a)} time stamps for trajectory {k}, got shape {t.shape}.")
-        if not np.isfinite(t).all():
-            raise DataError(
-                f"Expected finite time stamps, got {int((~np.isfinite(t)).sum())} NaN or infinite in trajectory {k}."
-            )
-        step = np.diff(t)
-        if (step <= 0).any():
-            at = int(np.argmax(step <= 0))
-            what = "repeat" if step[at] == 0 else "run backwards"
-            raise DataError(
-                f"Expected increasing time stamps, got stamps that {what} at sample {at + 1} of trajectory {k} "
-                f"({t[at]:g} then {t[at + 1]:g}). Sort by time and drop repeated stamps."
-            )
-    return ts
-
-
-def _check_velocity(xs: list[FloatArray], vs: list[FloatArray], times: list[FloatArray] | None) -> tuple[Caution, ...]:
-    """Least-squares slope between v dt and dx: its sign must be +, its size 1 where time is known."""
-    dx = np.concatenate([np.diff(a, axis=0) for a in xs])
-    v_mid = np.concatenate([(b[1:] + b[:-1]) / 2 for b in vs])
-    alignment = np.sum(dx * v_mid) / (np.linalg.norm(dx) * np.linalg.norm(v_mid) + np.finfo(float).tiny)
-    if alignment < -0.5:
-        raise DataError(
-            f"Expected velocities along the motion, got the opposite (alignment of v with dx is {alignment:.2f}). Flip the "
-            "sign of v, or reverse the trajectories."
-        )
-    if times is None:
-        return ()
-    dt = np.concatenate([np.diff(t) for t in times])[:, None]
-    slope = np.sum(dx * v_mid * dt) / (np.sum((v_mid * dt) ** 2) + np.finfo(float).tiny)
-    if alignment > 0.5 and not 1 / VELOCITY_SCALE < slope < VELOCITY_SCALE:
-        return (
-            Caution(
-                "velocity-scale",
-                f"dx/dt is {slope:.3g} times the given velocities: position, velocity and time are in different units. "
-                "Convert them to one set of units.",
-            ),
-        )
-    return ()
-
-
-def _checked(x: FloatArray, v: FloatArray) -> tuple[Caution, ...]:
-    """Checks common to both kinds of data."""
-    if not np.any(v):
-        raise DataError(
-            "Expected velocities, got zeros for every sample. Pass time or dt instead and let them be estimated."
-        )
-    cautions = []
-    spread = np.ptp(x, axis=0)
-    still = np.flatnonzero(spread == 0)
-    if len(still) == x.shape[1]:
-        raise DataError("Expected samples that move, got the same position for every sample.")
-    if len(still):
-        cautions.append(
-            Caution(
-                "constant-dimension",
-                f"Coordinates {still.tolist()} never change; drop them to work in fewer dimensions.",
-            )
-        )
-    moving = spread[spread > 0]
-    if moving.max() > UNIT_SPREAD * moving.min():
-        cautions.append(
-            Caution(
-                "mixed-units",
-                f"Coordinates range from {moving.min():.3g} to {moving.max():.3g} in extent: distances see the large ones "
-                "alone. Bring all coordinates to comparable units.",
-            )
-        )
-    repeated = len(x) - int(first_occurrence(x, v).sum())
-    if repeated:
-        cautions.append(
-            Caution(
-                "duplicated-samples",
-                f"{repeated} of {len(x)} samples repeat another one exactly; each is counted once.",
-            )
-        )
-    return tuple(cautions)
-
-
-def first_occurrence(x: FloatArray, v: FloatArray) -> BoolArray:
-    """True for every sample that repeats no earlier one exactly.
-
-    Rows are compared through one random linear functional of (x, v), so that a sort of n numbers does.
-    """
-    weights = np.random.default_rng(0).standard_normal(2 * x.shape[1])
-    key = x @ weights[: x.shape[1]] + v @ weights[x.shape[1] :]
-    order = np.argsort(key, kind="stable")
-    a, b = order[:-1], order[1:]
-    same = key[a] == key[b]
-    same[same] = (x[a[same]] == x[b[same]]).all(axis=1) & (v[a[same]] == v[b[same]]).all(axis=1)
-    first = np.ones(len(x), dtype=bool)
-    first[b[same]] = False
-    return first

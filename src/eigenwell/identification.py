@@ -81,9 +81,11 @@ class Identification:
     def __str__(self) -> str:
         word = "attractor" if self.n_attractors == 1 else "attractors"
         lines = [f"{self.n_attractors} {word}, confidence {self.confidence:.2f}"]
+        # Coordinates that are rounding error beside the others are zero to a reader.
+        places = np.where(np.abs(self.attractors) < 1e-9 * np.abs(self.attractors).max(), 0.0, self.attractors)
         for q in range(self.n_attractors):
             place = ", ".join(
-                f"{c:.4g} ± {e:.1g}" for c, e in zip(self.attractors[q], self.located[q].standard_error, strict=True)
+                f"{c:.4g} ± {e:.1g}" for c, e in zip(places[q], self.located[q].standard_error, strict=True)
             )
             paths = f"{len(self.graph.paths_of(q))} paths, " if isinstance(self.graph, PathGraph) else ""
             lines.append(f"  {q}: x* = ({place}), {paths}{int((self.labels == q).sum())} samples")

@@ -1,0 +1,49 @@
+"""make demo: from shuffled samples of a Duffing oscillator to its attractors and a stable field, with a picture.
+
+python examples/demo.py [FOLDER]     the picture goes to FOLDER/duffing.png, by default out/duffing.png
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+import eigenwell as ew
+from eigenwell.plotting import plot_embedding, plot_field, plot_samples, style
+
+
+def main(folder: Path) -> None:
+    demos = ew.systems.duffing.sample(seed=0).shuffled()
+    print(demos)
+
+    start = time.perf_counter()
+    found = ew.identify(demos.x, demos.v)
+    print(f"identified in {time.perf_counter() - start:.2f} s")
+    print(found)
+
+    start = time.perf_counter()
+    field = ew.learn(demos, found)
+    print(f"learned in {time.perf_counter() - start:.1f} s")
+    for q, checked in enumerate(field.certificate()):
+        print(
+            f"  {q}: |f(x*)| = {checked.speed_at_attractor:g}, dV/dt < 0 at {checked.decreasing:.1%} of {checked.samples} "
+            f"states, {checked.converged:.1%} of roll-outs arrive"
+        )
+
+    with style():
+        figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.8), layout="constrained")
+        plot_samples(demos, found, ax=left).set_title("6,006 unordered samples, sorted by attractor", pad=26)
+        plot_embedding(found, 0, ax=middle).set_title("one sub-dynamics in its own coordinates", pad=26)
+        plot_field(field, demos, found, ax=right).set_title("learned field and its potential", pad=26)
+        folder.mkdir(parents=True, exist_ok=True)
+        figure.savefig(folder / "duffing.png", dpi=130)
+    print(f"picture: {folder / 'duffing.png'}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("out"))

@@ -1,0 +1,5 @@
+"""`python -m eigenwell` is the command `eigenwell`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,136 @@
+"""datasets, convert: data in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import say
+from .options import Debug, Every, Files, Json, Position, Seed, Time, TimeStep, Trajectory, Velocity, read
+
+if TYPE_CHECKING:
+    from ..demonstrations import Demonstrations
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(datasets)
+    app.command()(convert)
+
+
+@say.command
+def datasets(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A system, pen_strokes, lasa:SHAPE or composite:SEED; none lists what there is."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the samples here.")
+    ] = None,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="Forget order and time.")] = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """List the data sets eigenwell knows, or write one to a file."""
+    from .. import files
+
+    if name is None:
+        rows = _catalogue()
+        if as_json:
+            say.print_json(
+                [dict(zip(("name", "dimension", "attractors", "samples"), row, strict=True)) for row in rows]
+            )
+        else:
+            say.table(("name", "dimension", "attractors", "samples"), [tuple(map(str, row)) for row in rows])
+            say.note(
+                "Write one with: eigenwell datasets NAME -o FILE. Shapes: eigenwell datasets lasa:Angle -o angle.csv"
+            )
+        return
+    demos = sample(name, seed)
+    demos = demos.shuffled(seed) if shuffle else demos
+    if output is not None:
+        files.write(output, demos)
+    _described(demos, None if output is None else output, as_json)
+
+
+@say.command
+def convert(
+    file: Files,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write; its suffix is the format.")
+    ],
+    position: Position = None,
+    velocity: Velocity = None,
+    time: Time = None,
+    trajectory: Trajectory = None,
+    dt: TimeStep = None,
+    every: Every = 1,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Read files of any format and write them as one, every number to its last bit."""
+    from .. import files
+
+    demos = read(file, position, velocity, time, trajectory, dt, every)
+    files.write(output, demos)
+    _described(demos, output, as_json)
+
+
+def sample(name: str, seed: int) -> Demonstrations:
+    """A known data set by name."""
+    from .. import datasets as sets
+    from .. import systems
+    from ..demonstrations import DataError
+
+    kind, _, rest = name.partition(":")
+    if kind == "lasa" and rest:
+        return sets.lasa(rest)
+    if kind == "composite":
+        return sets.composite(int(rest) if rest.isdigit() else seed)
+    if kind == "pen_strokes":
+        return sets.pen_strokes(seed)
+    known = {system.name: system for system in (*systems.all_systems, systems.duffing_short)}
+    if name not in known:
+        raise DataError(
+            f"Expected the name of a data set, got {name!r}; there are {', '.join(known)}, pen_strokes, "
+            "lasa:SHAPE and composite:SEED."
+        )
+    return known[name].sample(seed)
+
+
+def _catalogue() -> list[tuple[str, int, int, int]]:
+    from .. import datasets as sets
+    from .. import systems
+    from ..demonstrations import DataError
+
+    rows = []
+    for system in (*systems.all_systems, systems.duffing_short):
+        count = len(system.attractors)
+        samples = count * system.n_per_attractor * (round(system.duration * system.frequency) + 1)
+        rows.append((system.name, system.dimension, count, samples))
+    strokes = sets.pen_strokes(0)
+    rows.append(("pen_strokes", 2, 2, strokes.n_samples))
+    try:
+        sets.lasa_folder()
+    except DataError:
+        return rows
+    return [*rows, ("lasa:SHAPE", 2, 1, 7000), ("composite:SEED", 2, 3, 9000)]
+
+
+def _described(demos: Demonstrations, output: Path | None, as_json: bool) -> None:
+    if as_json:
+        say.print_json(
+            {
+                "file": None if output is None else str(output),
+                "n_samples": demos.n_samples,
+                "dimension": demos.dimension,
+                "n_trajectories": demos.n_trajectories,
+                "warnings": [{"name": c.name, "message": c.message} for c in demos.warnings],
+            }
+        )
+        return
+    kind = "unordered samples" if demos.n_trajectories is None else f"{demos.n_trajectories} trajectories"
+    typer.echo(f"{'' if output is None else f'{output}: '}{demos.n_samples} samples in {demos.dimension}-D, {kind}")
+    say.cautions(demos.warnings)

@@ -1,0 +1,62 @@
+"""Options that several commands share, and the one reading of files behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..demonstrations import Demonstrations
+
+_COLUMNS = "Columns"
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, Parquet, NPZ or MAT; several files or a folder, one trajectory each; a LeRobot data set.",
+    ),
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.")]
+Position = Annotated[str | None, typer.Option(metavar="x,y", help="Columns of positions.", rich_help_panel=_COLUMNS)]
+Velocity = Annotated[str | None, typer.Option(metavar="vx,vy", help="Columns of velocities.", rich_help_panel=_COLUMNS)]
+Time = Annotated[str | None, typer.Option(metavar="t", help="Column of time.", rich_help_panel=_COLUMNS)]
+Trajectory = Annotated[
+    str | None, typer.Option(metavar="id", help="Column that tells trajectories apart.", rich_help_panel=_COLUMNS)
+]
+TimeStep = Annotated[
+    float | None,
+    typer.Option("--dt", metavar="SECONDS", help="Time step, where the file has no time.", rich_help_panel=_COLUMNS),
+]
+Every = Annotated[int, typer.Option(min=1, metavar="N", help="Keep each N-th sample.", rich_help_panel=_COLUMNS)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the traceback.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
+
+
+def read(
+    paths: list[Path],
+    position: str | None,
+    velocity: str | None,
+    time: str | None,
+    trajectory: str | None,
+    dt: float | None,
+    every: int,
+) -> Demonstrations:
+    from .. import files
+
+    return files.read(paths, position=position, velocity=velocity, time=time, trajectory=trajectory, dt=dt, every=every)
+
+
+def states(texts: list[str], what: str) -> list[list[float]]:
+    """'1,2' -> [1.0, 2.0], one for every option given."""
+    rows = []
+    for text in texts:
+        try:
+            rows.append([float(part) for part in text.split(",")])
+        except ValueError:
+            raise typer.BadParameter(f"expected numbers with commas, as in {what} 1.5,-2, got {text!r}") from None
+    if len({len(row) for row in rows}) > 1:
+        raise typer.BadParameter(f"expected states of one dimension, got {texts}")
+    return rows

@@ -1,0 +1,151 @@
+"""What commands say, and how they fail: one line, one exit code."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ParamSpec
+
+import typer
+
+P = ParamSpec("P")
+
+OK, INTERNAL, USAGE, BAD_DATA, CANNOT_WRITE, MISSING_EXTRA, IN_DOUBT = range(7)
+EXIT_CODES = {
+    OK: "done",
+    INTERNAL: "a fault of eigenwell (please report it, with --debug)",
+    USAGE: "the command was not understood",
+    BAD_DATA: "data or model cannot be used",
+    CANNOT_WRITE: "output cannot be written",
+    MISSING_EXTRA: "an optional package is missing",
+    IN_DOUBT: "the answer is there but a check failed",
+}
+
+
+def command(function: Callable[P, None]) -> Callable[P, None]:
+    """Errors become one line on stderr and an exit code; with --json an object on stdout too; with --debug a traceback."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except (typer.Exit, typer.Abort, BrokenPipeError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            # What the parser raises it also prints: a parameter that does not fit is not our fault.
+            if kwargs.get("debug") or hasattr(error, "format_message"):
+                raise
+            code = _code(error)
+            message = _line(error, code)
+            if kwargs.get("as_json"):
+                print_json({"error": {"kind": type(error).__name__, "message": message, "exit_code": code}})
+            typer.secho(f"eigenwell: {message}", fg="red" if sys.stderr.isatty() else None, err=True)
+            raise typer.Exit(code) from None
+
+    return run
+
+
+def _code(error: Exception) -> int:
+    from ..files import CannotWrite
+
+    if isinstance(error, CannotWrite):
+        return CANNOT_WRITE
+    if isinstance(error, ImportError):
+        return MISSING_EXTRA
+    return BAD_DATA if isinstance(error, ValueError | OSError | MemoryError) else INTERNAL
+
+
+def _line(error: Exception, code: int) -> str:
+    said = " ".join(str(error).split())
+    if isinstance(error, ModuleNotFoundError) and "pip install" not in said:
+        said = f"{said}. Install everything with: pip install 'eigenwell[all]'"
+    if isinstance(error, MemoryError):
+        said = "The data do not fit in memory; read fewer samples with --every."
+    if code == INTERNAL:
+        said = f"{type(error).__name__}: {said}. This is a fault of eigenwell; run again with --debug and report it."
+    return said or type(error).__name__
+
+
+# --- printing -----------------------------------------------------------------------------------------
+
+
+def interactive() -> bool:
+    """Somebody is looking: colours and tables; otherwise plain lines that other programs can read."""
+    return sys.stdout.isatty()
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(plain(value), allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """Numbers, lists and dictionaries; not-a-number becomes null, which JSON has a word for."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, bool | int | float | str | None) else str(value)
+
+
+def note(message: str) -> None:
+    """Something besides the result: on stderr, and only for eyes."""
+    if sys.stderr.isatty():
+        typer.secho(message, dim=True, err=True)
+
+
+def cautions(warnings: Iterable[Any]) -> None:
+    """Doubts, on stderr, so that they never mix with a result in a pipe."""
+    for caution in warnings:
+        typer.secho(f"! {caution}", fg="yellow" if sys.stderr.isatty() else None, err=True)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers_from: int = 1) -> None:
+    """A table for eyes, or tab-separated lines for a pipe. Columns from `numbers_from` on are aligned right."""
+    if not interactive():
+        typer.echo("\t".join(headings))
+        for row in rows:
+            typer.echo("\t".join(row))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    drawn = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for i, heading in enumerate(headings):
+        drawn.add_column(heading, justify="right" if i >= numbers_from else "left")
+    for row in rows:
+        drawn.add_row(*row)
+    Console().print(drawn)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int, Any], None]]:
+    """A bar on stderr when somebody is looking; a silent callback otherwise."""
+    if not sys.stderr.isatty():
+        yield lambda step, steps, losses: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[loss]}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None, loss="")
+
+        def tell(step: int, steps: int, losses: Any) -> None:
+            import numpy as np
+
+            loss = float(np.mean(losses)) if np.size(losses) else math.nan
+            bar.update(task, completed=step, total=steps, loss=f"loss {loss:.3g}" if math.isfinite(loss) else "")
+
+        yield tell

@@ -1,0 +1,34 @@
+"""In which numbers an exported field is asked and answered, and in which it calculates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Precision:
+    """States come and velocities go as `outside`; the arithmetic between them is done in `inside`.
+
+    `tolerance` is what parity with NumPy is held to: the error of velocity and potential, relative to their size.
+    """
+
+    outside: type[np.floating[Any]]
+    inside: type[np.floating[Any]]
+    tolerance: float
+
+    @property
+    def tie(self) -> float:
+        """Squared distances to samples closer than this, in boxes, count as equal: the basin may be either's."""
+        # Samples are stored as `outside`, and the square of a distance is a difference of larger numbers.
+        return 16 * float(max(np.finfo(self.outside).eps, np.finfo(self.inside).eps))
+
+
+FLOAT = Precision(np.float32, np.float64, 1e-6)
+"""Float in and out, double between. Float between would not do: a flow of ten layers amplifies its rounding to
+1e-6 of the field's scale inside the data's box and to 1e-5 around it."""
+DOUBLE = Precision(np.float64, np.float64, 1e-12)
+SINGLE = Precision(np.float32, np.float32, 1e-4)
+"""Float throughout, for processors that have nothing else; agrees with NumPy to fewer digits."""

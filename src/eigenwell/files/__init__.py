@@ -1,0 +1,40 @@
+"""Demonstrations from files and into files: CSV, Parquet, NPZ, MAT, folders, LeRobot data sets.
+
+>>> import eigenwell as ew
+>>> demos = ew.files.read("recording.csv")                                  # doctest: +SKIP
+>>> demos = ew.files.read("folder/", position=["q1", "q2"], time="stamp")   # doctest: +SKIP
+>>> ew.files.write("recording.parquet", demos)                              # doctest: +SKIP
+"""
+
+from .door import FORMATS, read, read_positions, write
+from .errors import (
+    CannotWrite,
+    EmptyFile,
+    FileError,
+    MissingExtra,
+    MissingFile,
+    PickledFile,
+    TooLarge,
+    UnknownColumns,
+    UnknownFormat,
+    UnreadableFile,
+)
+from .replacing import replacing
+
+__all__ = [
+    "FORMATS",
+    "CannotWrite",
+    "EmptyFile",
+    "FileError",
+    "MissingExtra",
+    "MissingFile",
+    "PickledFile",
+    "TooLarge",
+    "UnknownColumns",
+    "UnknownFormat",
+    "UnreadableFile",
+    "read",
+    "read_positions",
+    "replacing",
+    "write",
+]

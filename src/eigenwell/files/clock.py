@@ -1,0 +1,76 @@
+"""Seconds, whatever the clock counted in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import FloatArray, IntArray
+from ..demonstrations import Caution
+from .columns import unit
+
+_SCALES = {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
+_NAMED = {
+    "s": "seconds", "sec": "seconds", "secs": "seconds", "seconds": "seconds",
+    "ms": "milliseconds", "milliseconds": "milliseconds",
+    "us": "microseconds", "µs": "microseconds", "microseconds": "microseconds",
+    "ns": "nanoseconds", "nanoseconds": "nanoseconds",
+}  # fmt: skip
+# Seconds since 1970 for the years 2001 to 2096: a stamp in this range, times 1, 1e3, 1e6 or 1e9, is wall-clock time.
+_EPOCH = (1e9, 4e9)
+_LONGEST_STEP = 10.0
+# Whole numbers two or more apart are not seconds: nobody records a motion at less than one sample in two seconds.
+_STEPS = ((2, 1e3, "milliseconds"), (1e3, 1e5, "microseconds"), (1e5, np.inf, "nanoseconds"))
+
+
+def seconds(
+    time: NDArray[Any], name: str, x: FloatArray, v: FloatArray | None, trajectory: IntArray | None
+) -> tuple[FloatArray, tuple[Caution, ...]]:
+    """`time` in seconds, and what was done to it. Stamps in seconds come back untouched, bit for bit.
+
+    The unit is taken from the column's name, else from wall-clock stamps, else from velocities (dx/dt must be v), else
+    from the step of whole numbers.
+    """
+    if np.issubdtype(time.dtype, np.datetime64):
+        time, name = time.astype("datetime64[ns]").astype(np.int64), "time [ns]"
+    said = _NAMED.get(unit(name) or "")
+    found = said or _measured(time, x, v, trajectory)
+    if found is None or found == "seconds":
+        return np.asarray(time, dtype=np.float64), ()
+    scaled = np.asarray((time - time[0]).astype(np.float64) * _SCALES[found])
+    why = "as the name of the column says" if said else "judged by their size"
+    caution = Caution(
+        "time-unit",
+        f"Time stamps are {found}, {why}, and were turned into seconds. Name the column time_s to leave them alone.",
+    )
+    return scaled, (caution,)
+
+
+def _measured(time: NDArray[Any], x: FloatArray, v: FloatArray | None, trajectory: IntArray | None) -> str | None:
+    stamps = np.asarray(time, dtype=np.float64)
+    if len(stamps) < 2 or not np.isfinite(stamps).all():
+        return None
+    same = np.ones(len(stamps) - 1, bool) if trajectory is None else np.diff(trajectory) == 0
+    step = np.diff(stamps)
+    same &= step > 0
+    if not same.any():
+        return None
+    size, typical = float(np.median(stamps)), float(np.median(step[same]))
+    for found, scale in (("seconds", 1.0), *_SCALES.items()):
+        if _EPOCH[0] <= size * scale <= _EPOCH[1] and typical * scale < _LONGEST_STEP:
+            return found
+    if v is not None:
+        return _from_velocity(np.diff(x, axis=0)[same], (v[1:] + v[:-1])[same] / 2, step[same])
+    whole = bool((stamps == np.round(stamps)).all())
+    return next((found for low, high, found in _STEPS if whole and low <= typical < high), None)
+
+
+def _from_velocity(dx: FloatArray, v: FloatArray, step: FloatArray) -> str | None:
+    """dx = v dt holds for one unit of time; a factor of two is left to noise."""
+    if not (np.isfinite(dx).all() and np.isfinite(v).all()):
+        return None
+    moved = v * step[:, None]
+    scale = float(np.sum(dx * moved) / max(float(np.sum(moved**2)), np.finfo(np.float64).tiny))
+    return next((found for found, factor in _SCALES.items() if factor / 2 < scale < factor * 2), None)

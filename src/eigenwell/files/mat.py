@@ -1,0 +1,145 @@
+"""MATLAB files: LASA structs, the two `demo` layouts of hand-drawn data, plain matrices."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import FloatArray
+from ..demonstrations import Demonstrations
+from .arrays import as_arrays, from_arrays
+from .columns import check_count, listed
+from .errors import EmptyFile, UnknownColumns, UnreadableFile, unreadable
+from .matlab import Damaged, load
+from .recording import Recording, Wanted
+
+
+@dataclass(frozen=True)
+class Mat:
+    """MAT files of version 4 to 7."""
+
+    name: ClassVar[str] = "MAT"
+    suffixes: ClassVar[tuple[str, ...]] = (".mat",)
+
+    def read(self, path: Path, wanted: Wanted) -> Recording:
+        return self._read(path, wanted).thinned(wanted.every)
+
+    def _read(self, path: Path, wanted: Wanted) -> Recording:
+        content = _load(path)
+        if "demos" in content:
+            return _lasa(path, content["demos"])
+        for inside in _items(content.get("DataStruct"))[:1]:
+            content = inside if isinstance(inside, dict) else content
+        if "demo" in content and "demo_struct" in content:
+            return _drawn(path, content["demo"], content["demo_struct"])
+        arrays = {name: a for name, a in content.items() if isinstance(a, np.ndarray)}
+        return from_arrays(
+            path, {n: a.reshape(-1) if a.ndim == 2 and 1 in a.shape else a for n, a in arrays.items()}, wanted
+        )
+
+    def write(self, path: Path, demos: Demonstrations) -> None:
+        from scipy.io import savemat
+
+        with path.open("wb") as handle:
+            savemat(handle, as_arrays(demos), do_compression=False)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    with path.open("rb") as handle:
+        head = handle.read(128)
+    if b"MATLAB 7.3" in head or head.startswith(b"\x89HDF"):
+        raise UnreadableFile(
+            f"Expected a MAT file of version 4 to 7 in {path}, got version 7.3 (HDF5). In MATLAB: save(..., '-v7')."
+        )
+    try:
+        return load(path)
+    except (Damaged, zlib.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
+        raise unreadable(path, "a MAT file", error) from error
+
+
+def _matrix(path: Path, value: Any, what: str) -> FloatArray:
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub" or value.ndim != 2 or value.size == 0:
+        raise UnknownColumns(f"Expected {what} of {path} as a matrix of numbers, one column per sample.")
+    check_count(path, value.shape[0])
+    return np.asarray(value.T, dtype=np.float64)
+
+
+def _items(value: Any) -> list[Any]:
+    """Entries of cells or of a struct array, cells of single structs opened."""
+    entries = value if isinstance(value, list) else [value]
+    return [e[0] if isinstance(e, list) and len(e) == 1 else e for e in entries]
+
+
+def _lasa(path: Path, demos: Any) -> Recording:
+    """Cells or struct array `demos` with fields pos (d, T), vel, t."""
+    items = [item if isinstance(item, dict) else {} for item in _items(demos)]
+    if not items or any("pos" not in item for item in items):
+        names = sorted({name for item in items for name in item})
+        raise UnknownColumns(f"Expected structs with fields pos, vel, t as demos in {path}, found {listed(names)}.")
+    x = [_matrix(path, item["pos"], "pos") for item in items]
+    v = [_matrix(path, item["vel"], "vel") for item in items] if all("vel" in item for item in items) else None
+    time = None
+    if all("t" in item for item in items):
+        time = [np.asarray(_matrix(path, item["t"], "t").reshape(-1)) for item in items]
+    return _joined(path, x, v, time)
+
+
+def _drawn(path: Path, demo: Any, struct: Any) -> Recording:
+    """Cells `demo` (rows, T); `demo_struct` names the rows: position (d), velocity (d), time (1), labels (1)."""
+    names = [str(name).strip().lower() for name in _items(struct)]
+    if "position" not in names or not set(names) <= {"position", "velocity", "time", "labels"}:
+        raise UnknownColumns(
+            f"Expected demo_struct in {path} to name position, velocity, time, labels; found {listed(names)}."
+        )
+    xs: list[FloatArray] = []
+    vs: list[FloatArray] = []
+    ts: list[NDArray[Any]] = []
+    for k, cell in enumerate(_items(demo)):
+        rows = _matrix(path, cell, f"demo {k}")
+        singles, vectors = (
+            sum(n in ("time", "labels") for n in names),
+            sum(n in ("position", "velocity") for n in names),
+        )
+        d, left = divmod(rows.shape[1] - singles, vectors)
+        if d < 1 or left:
+            raise UnknownColumns(
+                f"Expected rows for {', '.join(names)} in every demo of {path}, got {rows.shape[1]} rows in demo {k}."
+            )
+        start = 0
+        for name in names:
+            width = d if name in ("position", "velocity") else 1
+            part = rows[:, start : start + width]
+            start += width
+            if name == "position":
+                xs.append(part)
+            elif name == "velocity":
+                vs.append(part)
+            elif name == "time":
+                ts.append(part[:, 0])
+    if not xs:
+        raise EmptyFile(f"Expected demonstrations in {path}, got an empty demo.")
+    return _joined(path, xs, vs or None, ts or None)
+
+
+def _joined(
+    path: Path, x: Sequence[FloatArray], v: Sequence[FloatArray] | None, time: Sequence[NDArray[Any]] | None
+) -> Recording:
+    lengths = [len(a) for a in x]
+    if len({a.shape[1] for a in x}) != 1:
+        raise UnknownColumns(f"Expected the same number of coordinates in every demonstration of {path}.")
+    for other in (v, time):
+        if other is not None and [len(a) for a in other] != lengths:
+            raise UnknownColumns(f"Expected velocities and times as long as positions in {path}.")
+    return Recording(
+        np.concatenate(x),
+        None if v is None else np.concatenate(v),
+        None if time is None else np.concatenate(time),
+        np.repeat(np.arange(len(x)), lengths),
+        "t",
+    )

@@ -1,0 +1,215 @@
+"""Parquet tables and LeRobot v3 data sets, read row group by row group."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import FloatArray
+from ..demonstrations import Demonstrations
+from .columns import Columns, recognise
+from .errors import EmptyFile, TooLarge, UnreadableFile, missing_extra, unreadable
+from .recording import Recording, Wanted, numbered
+from .text import as_columns
+from .thinning import Block, Thinner
+
+ROWS = 1 << 16
+"""Rows decoded at once."""
+LARGEST_FOOTER = 1 << 26
+"""Bytes of description; pyarrow decodes all of it before the first row."""
+
+
+@dataclass(frozen=True)
+class Parquet:
+    """A table whose columns are numbers, or lists of numbers of one length (each item a column)."""
+
+    name: ClassVar[str] = "Parquet"
+    suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+
+    def read(self, path: Path, wanted: Wanted) -> Recording:
+        return read_tables([path], wanted, {})
+
+    def write(self, path: Path, demos: Demonstrations) -> None:
+        pa, pq = _arrow()
+        names, columns = as_columns(demos)
+        pq.write_table(pa.table({n: np.ascontiguousarray(c) for n, c in zip(names, columns, strict=True)}), path)
+
+
+def read_lerobot(folder: Path, wanted: Wanted) -> Recording:
+    """A LeRobot v3 data set: every data file of it, `observation.state` as position unless told otherwise."""
+    info = _info(folder)
+    files = sorted((folder / "data").rglob("*.parquet"))
+    if not files:
+        raise EmptyFile(
+            f"Expected data/chunk-*/file-*.parquet in the LeRobot data set {folder}, found none. Is it downloaded?"
+        )
+    named = {key: item.get("names") for key, item in info.get("features", {}).items() if isinstance(item, dict)}
+    aliases = {key: names for key, names in named.items() if isinstance(names, list)}
+    recording = read_tables(files, wanted, aliases, lerobot=True)
+    fps = info.get("fps")
+    if recording.time is None and wanted.dt is None and isinstance(fps, int | float) and fps > 0:
+        group = np.zeros(len(recording.x), dtype=np.intp) if recording.trajectory is None else recording.trajectory
+        first = np.flatnonzero(np.r_[True, np.diff(group) != 0])
+        frame = np.arange(len(group)) - np.repeat(first, np.diff(np.r_[first, len(group)]))
+        return Recording(
+            recording.x, recording.v, frame / float(fps), recording.trajectory, "time_s", recording.warnings
+        )
+    return recording
+
+
+def is_lerobot(folder: Path) -> bool:
+    return (folder / "meta" / "info.json").is_file()
+
+
+def _info(folder: Path) -> dict[str, Any]:
+    path = folder / "meta" / "info.json"
+    try:
+        info = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise unreadable(path, "the description of a LeRobot data set (JSON)", error) from error
+    if not isinstance(info, dict):
+        raise UnreadableFile(f"Expected a JSON object in {path}, got {type(info).__name__}.")
+    return info
+
+
+def read_tables(
+    paths: Sequence[Path], wanted: Wanted, aliases: dict[str, list[Any]], lerobot: bool = False
+) -> Recording:
+    """The wanted columns of tables of one schema, one after the other."""
+    pa, pq = _arrow()
+    thinner = Thinner(wanted.every)
+    columns: Columns | None = None
+    for path in paths:
+        _check_footer(path)
+        try:
+            with pq.ParquetFile(path, memory_map=True) as table:
+                numbers = _numbers(pa, table, aliases)
+                if columns is None:
+                    columns = _recognised(path, numbers, wanted, lerobot)
+                for block in _batches(table, numbers, columns, path):
+                    thinner.add(block, block[columns.trajectory] if columns.trajectory else None)
+        except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
+            if isinstance(error, UnreadableFile | EmptyFile) or error.__class__.__module__.startswith("eigenwell"):
+                raise
+            raise unreadable(path, "a Parquet table", error) from error
+    assert columns is not None
+    stack = thinner.result()
+    if not stack:
+        raise EmptyFile(f"Expected rows in {paths[0]}, got a table without any.")
+    return Recording(
+        _matrix(stack, columns.position),
+        _matrix(stack, columns.velocity) if columns.velocity else None,
+        stack[columns.time] if columns.time else None,
+        numbered(stack[columns.trajectory]) if columns.trajectory else None,
+        columns.time or "",
+        columns.warnings,
+    )
+
+
+def _recognised(path: Path, numbers: dict[str, tuple[str, int | None]], wanted: Wanted, lerobot: bool) -> Columns:
+    names = list(numbers)
+    if not lerobot or wanted.position is not None:
+        return recognise(path, names, wanted)
+    state = tuple(n for n, (column, _) in numbers.items() if column == "observation.state")
+    if not state:
+        return recognise(path, names, wanted)
+    time, trajectory = (
+        said or (name if name in names else None)
+        for said, name in ((wanted.time, "timestamp"), (wanted.trajectory, "episode_index"))
+    )
+    chosen = Wanted(state, wanted.velocity, time, trajectory)
+    # Only what was chosen: actions and rewards would be mistaken for coordinates.
+    return recognise(path, [n for n in names if n in chosen.names], chosen)
+
+
+def _numbers(pa: Any, table: Any, aliases: dict[str, list[Any]]) -> dict[str, tuple[str, int | None]]:
+    """Name of every column of numbers -> (column of the table, place in its list or None)."""
+    out: dict[str, tuple[str, int | None]] = {}
+    for field in table.schema_arrow:
+        kind = field.type
+        if pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            if not (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)):
+                continue
+            size = kind.list_size if pa.types.is_fixed_size_list(kind) else _list_size(table, field.name)
+            known = aliases.get(field.name, [])
+            for i in range(size):
+                label = known[i] if len(known) == size else i
+                out[f"{field.name}.{label}"] = (field.name, i)
+        elif not pa.types.is_nested(kind):
+            out[field.name] = (field.name, None)
+    return out
+
+
+def _list_size(table: Any, name: str) -> int:
+    for batch in table.iter_batches(batch_size=1, columns=[name]):
+        return len(batch.column(0)[0].as_py() or ())
+    return 0
+
+
+def _batches(table: Any, numbers: dict[str, tuple[str, int | None]], columns: Columns, path: Path) -> Iterator[Block]:
+    needed = sorted({numbers[n][0] for n in columns.all})
+    for batch in table.iter_batches(batch_size=ROWS, columns=needed, use_threads=False):
+        whole = {name: _array(batch.column(name), name, path) for name in needed}
+        out = {}
+        for name in columns.all:
+            column, place = numbers[name]
+            data = whole[column]
+            if place is not None:
+                if data.ndim != 2 or place >= data.shape[1]:
+                    raise UnreadableFile(
+                        f"Expected lists of one length in column {column!r} of {path}, got several lengths."
+                    )
+                data = data[:, place]
+            if name != columns.trajectory and data.dtype.kind not in "fiubM":
+                raise UnreadableFile(
+                    f"Expected numbers in column {name!r} of {path}, got {data.dtype}. Map another column."
+                )
+            out[name] = data if name in (columns.time, columns.trajectory) else data.astype(np.float64)
+        yield out
+
+
+def _array(column: Any, name: str, path: Path) -> NDArray[Any]:
+    if hasattr(column, "flatten") and hasattr(column.type, "value_type"):
+        flat = column.flatten().to_numpy(zero_copy_only=False)
+        if len(column) == 0 or len(flat) % len(column):
+            raise UnreadableFile(f"Expected lists of one length in column {name!r} of {path}, got several lengths.")
+        return np.asarray(flat).reshape(len(column), -1)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _matrix(stack: Block, names: Sequence[str]) -> FloatArray:
+    return np.column_stack([stack[n] for n in names])
+
+
+def _check_footer(path: Path) -> None:
+    """A Parquet file ends in the length of its footer and 'PAR1'."""
+    size = path.stat().st_size
+    with path.open("rb") as handle:
+        handle.seek(max(0, size - 8))
+        tail = handle.read(8)
+    if len(tail) < 8 or tail[4:] != b"PAR1":
+        raise UnreadableFile(
+            f"Expected a Parquet table in {path}, got a file without its end mark: truncated, or not Parquet."
+        )
+    footer = int.from_bytes(tail[:4], "little")
+    if footer > LARGEST_FOOTER:
+        raise TooLarge(
+            f"Expected a description of at most {LARGEST_FOOTER >> 20} MB in {path}, got {footer >> 20} MB: far "
+            "too many columns. "
+            "One row per sample, one column per coordinate."
+        )
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise missing_extra("Reading and writing Parquet", "pyarrow", "files") from error
+    return pa, pq

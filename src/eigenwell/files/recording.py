@@ -1,0 +1,87 @@
+"""What a reader hands on: the rows of one file, before they become Demonstrations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import FloatArray, IntArray
+from ..demonstrations import Caution, Demonstrations
+
+MOST_COLUMNS = 4096
+"""No robot has more joints; a file with more columns is a file of something else."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the user said about the file: names of columns, a time step, and how many rows to skip."""
+
+    position: tuple[str, ...] | None = None
+    velocity: tuple[str, ...] | None = None
+    time: str | None = None
+    trajectory: str | None = None
+    dt: float | None = None
+    every: int = 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        single = tuple(name for name in (self.time, self.trajectory) if name)
+        return (self.position or ()) + (self.velocity or ()) + single
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Rows of one file. `trajectory` numbers the rows' trajectories; None where the file does not tell them apart.
+
+    `time` keeps the type it has in the file, because whole nanoseconds since 1970 do not fit a float; `time_name` may
+    name its unit.
+    """
+
+    x: FloatArray
+    v: FloatArray | None = None
+    time: NDArray[Any] | None = None
+    trajectory: IntArray | None = None
+    time_name: str = ""
+    warnings: tuple[Caution, ...] = ()
+
+    def thinned(self, every: int) -> Recording:
+        """Each `every`-th row of every trajectory, and its last, which is where it arrived."""
+        if every == 1 or len(self.x) == 0:
+            return self
+        group = np.zeros(len(self.x), dtype=np.intp) if self.trajectory is None else self.trajectory
+        order = np.argsort(group, kind="stable")
+        first = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
+        counts = np.diff(np.r_[first, len(order)])
+        rank = np.arange(len(order)) - np.repeat(first, counts)
+        keep = np.sort(order[(rank % every == 0) | (rank == np.repeat(counts, counts) - 1)])
+        return Recording(
+            self.x[keep],
+            None if self.v is None else self.v[keep],
+            None if self.time is None else self.time[keep],
+            None if self.trajectory is None else self.trajectory[keep],
+            self.time_name,
+            self.warnings,
+        )
+
+
+class Format(Protocol):
+    """One file format."""
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+
+    def read(self, path: Path, wanted: Wanted) -> Recording: ...
+
+    def write(self, path: Path, demos: Demonstrations) -> None: ...
+
+
+def numbered(ids: NDArray[Any]) -> IntArray:
+    """Trajectory numbers 0.. in order of first appearance, from ids of any kind."""
+    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(rank[inverse.reshape(-1)])

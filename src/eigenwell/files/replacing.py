@@ -1,0 +1,43 @@
+"""Writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import CannotWrite
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary name beside `path`, put in its place at the end; on any failure nothing is left and nothing is lost."""
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(f"{target} is a folder")
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=target.suffix)
+        os.close(handle)
+    except OSError as error:
+        raise _refused(target, error) from error
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes files that only their owner reads; give the mode that open() would have given.
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise _refused(target, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _refused(target: Path, error: OSError) -> CannotWrite:
+    why = error.strerror or str(error)
+    return CannotWrite(
+        f"Cannot write {target}: {why}. Give an output file in a folder that exists and that you may write to."
+    )

@@ -1,0 +1,98 @@
+"""How good a field or a roll-out is: pure functions, one name per metric.
+
+The literature uses one word for several things; here every name means one formula, given in its docstring.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._types import BoolArray, FloatArray
+
+MOVING = 0.02
+"""Samples slower than this share of the fastest have no meaningful direction."""
+
+
+def moving(v: FloatArray, share: float = MOVING) -> BoolArray:
+    """Samples faster than `share` of the fastest."""
+    speed = np.linalg.norm(v, axis=-1)
+    return np.asarray(speed > share * speed.max())
+
+
+def cosine_error(predicted: FloatArray, v: FloatArray) -> float:
+    """Mean of |1 - cos(f(x), v)| over the samples that move; a predicted zero counts as 1."""
+    predicted, v = _alike(predicted, v)
+    keep = moving(v)
+    f, w = predicted[keep], v[keep]
+    lengths = np.linalg.norm(f, axis=-1) * np.linalg.norm(w, axis=-1)
+    cosine = (f * w).sum(-1) / np.where(lengths > 0, lengths, 1.0)
+    return float(np.abs(1 - cosine).mean())
+
+
+def velocity_rmse(predicted: FloatArray, v: FloatArray) -> float:
+    """Mean of |f(x) - v| in the data's units. The paper's formula: the root is taken per sample, inside the mean."""
+    predicted, v = _alike(predicted, v)
+    return float(np.linalg.norm(predicted - v, axis=-1).mean())
+
+
+def end_error(rollout: FloatArray, attractor: FloatArray) -> float:
+    """Distance from the last state of a roll-out to the attractor."""
+    return float(np.linalg.norm(np.asarray(rollout)[-1] - np.asarray(attractor)))
+
+
+def chamfer(a: FloatArray, b: FloatArray) -> float:
+    """Mean distance from a sample of one curve to the nearest sample of the other, both ways, halved."""
+    distance = _distances(a, b)
+    return float(0.5 * (distance.min(1).mean() + distance.min(0).mean()))
+
+
+def dtw_total(a: FloatArray, b: FloatArray) -> float:
+    """Cost of the cheapest monotone matching of two sequences: the sum of the Euclidean distances it pairs."""
+    return _warp(_distances(a, b))[0]
+
+
+def dtwd(a: FloatArray, b: FloatArray) -> float:
+    """Dynamic time warping distance: `dtw_total` divided by the number of pairs in the matching."""
+    total, pairs = _warp(_distances(a, b))
+    return total / pairs
+
+
+def _distances(a: FloatArray, b: FloatArray) -> FloatArray:
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1] or not len(a) or not len(b):
+        raise ValueError(f"Expected two curves (T, d) of the same d, got shapes {a.shape} and {b.shape}.")
+    return np.asarray(np.linalg.norm(a[:, None] - b[None], axis=-1))
+
+
+def _warp(cost: FloatArray) -> tuple[float, int]:
+    """Dynamic programming along anti-diagonals, D(i, j) = c(i, j) + min of the three cells before.
+
+    A whole anti-diagonal depends only on the two before it, so each is one vector operation. The length of
+    the matching travels with the cost; among equally cheap predecessors the diagonal one is taken.
+    """
+    n, m = cost.shape
+    before_last, last = np.full(n + 1, np.inf), np.full(n + 1, np.inf)
+    pairs_before_last, pairs_last = np.zeros(n + 1, dtype=int), np.zeros(n + 1, dtype=int)
+    before_last[0] = 0.0
+    for diagonal in range(n + m - 1):
+        i = np.arange(max(0, diagonal - m + 1), min(n, diagonal + 1))
+        # Entry i + 1 holds row i, so that entry i is the row above.
+        options = np.stack([before_last[i], last[i + 1], last[i]])
+        lengths = np.stack([pairs_before_last[i], pairs_last[i + 1], pairs_last[i]])
+        best = options.argmin(0)
+        column = np.arange(len(i))
+        new, pairs = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=int)
+        new[i + 1] = options[best, column] + cost[i, diagonal - i]
+        pairs[i + 1] = lengths[best, column] + 1
+        before_last, last = last, new
+        pairs_before_last, pairs_last = pairs_last, pairs
+    return float(last[n]), int(pairs_last[n])
+
+
+def _alike(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if a.shape != b.shape or a.ndim < 2:
+        raise ValueError(
+            f"Expected predicted and true velocities of the same shape (n, d), got {a.shape} and {b.shape}."
+        )
+    return a, b

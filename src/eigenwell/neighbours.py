@@ -1,0 +1,75 @@
+"""What the field should do beside a demonstration: a tube of made-up neighbours around every path.
+
+Moving a demonstration's start by delta and letting the shift fade, x(t) + delta b(t), gives another plausible
+demonstration with velocity v(t) + delta b'(t). All such neighbours fill a tube of half-width w(t) = sigma b(t),
+
+    x = x_k(t) + xi w(t),    v = v_k(t) + xi w'(t),    xi ~ N(0, 1),    b = 1 - (1 - tau)^2,
+
+with tau the share of time still to go. Where the tube would reach another strand of the same motion (a loop, a
+winding, a crossing) it narrows to a share of the gap. Trained on them, the field generalises the way a person
+repeats a movement, and no test data are needed to choose how.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._types import FloatArray
+from .targets import Bundle, arc_to_go, travel_times
+
+
+@dataclass(frozen=True)
+class Tube:
+    """Half-width sigma of the tube in boxes, how late it closes, and its share of the gap to another strand."""
+
+    width: float = 0.1
+    power: float = 2.0
+    share_of_gap: float = 0.5
+
+    def around(self, bundle: Bundle) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Half-width w and its rate w' (per unit time) at every sample of every path."""
+        gaps = strand_gaps(bundle)
+        widths, rates = [], []
+        for x, v, gap in zip(bundle.x, bundle.v, gaps, strict=True):
+            time = travel_times(x, v)
+            gone = time / time[-1]
+            width = np.minimum(self.width * (1 - gone**self.power), self.share_of_gap * gap)
+            width = _smooth_in_time(width, gone)
+            widths.append(width)
+            rates.append(np.gradient(width, time) if len(x) > 2 else np.zeros(len(x)))
+        return widths, rates
+
+
+def strand_gaps(bundle: Bundle, most: int = 1200) -> list[FloatArray]:
+    """Distance from every sample to the nearest strand that is near in space and far along the motion.
+
+    Two samples are on different strands when their lengths still to go differ by more than four times their distance
+    (plus 0.15 box): more than any corner short of a hairpin, less than any loop.
+    """
+    to_go = [arc_to_go(x, bundle.attractor) for x in bundle.x]
+    x, rest = np.concatenate(bundle.x), np.concatenate(to_go)
+    thin = max(1, len(x) // most)
+    other_x, other_rest = x[::thin], rest[::thin]
+    gap = np.empty(len(x))
+    for start in range(0, len(x), 2048):
+        part = slice(start, start + 2048)
+        distance = np.sqrt(np.maximum(_squared_distances(x[part], other_x), 0))
+        apart = np.abs(rest[part, None] - other_rest) > 4 * distance + 0.15
+        gap[part] = np.where(apart, distance, np.inf).min(1)
+    return list(np.split(gap, np.cumsum([len(a) for a in bundle.x])[:-1]))
+
+
+def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T)
+
+
+def _smooth_in_time(width: FloatArray, gone: FloatArray, breadth: float = 0.03, nodes: int = 200) -> FloatArray:
+    """A Gaussian average over 3 % of the duration: neighbours follow a tube that narrows, not one that jumps."""
+    even = np.linspace(0, 1, nodes)
+    values = np.interp(even, gone, width)
+    reach = int(2.5 * breadth * nodes)
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (breadth * nodes)) ** 2)
+    smooth = np.convolve(np.pad(values, reach, mode="edge"), kernel / kernel.sum(), mode="valid")
+    return np.asarray(np.interp(gone, even, smooth))

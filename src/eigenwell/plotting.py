@@ -1,0 +1,224 @@
+"""Figures in matplotlib. Each function draws one thing on one axes and returns it.
+
+>>> import eigenwell as ew
+>>> demos = ew.systems.heart.sample(seed=0)
+>>> ax = ew.plotting.plot_samples(demos, ew.identify(demos))          # doctest: +SKIP
+>>> with ew.plotting.style(ew.plotting.DARK):                         # doctest: +SKIP
+...     ax = ew.plotting.plot_field(field, demos)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ._types import FloatArray
+from .demonstrations import DataError, Demonstrations
+from .files.errors import missing_extra
+from .identification import Identification
+from .palette import DARK, LIGHT, Theme
+
+__all__ = ["DARK", "LIGHT", "plot_embedding", "plot_field", "plot_graph", "plot_samples", "plot_spectrum", "style"]
+
+_theme: ContextVar[Theme] = ContextVar("theme", default=LIGHT)
+MOST_POINTS = 50_000
+CELLS = 80
+MARGIN = 0.12
+
+
+@contextmanager
+def style(theme: Theme = LIGHT) -> Iterator[None]:
+    """Fonts, lines and colours of a theme for the figures made inside."""
+    plt = _pyplot()
+    ink = {
+        "text.color": theme.ink,
+        "axes.labelcolor": theme.ink,
+        "axes.edgecolor": theme.faint,
+        "axes.titlecolor": theme.ink,
+    }
+    ticks = {"xtick.color": theme.faint, "ytick.color": theme.faint, "grid.color": theme.grid}
+    paper = {"figure.facecolor": theme.paper, "axes.facecolor": theme.paper, "savefig.facecolor": theme.paper}
+    form = {
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "legend.frameon": False,
+        "font.size": 10,
+        "figure.dpi": 120,
+    }
+    token = _theme.set(theme)
+    try:
+        with plt.rc_context(ink | ticks | paper | form):
+            yield
+    finally:
+        _theme.reset(token)
+
+
+def plot_samples(demos: Demonstrations, found: Identification, ax: Any = None) -> Any:
+    """Samples in the colour of their sub-dynamics; attractors with bars of two standard errors."""
+    x, names = _view(demos.x)
+    ax = _axes(ax, x.shape[1])
+    theme = _theme.get()
+    step = max(1, -(-len(x) // MOST_POINTS))
+    for q in range(-1, found.n_attractors):
+        mine = np.flatnonzero(found.labels == q)[::step]
+        if len(mine):
+            name = "unassigned" if q < 0 else f"sub-dynamics {q}"
+            ax.scatter(*x[mine].T, s=4, color=theme.colour(q), linewidths=0, label=name, rasterized=len(mine) > 5000)
+    _attractors(ax, found)
+    return _labelled(ax, names)
+
+
+def plot_graph(demos: Demonstrations, found: Identification, ax: Any = None) -> Any:
+    """Paths from their starts (rings) to their ends, the ends of one attractor joined (dotted)."""
+    x, names = _view(demos.x)
+    ax = _axes(ax, x.shape[1])
+    theme = _theme.get()
+    for q in range(found.n_attractors):
+        colour = theme.colour(q)
+        paths = found.paths(q)
+        for k, path in enumerate(paths):
+            ax.plot(*x[path].T, color=colour, lw=1, label=f"sub-dynamics {q}" if k == 0 else None)
+        starts = x[[p[0] for p in paths]]
+        ax.scatter(*starts.T, s=24, facecolors="none" if x.shape[1] == 2 else colour, edgecolors=colour)
+        for a, b in list(combinations([p[-1] for p in paths], 2))[:200]:
+            ax.plot(*x[[a, b]].T, color=colour, lw=0.8, ls=":")
+    return _labelled(ax, names)
+
+
+def plot_spectrum(found: Identification, ax: Any = None) -> Any:
+    """Lowest eigenvalues of every graph Laplacian over the first non-zero one; open marks lie beyond the gap."""
+    ax = _axes(ax, 2)
+    theme = _theme.get()
+    for q, one in enumerate(found.spectra):
+        values, kept = one.eigenvalues, 1 + found.embeddings[q].shape[1]
+        if len(values) < 2 or values[1] <= 0:
+            continue
+        number, scaled = np.arange(1, len(values) + 1), values / values[1]
+        ax.plot(number, scaled, color=theme.colour(q), lw=1.2, label=f"sub-dynamics {q}")
+        ax.plot(number[:kept], scaled[:kept], "o", color=theme.colour(q), ms=6)
+        ax.plot(number[kept:], scaled[kept:], "o", color=theme.colour(q), ms=6, mfc=theme.paper)
+        if q == 0 and kept < len(values):
+            ax.axvspan(kept, kept + 1, color=theme.faint, alpha=0.12, lw=0, label="gap")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_ylim(bottom=0)
+    return _labelled(ax, ("number of the eigenvalue", "λ / λ₂"))
+
+
+def plot_embedding(found: Identification, q: int = 0, ax: Any = None) -> Any:
+    """The first two coordinates of one embedding: straight lines that meet in the attractor (cross)."""
+    if not 0 <= q < found.n_attractors:
+        raise DataError(f"Expected a sub-dynamics 0 to {found.n_attractors - 1}, got {q}.")
+    ax = _axes(ax, 2)
+    theme, u = _theme.get(), found.embeddings[q]
+    bounds = np.concatenate([[0], np.cumsum([len(p) for p in found.paths(q)])])
+    for k, (a, b) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+        line = u[a:b, :2].T if u.shape[1] > 1 else (np.arange(b - a), u[a:b, 0])
+        ax.plot(*line, color=theme.colour(q), lw=1.5, label=f"paths of sub-dynamics {q}" if k == 0 else None)
+    if u.shape[1] > 1:
+        ax.plot(0, 0, "X", color=theme.ink, ms=8, label="attractor")
+    return _labelled(ax, ("u₂", "u₃") if u.shape[1] > 1 else ("sample", "u₂"))
+
+
+def plot_field(
+    field: Any, demos: Demonstrations | None = None, found: Identification | None = None, ax: Any = None
+) -> Any:
+    """Streamlines of a learned 2-D field over contours of its potential, with its data where given."""
+    if field.dimension != 2:
+        raise DataError(
+            f"Expected a field in the plane, got {field.dimension}-D. Plot roll-outs with plot_samples instead."
+        )
+    ax = _axes(ax, 2)
+    theme = _theme.get()
+    x = field.samples if demos is None else demos.x
+    pad = MARGIN * np.ptp(x, axis=0)
+    (left, bottom), (right, top) = x.min(axis=0) - pad, x.max(axis=0) + pad
+    gx, gy = np.linspace(left, right, CELLS), np.linspace(bottom, top, CELLS)
+    states = np.column_stack([a.ravel() for a in np.meshgrid(gx, gy)])
+    velocity = field.predict(states).reshape(CELLS, CELLS, 2)
+    height = np.sqrt(field.potential(states)).reshape(CELLS, CELLS)
+    basin = field.basin(states).reshape(CELLS, CELLS)
+    for q in range(field.n_attractors):
+        # Every attractor has a potential of its own; between basins only the shape compares.
+        mine = basin == q
+        if mine.any():
+            height[mine] /= max(float(height[mine].max()), np.finfo(np.float64).tiny)
+    levels = np.linspace(0, 1, 15)
+    ax.contourf(gx, gy, height, levels=levels, cmap=_shades(theme), zorder=0)
+    ax.contour(gx, gy, height, levels=levels, colors=[theme.grid], linewidths=0.5, zorder=0)
+    ax.streamplot(
+        gx, gy, velocity[..., 0], velocity[..., 1], color=theme.faint, linewidth=0.6, density=1.3, arrowsize=0.7
+    )
+    if demos is not None and found is not None:
+        for q in range(found.n_attractors):
+            for k, path in enumerate(found.paths(q)):
+                ax.plot(*demos.x[path].T, color=theme.colour(q), lw=1.8, label=f"sub-dynamics {q}" if k == 0 else None)
+    ax.plot(*field.attractors.T, "X", color=theme.ink, ms=9, label="attractors", ls="none", mec=theme.paper)
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+    return _labelled(ax, ("x₁", "x₂"))
+
+
+def _view(x: FloatArray) -> tuple[FloatArray, tuple[str, ...]]:
+    """Up to three coordinates as they are; of more, the two principal ones."""
+    if x.shape[1] <= 3:
+        return x, ("x₁", "x₂", "x₃")[: x.shape[1]]
+    centred = x - x.mean(axis=0)
+    axes = np.linalg.svd(centred.T @ centred)[0][:, :2]
+    return np.asarray(centred @ axes), ("first principal direction", "second principal direction")
+
+
+def _attractors(ax: Any, found: Identification) -> None:
+    d = found.attractors.shape[1]
+    theme = _theme.get()
+    if d > 3:
+        return  # the view is a projection; where the attractors lie in it is where the samples gather
+    for q, (place, error) in enumerate(zip(found.attractors, found.uncertainty, strict=True)):
+        bars = dict(zip(("xerr", "yerr", "zerr"), 2 * error, strict=False))
+        label = "attractor ± 2 std. errors" if q == 0 else None
+        ax.errorbar(*place, **bars, fmt="X", ms=9, color=theme.ink, mec=theme.paper, capsize=3, label=label, zorder=5)
+
+
+def _shades(theme: Theme) -> Any:
+    """Deep in the wells, pale on the heights."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("potential", theme.potential)
+
+
+def _labelled(ax: Any, names: tuple[str, ...]) -> Any:
+    for setter, name in zip((ax.set_xlabel, ax.set_ylabel, getattr(ax, "set_zlabel", None)), names, strict=False):
+        if setter is not None:
+            setter(name)
+    handles, labels = ax.get_legend_handles_labels()
+    if labels:
+        spacing = {"handletextpad": 0.4, "columnspacing": 1.2, "borderaxespad": 0.2}
+        marks = [2.5 if "sub-dynamics" in label else 0.9 for label in labels]
+        legend = ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, fontsize=9, **spacing)
+        for handle, scale in zip(legend.legend_handles, marks, strict=True):
+            if hasattr(handle, "set_sizes"):
+                handle.set_sizes([4 * scale**2])
+    return ax
+
+
+def _axes(ax: Any, d: int) -> Any:
+    if ax is not None:
+        return ax
+    figure = _pyplot().figure(figsize=(6.4, 4.8), layout="constrained")
+    ax = figure.add_subplot(projection="3d" if d == 3 else None)
+    if d == 3:
+        for side in (ax.xaxis, ax.yaxis, ax.zaxis):
+            side.set_pane_color(_theme.get().paper)
+    return ax
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise missing_extra("Plotting", "matplotlib", "plot") from error
+    return plt

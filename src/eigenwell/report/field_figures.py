@@ -1,0 +1,124 @@
+"""Figures of a learned field: streamlines and potential in the plane, roll-outs in space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._types import FloatArray
+from ..demonstrations import Demonstrations
+from ..identification import Identification
+from .figures import spatial_layout
+from .pairs import pair_matrix
+from .sections import Figure, Plot
+from .streamlines import streamlines
+from .traces import Trace, attractor_marks, numbers, polyline, spatial, sub_dynamics, thinning
+
+MARGIN = 0.15
+"""Of the data's box, drawn around it."""
+CELLS = 72
+
+
+def learned(demos: Demonstrations, found: Identification, field: Any) -> list[Figure]:
+    if demos.dimension == 2:
+        return [_plane(demos, found, field)]
+    return [_rolled(demos, found, field)]
+
+
+def box(x: FloatArray, margin: float = MARGIN) -> tuple[FloatArray, FloatArray]:
+    low, high = x.min(axis=0), x.max(axis=0)
+    pad = margin * np.maximum(high - low, 0.02 * (high - low).max())
+    return low - pad, high + pad
+
+
+def _plane(demos: Demonstrations, found: Identification, field: Any) -> Figure:
+    low, high = box(demos.x)
+    extent = float(np.ptp(demos.x, axis=0).max())
+    gx, gy = (np.linspace(low[i], high[i], CELLS) for i in (0, 1))
+    states = np.column_stack([a.ravel() for a in np.meshgrid(gx, gy)])
+    velocity = field.predict(states).reshape(CELLS, CELLS, 2)
+    height = np.sqrt(field.potential(states)).reshape(CELLS, CELLS)
+    basin = field.basin(states).reshape(CELLS, CELLS)
+    for q in range(found.n_attractors):
+        # Each attractor has its own potential; between basins only the shape compares.
+        mine = basin == q
+        if mine.any():
+            height[mine] /= max(float(height[mine].max()), np.finfo(np.float64).tiny)
+    data: list[Trace] = [
+        {
+            "type": "contour", "x": numbers(gx, extent), "y": numbers(gy, extent), "z": [numbers(row, 1.0) for row in height],
+            "name": "potential", "showscale": False, "ncontours": 16, "contours": {"coloring": "heatmap"},
+            "line": {"width": 0.4}, "hovertemplate": "√V %{z:.3f} of the basin's largest<extra></extra>",
+            "showlegend": True, "meta": {"potential": True},
+        }
+    ]  # fmt: skip
+    lines, heads, angles = streamlines(gx, gy, velocity)
+    data.append(
+        spatial(
+            lines,
+            extent,
+            mode="lines",
+            line={"width": 1},
+            name="streamlines",
+            hoverinfo="skip",
+            meta={"ink": True, "faded": 0.65},
+        )
+    )
+    arrows = {"symbol": "triangle-up", "size": 6, "angle": numbers(angles, 1e3)}
+    data.append(
+        spatial(
+            heads,
+            extent,
+            mode="markers",
+            marker=arrows,
+            hoverinfo="skip",
+            showlegend=False,
+            meta={"ink": True, "faded": 0.65},
+        )
+    )
+    every = thinning(demos.n_samples)
+    for q in range(found.n_attractors):
+        trace = sub_dynamics(q, mode="lines", line={"width": 2.2})
+        data.append(spatial(polyline(demos.x, found.paths(q), every), extent, **trace))
+    data += attractor_marks(found.attractors, found.uncertainty, extent)
+    layout = spatial_layout(2)
+    layout["xaxis"] |= {"range": [float(low[0]), float(high[0])], "showgrid": False}
+    layout["yaxis"] |= {"range": [float(low[1]), float(high[1])], "showgrid": False}
+    caption = (
+        "Streamlines of the learned field over its potential: along every streamline the potential falls, until the attractor "
+        "is reached. Click an entry of the legend to hide it."
+    )
+    return Figure("field", "The learned field", caption, (Plot(data, layout, 620),))
+
+
+def _rolled(demos: Demonstrations, found: Identification, field: Any) -> Figure:
+    """Roll-outs: from random starts in space, from the starts of the data in more dimensions, where space is empty."""
+    d = demos.dimension
+    if d == 3:
+        starts = np.random.default_rng(0).uniform(*box(demos.x), (16 * found.n_attractors, 3))
+        origin = "random starts in and around the data"
+    else:
+        starts = demos.x[[path[0] for q in range(found.n_attractors) for path in found.paths(q)]]
+        origin = "the starts of the demonstrations"
+    rolled = field.simulate(starts, t=np.linspace(0.0, _duration(demos), 100))
+    flat, basin = rolled.reshape(-1, d), field.basin(starts)
+    rows = np.arange(len(flat)).reshape(rolled.shape[:2])
+    paths = [list(rows[basin == q]) for q in range(found.n_attractors)]
+    caption = f"Roll-outs of the learned field from {origin}, each to the attractor of its basin."
+    if d > 3:
+        plot, chosen = pair_matrix(flat, paths, found)
+        return Figure("field", "The learned field", caption + chosen, (plot,))
+    extent = float(np.ptp(demos.x, axis=0).max())
+    data = [
+        spatial(polyline(flat, mine), extent, **sub_dynamics(q, mode="lines", line={"width": 3}))
+        for q, mine in enumerate(paths)
+    ]
+    data += attractor_marks(found.attractors, found.uncertainty, extent)
+    return Figure("field", "The learned field", caption, (Plot(data, spatial_layout(3), 600),))
+
+
+def _duration(demos: Demonstrations) -> float:
+    """Time to cross the data's box three times at full pace; most samples of a motion that comes to rest are slow."""
+    pace = float(np.quantile(np.linalg.norm(demos.v, axis=1), 0.95))
+    return float(3 * np.linalg.norm(np.ptp(demos.x, axis=0)) / max(pace, np.finfo(np.float64).tiny))

@@ -1,0 +1,187 @@
+"""Figures of an identification: samples, graph, spectrum, embeddings, close-ups of the attractors."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..demonstrations import Demonstrations
+from ..identification import Identification
+from .pairs import pair_matrix
+from .sections import Figure, Plot
+from .traces import MOST_POINTS, Trace, attractor_marks, numbers, polyline, spatial, sub_dynamics, thinning
+
+MOST_PANELS = 12
+"""Small plots in one figure, one per sub-dynamics."""
+MOST_SPACES = 4
+"""Plots in space in one figure: a browser keeps sixteen at most."""
+SMALL = 320
+"""Height of a small plot."""
+
+
+def axis(title: str, **more: Any) -> dict[str, Any]:
+    return {"title": {"text": title}, **more}
+
+
+_VIEW = {
+    "aspectmode": "data",
+    "camera": {"eye": {"x": 1.3, "y": 1.3, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.15}},
+}
+
+
+def spatial_layout(d: int, names: tuple[str, ...] = ("x₁", "x₂", "x₃")) -> dict[str, Any]:
+    """Axes of a plane or of a space; in space equal scales, because a view that turns must not distort."""
+    if d == 3:
+        return {"scene": {f"{a}axis": axis(n) for a, n in zip("xyz", names, strict=True)} | _VIEW}
+    return {"xaxis": axis(names[0]), "yaxis": axis(names[1])}
+
+
+def samples(demos: Demonstrations, found: Identification) -> Figure:
+    d, n = demos.dimension, demos.n_samples
+    every = thinning(n)
+    told = f" One sample in {every} is drawn." if every > 1 else ""
+    caption = "Each sample in the colour of the sub-dynamics it belongs to; crosses are the attractors found." + told
+    if d > 3:
+        plot, chosen = pair_matrix(demos.x, [found.paths(q) for q in range(found.n_attractors)], found)
+        return Figure("samples", "Samples by sub-dynamics", f"{caption} Drawn along their paths.{chosen}", (plot,))
+    extent = float(np.ptp(demos.x, axis=0).max())
+    size = 3 if d == 2 else 1.8
+    data = []
+    for q in range(-1, found.n_attractors):
+        mine = np.flatnonzero(found.labels == q)[::every]
+        if len(mine):
+            trace = sub_dynamics(q, mode="markers")
+            trace["marker"] |= {"size": size, "opacity": 0.75}
+            data.append(spatial(demos.x[mine], extent, **trace))
+    data += attractor_marks(found.attractors, found.uncertainty, extent)
+    return Figure("samples", "Samples by sub-dynamics", caption, (Plot(data, spatial_layout(d), 560),))
+
+
+def graph(demos: Demonstrations, found: Identification) -> Figure | None:
+    d = demos.dimension
+    if d > 3:
+        return None
+    extent = float(np.ptp(demos.x, axis=0).max())
+    every = thinning(demos.n_samples)
+    data = []
+    for q in range(found.n_attractors):
+        paths = found.paths(q)
+        data.append(
+            spatial(
+                polyline(demos.x, paths, every),
+                extent,
+                **sub_dynamics(q, mode="lines", line={"width": 1.5 if d == 2 else 4}),
+            )
+        )
+        start = sub_dynamics(
+            q, mode="markers", showlegend=False, hovertext=[f"start of path {k}" for k in range(len(paths))]
+        )
+        start["marker"] = {"symbol": "circle-open", "size": 7 if d == 2 else 3}
+        data.append(spatial(demos.x[[p[0] for p in paths]], extent, **start, hoverinfo="text"))
+        ends = np.array([p[-1] for p in paths])
+        pairs = [np.array(pair) for pair in combinations(ends, 2)][:200]
+        if pairs:
+            joins = sub_dynamics(q, mode="lines", showlegend=False, hoverinfo="skip", line={"width": 1, "dash": "dot"})
+            data.append(spatial(polyline(demos.x, pairs), extent, **joins))
+    how = "as given" if demos.ordered else "recovered from the unordered samples"
+    caption = (
+        f"The paths {how}, from their starts (circles) to their ends. The ends that belong to one attractor are joined, "
+        "which makes one connected graph per sub-dynamics; the close-ups below show the joins."
+    )
+    return Figure("graph", "The graph", caption, (Plot(data, spatial_layout(d), 560),))
+
+
+def spectrum(found: Identification) -> Figure:
+    data: list[Trace] = []
+    shapes: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
+    for q, one in enumerate(found.spectra):
+        values = one.eigenvalues
+        if len(values) < 2 or values[1] <= 0:
+            continue
+        kept = 1 + found.embeddings[q].shape[1]
+        scaled = values / values[1]
+        trace = sub_dynamics(q, mode="lines+markers", line={"width": 1.5}, x=list(range(1, len(values) + 1)))
+        trace["marker"] |= {"size": 9, "symbol": ["circle"] * kept + ["circle-open"] * (len(values) - kept)}
+        text = [f"λ{i + 1} = {value:.4g}" for i, value in enumerate(values)]
+        data.append({"type": "scatter", **trace, "y": numbers(scaled), "hovertext": text, "hoverinfo": "text+name"})
+    widths = {1 + e.shape[1] for e in found.embeddings}
+    if len(widths) == 1 and data and len(data[0]["x"]) > (kept := widths.pop()):
+        shapes = [
+            {
+                "type": "rect",
+                "xref": "x",
+                "yref": "paper",
+                "x0": kept,
+                "x1": kept + 1,
+                "y0": 0,
+                "y1": 1,
+                "line": {"width": 0},
+            }
+        ]
+        ratio = min(one.eigenvalues[kept] / one.eigenvalues[kept - 1] for one in found.spectra)
+        notes = [
+            {
+                "text": f"gap × {ratio:.1f}",
+                "x": kept + 0.5,
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "top",
+                "yshift": -6,
+                "showarrow": False,
+            }
+        ]
+    caption = (
+        "Lowest eigenvalues of each graph Laplacian, in units of the first that is not zero. Filled marks span the "
+        "embedding, open ones lie beyond the gap (shaded)."
+    )
+    layout = {
+        "xaxis": axis("number of the eigenvalue", dtick=1),
+        "yaxis": axis("λ / λ₂", rangemode="tozero"),
+        "shapes": shapes,
+        "annotations": notes,
+    }
+    return Figure("spectrum", "The spectrum and its gap", caption, (Plot(data, layout, 380),))
+
+
+def embeddings(found: Identification) -> Figure:
+    shown = min(found.n_attractors, MOST_PANELS)
+    plots = tuple(_embedding(found, q, in_space=found.n_attractors <= MOST_SPACES) for q in range(shown))
+    caption = (
+        "Eigenvectors of each graph as coordinates. Every trajectory is a straight line here, and all of them meet in the "
+        "attractor (cross)."
+    )
+    if shown < found.n_attractors:
+        caption += f" The first {shown} of {found.n_attractors} are shown."
+    widest = max(e.shape[1] for e in found.embeddings)
+    if widest > 3:
+        caption += f" The embeddings have up to {widest} dimensions; the first two are drawn."
+    return Figure("embeddings", "The embeddings", caption, plots)
+
+
+def _embedding(found: Identification, q: int, in_space: bool) -> Plot:
+    u = found.embeddings[q]
+    m = 3 if u.shape[1] == 3 and in_space else min(u.shape[1], 2)
+    points = u[:, :m] if m > 1 else np.column_stack([np.arange(len(u)), u[:, 0]])
+    bounds = np.concatenate([[0], np.cumsum([len(p) for p in found.paths(q)])])
+    rows = [np.arange(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    lines = sub_dynamics(q, mode="lines+markers", line={"width": 2 if m < 3 else 5}, showlegend=False)
+    lines["marker"] = {"size": 1}  # too small to see, but Plotly leaves room around marks and none around lines
+    data = [spatial(polyline(points, rows, thinning(len(u), MOST_POINTS // 4)), **lines)]
+    if m > 1:
+        mark = {"symbol": "x", "size": 9 if m == 2 else 4}
+        hub: Trace = {
+            "mode": "markers",
+            "marker": mark,
+            "meta": {"ink": True},
+            "showlegend": False,
+            "hoverinfo": "text",
+        }
+        data.append(spatial(np.zeros((1, m)), **hub, hovertext=["attractor"]))
+        layout = spatial_layout(m, ("u₂", "u₃", "u₄")[:m])
+        for name in ("xaxis", "yaxis", "zaxis") if m == 3 else ():
+            layout["scene"][name]["showticklabels"] = False  # no room for them, and their scale means nothing
+        return Plot(data, layout, SMALL, f"sub-dynamics {q}")
+    return Plot(data, spatial_layout(2, ("sample", "u₂")), SMALL, f"sub-dynamics {q}")

@@ -1,0 +1,195 @@
+"""The page: the answer in words, the figures, the certificate, and how it was made."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from ..demonstrations import Caution, Demonstrations
+from ..identification import Identification
+from ..palette import DARK, LIGHT
+from .sections import Figure
+from .wording import plural, point, quantity, remedy, surety
+
+_PACKAGES = ("numpy", "scipy", "jax", "plotly")
+_MOST_COORDINATES = 4
+
+
+def page(
+    demos: Demonstrations,
+    found: Identification,
+    figures: Sequence[Figure],
+    plotly: str,
+    *,
+    title: str,
+    command: str | None,
+    certificates: Sequence[Any],
+    warnings: Sequence[Caution],
+) -> str:
+    sections = [_answer(demos, found, title, warnings), *map(_section, figures)]
+    links = [(figure.name, figure.title) for figure in figures]
+    if certificates:
+        sections.append(_certificate(certificates))
+        links.append(("certificate", "Certificate"))
+    short = {
+        "samples": "Samples",
+        "graph": "Graph",
+        "spectrum": "Spectrum",
+        "embeddings": "Embeddings",
+        "attractors": "Attractors",
+    }
+    navigation = "".join(
+        f'<a href="#at-{name}">{escape(short.get(name, text.split()[-1].title()))}</a>' for name, text in links
+    )
+    return Template(_resource("page.html")).substitute(
+        title=escape(title),
+        style=_resource("style.css"),
+        navigation=navigation,
+        body="\n".join(sections),
+        provenance=_provenance(demos, command),
+        plotly=plotly,
+        figures=_embedded([{"id": f"{f.name}-{k}", **vars(plot)} for f in figures for k, plot in enumerate(f.plots)]),
+        palettes=_embedded({theme.name: asdict(theme) for theme in (LIGHT, DARK)}),
+        draw=_resource("draw.js"),
+    )
+
+
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _embedded(value: Any) -> str:
+    """JSON inside a script element: `</script>` must not end it."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _answer(demos: Demonstrations, found: Identification, title: str, warnings: Sequence[Caution]) -> str:
+    kind = "unordered samples"
+    if demos.n_trajectories is not None:
+        kind = f"samples in {plural(demos.n_trajectories, 'trajectory', 'trajectories')}"
+    doubts = "".join(_doubt(caution) for caution in warnings)
+    below = f'<ul class="doubts">{doubts}</ul>' if doubts else '<p class="none">No warnings.</p>'
+    why = ""
+    if found.grouping is not None:
+        low, high = found.grouping.low, found.grouping.high
+        why = f"Any distance from {low:.3g} to {high:.3g} for joining ends of paths gives this number."
+    if found.arrived < 1:
+        why += f" Only at {found.arrived:.0%} of them does a path come to rest."
+    return f"""<section id="answer" style="margin-top:0">
+<h1>{plural(found.n_attractors, "attractor")}</h1>
+<p class="sure"><b>Confidence {_percent(found.confidence)}: {surety(found.confidence)}.</b> {why}</p>
+<p class="source">{escape(title)}: {demos.n_samples:,} {kind}, {demos.dimension} dimensions</p>
+<div class="scroll" style="margin-top:1.5rem">{_places(demos, found)}</div>
+{below}
+</section>"""
+
+
+def _percent(confidence: float) -> str:
+    """Never 100 %: no grouping of a handful of ends is beyond doubt."""
+    return "above 99 %" if confidence > 0.99 else f"{100 * confidence:.0f} %"
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Cells are HTML; all but the first column are numbers."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        first, *others = cells
+        return f"<tr><{tag}>{first}</{tag}>" + "".join(f'<{tag} class="n">{c}</{tag}>' for c in others) + "</tr>"
+
+    body = "".join(line(row, "td") for row in rows)
+    return f"<table><thead>{line(headings, 'th')}</thead><tbody>{body}</tbody></table>"
+
+
+def _dot(q: int) -> str:
+    return f'<span class="dot" data-q="{q}"></span>'
+
+
+def _places(demos: Demonstrations, found: Identification) -> str:
+    d, extents = demos.dimension, np.ptp(demos.x, axis=0)
+    places = [
+        [quantity(*one) for one in zip(found.attractors[q], found.uncertainty[q], extents, strict=True)]
+        for q in range(found.n_attractors)
+    ]
+    names = [f"x<sub>{i + 1}</sub>" for i in range(d)]
+    shown = min(d, _MOST_COORDINATES)
+    counts = [(str(len(found.paths(q))), f"{int((found.labels == q).sum()):,}") for q in range(found.n_attractors)]
+    rows = [(f"{_dot(q)}{q}", *places[q][:shown], *counts[q]) for q in range(found.n_attractors)]
+    table = _table(("attractor", *names[:shown], "paths", "samples"), rows)
+    if shown == d:
+        return table
+    every = _table(
+        ("", *(f"attractor {q}" for q in range(len(places)))), [(names[i], *(p[i] for p in places)) for i in range(d)]
+    )
+    return f"{table}<details><summary>All {d} coordinates</summary>{every}</details>"
+
+
+def _doubt(caution: Caution) -> str:
+    name = caution.name.replace("-", " ").capitalize()
+    todo = remedy(caution)
+    return f'<li><b>{escape(name)}.</b> {escape(caution.message)} <span class="do">{escape(todo)}</span></li>'
+
+
+def _section(figure: Figure) -> str:
+    several = len(figure.plots) > 1
+    plots = "".join(
+        f'<div class="panel">{f"<h3>{escape(plot.title)}</h3>" if several else ""}'
+        f'<div class="plot" id="{figure.name}-{k}" style="height:{plot.height}px"></div></div>'
+        for k, plot in enumerate(figure.plots)
+    )
+    return f"""<section id="at-{figure.name}">
+<h2>{escape(figure.title)}</h2>
+<p class="caption">{escape(figure.caption)}</p>
+<div class="{"panels" if several else ""}">{plots}</div>
+</section>"""
+
+
+def _certificate(certificates: Sequence[Any]) -> str:
+    headings = (
+        "attractor",
+        "speed at it",
+        "dV/dt &lt; 0",
+        "converged",
+        "V falls all the way",
+        "singular values of J",
+        "",
+    )
+    rows = [
+        (
+            f"{_dot(q)}{escape(point(c.attractor))}",
+            f"{c.speed_at_attractor:.1g}",
+            *(f"{share:.2%}" for share in (c.decreasing, c.converged, c.monotone)),
+            f"{c.smallest_singular_value:.2g} to {c.largest_singular_value:.2g}",
+            '<span class="yes">holds</span>' if c.holds else '<span class="no">does not hold</span>',
+        )
+        for q, c in enumerate(certificates)
+    ]
+    return f"""<section id="at-certificate">
+<h2>The certificate</h2>
+<p class="caption">Stability is by construction. This is what {certificates[0].samples:,} random states per attractor, drawn from
+three times the box of its data, met.</p>
+<div class="scroll">{_table(headings, rows)}</div>
+</section>"""
+
+
+def _provenance(demos: Demonstrations, command: str | None) -> str:
+    from .. import __version__
+
+    versions = [f"eigenwell {__version__}", f"Python {platform.python_version()}"]
+    for package in _PACKAGES:
+        try:
+            versions.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    asked = f"<dt>Command</dt><dd><code>{escape(command)}</code></dd>" if command else ""
+    return f"<dl>{asked}<dt>Versions</dt><dd>{escape(', '.join(versions))}</dd><dt>Date</dt><dd>{made}</dd></dl>"

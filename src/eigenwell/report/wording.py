@@ -1,0 +1,59 @@
+"""Numbers and doubts in words, the same in the terminal, in the report and in figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..demonstrations import Caution
+
+# What to do about a doubt, where its own message does not say.
+_REMEDIES = {
+    "unassigned-samples": "Leave them out, sample more densely, or pass whole trajectories in order of time.",
+    "two-candidates": "Look at the ends in the close-up below, and record a few more demonstrations for each goal.",
+    "closed-orbit": "Leave those recordings out, or stop them at the goal.",
+    "crossing": "Where two ways cross on purpose, add a coordinate that tells them apart, such as a phase.",
+    "attractor-outside": "Record until the motion stops, so that the data surround their goal.",
+    "unfinished": "Record until the motion stops.",
+    "duplicated-trajectory": "Leave the copies out; they count twice.",
+    "duplicated-samples": "Usually harmless: a sensor that reports a value twice.",
+}
+
+
+def remedy(caution: Caution) -> str:
+    """What to do, or nothing where the message has said it."""
+    return _REMEDIES.get(caution.name, "")
+
+
+def quantity(value: float, error: float, extent: float) -> str:
+    """'1.204 ± 0.003': as many digits as the error supports, none finer than a hundred-thousandth of the extent."""
+    floor = 1e-5 * extent if extent > 0 else 1e-12
+    shown = max(abs(error), floor)
+    digits = max(0, -math.floor(math.log10(shown)))
+    if digits > 8 or max(abs(value), shown) >= 1e7:
+        return f"{value:.4g} ± {shown:.1g}"
+    step = 10.0**-digits
+    # Rounded up: an uncertainty must not look smaller than it is.
+    rounded = math.ceil(shown / step - 1e-9) * step
+    return f"{value + 0.0:.{digits}f} ± {rounded:.{digits}f}".replace(
+        "-0." + "0" * digits + " ", "0." + "0" * digits + " "
+    )
+
+
+def surety(confidence: float) -> str:
+    """Confidence in a word."""
+    for least, word in ((0.9, "very sure"), (0.7, "fairly sure"), (0.4, "not sure")):
+        if confidence >= least:
+            return word
+    return "a guess"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def point(coordinates: Sequence[float], most: int = 4) -> str:
+    largest = max((abs(c) for c in coordinates), default=0.0)
+    # Rounding errors beside numbers of ordinary size read as zero.
+    shown = ", ".join(f"{0.0 if abs(c) < 1e-9 * largest else c:.4g}" for c in coordinates[:most])
+    return f"({shown}, …)" if len(coordinates) > most else f"({shown})"

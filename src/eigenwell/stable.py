@@ -1,0 +1,113 @@
+"""The stable field in unit coordinates, as numbers: a flow, an attractor and a speed.
+
+    xdot = s(x) J_psi(x)^-1 u(x),    u = -(I + Omega) y / (|y| + epsilon),    y = psi(x) - psi(x*),
+
+with s > 0 and Omega skew. V = |y|^2 / 2 falls along every solution, Vdot = -s |y|^2 / (|y| + epsilon) < 0 for
+y != 0, whatever psi, s and Omega are: stability is by construction and not by training.
+
+Departures from the paper's xdot = J^-1 (psi(x*) - psi(x)), all of which leave V a Lyapunov function: s restores
+the speed of the data, the softened norm makes solutions arrive instead of creeping in, and Omega (zero unless the
+data spiral) turns straight lines into spirals, which no smooth psi can do at a focus.
+
+As in `flows`, arrays may be NumPy or JAX.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .flows import Array, Flow, Step, forward, fourier_features, linearise, namespace, pull, push_gradient
+
+
+class Speed(NamedTuple):
+    """log s(x) = offset + weights . phi(x), phi the features of `flows`; |phi| = 1, so |log s - offset| <= |weights|."""
+
+    frequencies: Array
+    """(F, d), fixed."""
+    weights: Array
+    """(2 F,), learned."""
+    offset: Array
+
+
+class StableModel(NamedTuple):
+    """Everything a stable field is made of, in unit coordinates."""
+
+    flow: Flow
+    speed: Speed
+    attractor: Array
+    """x*, (d,)."""
+    swirl: Array
+    """Omega, (d, d), skew."""
+    softening: Array
+    """epsilon > 0, in latent units."""
+
+
+def log_speed(speed: Speed, x: Array) -> Array:
+    """log s at points (n, d)."""
+    return fourier_features(speed.frequencies, x) @ speed.weights + speed.offset
+
+
+def latent(model: StableModel, x: Array) -> Array:
+    """y = psi(x) - psi(x*)."""
+    return forward(model.flow, x) - forward(model.flow, model.attractor[None])
+
+
+def direction(model: StableModel, x: Array) -> tuple[Array, Array, list[Step]]:
+    """J^-1 u, y and the Jacobian's factors at points (n, d): the field before its speed."""
+    y, steps = linearise(model.flow, x)
+    y = y - forward(model.flow, model.attractor[None])
+    return pull(steps, latent_velocity(model, y)), y, steps
+
+
+def latent_velocity(model: StableModel, y: Array) -> Array:
+    """u = -(I + Omega) y / (|y| + epsilon)."""
+    xp = namespace(y)
+    # The tiny constant keeps the derivative of |y| finite at the attractor; it is far below float32's resolution.
+    norm = xp.sqrt((y * y).sum(-1, keepdims=True) + 1e-30)
+    return -(y + y @ model.swirl.T) / (norm + model.softening)
+
+
+def velocity(model: StableModel, x: Array) -> Array:
+    """xdot at points (n, d)."""
+    xp = namespace(x)
+    return xp.exp(log_speed(model.speed, x))[:, None] * direction(model, x)[0]
+
+
+def potential(model: StableModel, x: Array) -> Array:
+    """V = |psi(x) - psi(x*)|^2 / 2."""
+    return 0.5 * (latent(model, x) ** 2).sum(-1)
+
+
+def potential_gradient(model: StableModel, x: Array) -> Array:
+    """grad V = J^T (psi(x) - psi(x*))."""
+    y, steps = linearise(model.flow, x)
+    return push_gradient(steps, y - forward(model.flow, model.attractor[None]))
+
+
+def wound(swirl: Array, heading: Array, log_ratio: Array) -> Array:
+    """exp(Omega ln(rho / rho_0)) applied to headings (m, d), for m values of ln(rho / rho_0): where a solution points.
+
+    i Omega is Hermitian, so the exponential of the skew matrix is a change of phase in its eigenbasis. NumPy only.
+    """
+    if not np.any(swirl):
+        return heading
+    values, vectors = np.linalg.eigh(1j * swirl)
+    phase = np.exp(-1j * log_ratio[:, None] * values)
+    return (((heading @ vectors.conj()) * phase) @ vectors.T).real
+
+
+def as_numpy(model: StableModel, dtype: Any = np.float64) -> StableModel:
+    """The same numbers as NumPy arrays of one dtype."""
+
+    def cast(a: Array) -> Array:
+        return np.array(a, dtype=dtype, order="C")
+
+    return StableModel(
+        Flow(*map(cast, model.flow)),
+        Speed(*map(cast, model.speed)),
+        cast(model.attractor),
+        cast(model.swirl),
+        cast(model.softening),
+    )

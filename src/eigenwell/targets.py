@@ -1,0 +1,224 @@
+"""Where trajectories should go in the latent space: one straight line each, meeting in the attractor.
+
+A target places every sample of a path on a ray, y_k(n) = r_k rho(n) e_k. Two choices of the directions e_k:
+
+* `LaplacianTarget`, the paper's: the embedding of K joined paths, whose directions sum to zero, carried onto
+  the data by the best linear map. Right when trajectories surround the attractor.
+* `RayTarget`, ours: each trajectory's own ray from its start. Adding phantom paths to the join
+  leaves the theorem intact and frees the directions, so demonstrations that arrive from one side need
+  no tearing of space. `swirls.SpiralTarget`, the default, winds these rays where the data wind.
+
+The profile rho, from 1 at the start to 0 at the attractor, is an object too: `ArcLength`, `Elapsed`, `Eigenvector`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ._types import FloatArray
+from .demonstrations import DataError
+
+FLAT_AXIS = 0.02
+"""An axis that moves less than this share of the widest one is not stretched to full size: it would be noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """The trajectories of one sub-dynamics in unit coordinates: box [-.5, .5]^d, root mean square speed 1.
+
+    x_unit = (x - centre) / scale,      v_unit = v / (scale * pace)
+    """
+
+    x: tuple[FloatArray, ...]
+    v: tuple[FloatArray, ...]
+    attractor: FloatArray
+    centre: FloatArray
+    scale: FloatArray
+    pace: float
+    """Root mean square of |v / scale|, in boxes per unit of time."""
+    embedding: tuple[FloatArray, ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        paths: Sequence[tuple[FloatArray, FloatArray]],
+        attractor: FloatArray,
+        embedding: Sequence[FloatArray] | None = None,
+    ) -> Bundle:
+        """Scale paths, given as (x, v) in order of time, and drop samples that repeat their predecessor."""
+        attractor = np.asarray(attractor, dtype=np.float64)
+        kept = [_moving(np.asarray(x, dtype=np.float64)) for x, _ in paths]
+        usable = [k for k, keep in enumerate(kept) if keep.sum() >= 2]
+        if not usable:
+            raise DataError(
+                f"Expected at least one trajectory of two or more distinct samples, got {len(paths)} without any. "
+                "Check that the samples move and that trajectories were not cut to single points."
+            )
+        xs = [np.asarray(paths[k][0], dtype=np.float64)[kept[k]] for k in usable]
+        vs = [np.asarray(paths[k][1], dtype=np.float64)[kept[k]] for k in usable]
+        dimension = attractor.shape[-1]
+        if attractor.ndim != 1 or any(
+            a.shape[1:] != (dimension,) or a.shape != b.shape for a, b in zip(xs, vs, strict=True)
+        ):
+            raise DataError(
+                f"Expected paths of shape (T, {dimension}) like the attractor, x and v alike, got "
+                f"{[a.shape for a in xs][:3]} and {[b.shape for b in vs][:3]}."
+            )
+        if dimension < 2:
+            raise DataError("Expected at least 2 dimensions, got 1. Add a second coordinate, for example the velocity.")
+        stacked, speeds = np.concatenate(xs), np.concatenate(vs)
+        if not (np.isfinite(stacked).all() and np.isfinite(speeds).all() and np.isfinite(attractor).all()):
+            raise DataError(
+                "Expected finite positions, velocities and attractor, got NaN or infinity. Remove those samples."
+            )
+        low, high = stacked.min(0), stacked.max(0)
+        scale = np.maximum(high - low, FLAT_AXIS * (high - low).max())
+        centre = (low + high) / 2
+        pace = float(np.sqrt(((speeds / scale) ** 2).sum(-1).mean()))
+        if not pace > 0:
+            raise DataError("Expected samples that move, got velocities that are all zero. Pass v, dt or time.")
+        return cls(
+            x=tuple((a - centre) / scale for a in xs),
+            v=tuple(b / (scale * pace) for b in vs),
+            attractor=(attractor - centre) / scale,
+            centre=centre,
+            scale=scale,
+            pace=pace,
+            embedding=None if embedding is None else tuple(np.asarray(embedding[k])[kept[k]] for k in usable),
+        )
+
+    @property
+    def dimension(self) -> int:
+        return int(self.attractor.shape[0])
+
+
+def _moving(x: FloatArray) -> np.ndarray:
+    if x.ndim != 2 or len(x) == 0:
+        return np.zeros(len(x), dtype=bool)
+    return np.concatenate([[True], np.linalg.norm(np.diff(x, axis=0), axis=1) > 0])
+
+
+def arc_to_go(x: FloatArray, attractor: FloatArray) -> FloatArray:
+    """Length of the rest of the path at every sample, the gap from its last sample to the attractor included."""
+    steps = np.linalg.norm(np.diff(x, axis=0), axis=1)
+    rest = np.concatenate([np.cumsum(steps[::-1])[::-1], [0.0]])
+    return rest + float(np.linalg.norm(x[-1] - attractor))
+
+
+def travel_times(x: FloatArray, v: FloatArray) -> FloatArray:
+    """Time at every sample, from the positions and velocities alone: dt = 2 |dx| / (|v_i| + |v_i+1|).
+
+    A pause would take for ever; speeds count as at least 1 % of the fastest.
+    """
+    speed = np.linalg.norm(v, axis=1)
+    speed = np.maximum(speed, 0.01 * max(float(speed.max()), np.finfo(float).tiny))
+    dt = 2 * np.linalg.norm(np.diff(x, axis=0), axis=1) / (speed[:-1] + speed[1:])
+    return np.concatenate([[0.0], np.cumsum(dt)])
+
+
+class Profile(Protocol):
+    """rho: how far a sample still is from the attractor, 1 at the start of its path, towards 0 at the end."""
+
+    def remaining(self, x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray: ...
+
+
+@dataclass(frozen=True)
+class ArcLength:
+    """rho = length still to go / whole length. psi then moves at the data's own speed along a path."""
+
+    def remaining(self, x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray:
+        rest = arc_to_go(x, attractor)
+        return np.asarray(rest / rest[0])
+
+
+@dataclass(frozen=True)
+class Elapsed:
+    """rho = time still to go / whole time, the gap to the attractor counted as its share of the length."""
+
+    def remaining(self, x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray:
+        time, rest = travel_times(x, v), arc_to_go(x, attractor)
+        gap = rest[-1] / rest[0]
+        return np.asarray(gap + (1 - gap) * (1 - time / time[-1]))
+
+
+@dataclass(frozen=True)
+class Eigenvector:
+    """rho_n = cos(pi (n - 1/2) / 2N): the first non-constant eigenvector along one of K equal joined paths."""
+
+    def remaining(self, x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray:
+        n = len(x)
+        return np.asarray(np.cos(np.pi * (np.arange(n) + 0.5) / (2 * n)))
+
+
+class Target(Protocol):
+    """Latent positions of every sample of every path, relative to the attractor's, and how they wind."""
+
+    def place(self, bundle: Bundle) -> tuple[FloatArray, ...]: ...
+
+    def swirl(self, bundle: Bundle) -> FloatArray:
+        """Omega, (d, d) and skew; zero for straight lines."""
+        ...
+
+
+def starting_directions(bundle: Bundle) -> list[tuple[int, FloatArray]]:
+    """For every path the sample that sets its ray, and the unit direction from the attractor to it.
+
+    That is the first sample; but a path that starts on the attractor has no direction there, and takes its farthest.
+    """
+    directions = []
+    for x in bundle.x:
+        away = x - bundle.attractor
+        distance = np.linalg.norm(away, axis=1)
+        anchor = 0 if distance[0] > 0.2 * distance.max() else int(distance.argmax())
+        directions.append((anchor, away[anchor] / distance[anchor]))
+    return directions
+
+
+@dataclass(frozen=True)
+class RayTarget:
+    """y_k(n) = l_k rho(n) e_k, e_k the direction from the attractor to the start, l_k the length of the path.
+
+    With the arc-length profile |dy| = |dx| along the path: psi bends space and need not stretch it.
+    """
+
+    profile: Profile = ArcLength()
+
+    def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
+        placed = []
+        for x, v, (_, direction) in zip(bundle.x, bundle.v, starting_directions(bundle), strict=True):
+            radius = arc_to_go(x, bundle.attractor)[0] * self.profile.remaining(x, v, bundle.attractor)
+            placed.append(radius[:, None] * direction)
+        return tuple(placed)
+
+    def swirl(self, bundle: Bundle) -> FloatArray:
+        return np.zeros((bundle.dimension, bundle.dimension))
+
+
+@dataclass(frozen=True)
+class LaplacianTarget:
+    """The paper's: y = U A, U the embedding of the joined paths, A the linear map that best brings it onto x - x*.
+
+    Uses the identification's embedding where the bundle carries one, else the closed form for a clique of K
+    equal paths: u_k(n) = rho(n) e_k with e_k the corners of a regular simplex in R^(K-1).
+    """
+
+    profile: Profile = Eigenvector()
+
+    def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
+        lengths = np.cumsum([len(x) for x in bundle.x])[:-1]
+        if bundle.embedding is not None:
+            embedded = np.concatenate(bundle.embedding)
+        else:
+            corners = np.eye(len(bundle.x)) - 1 / len(bundle.x)
+            rho = [self.profile.remaining(x, v, bundle.attractor) for x, v in zip(bundle.x, bundle.v, strict=True)]
+            embedded = np.concatenate([r[:, None] * corner for r, corner in zip(rho, corners, strict=True)])
+        away = np.concatenate(bundle.x) - bundle.attractor
+        best, *_ = np.linalg.lstsq(embedded, away, rcond=1e-6)
+        return tuple(np.split(embedded @ best, lengths))
+
+    def swirl(self, bundle: Bundle) -> FloatArray:
+        return np.zeros((bundle.dimension, bundle.dimension))

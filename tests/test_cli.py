@@ -1,0 +1,265 @@
+"""The real commands, in subprocesses, on files of every format."""
+
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import eigenwell as ew
+from eigenwell import files
+
+ROOT = Path(__file__).parents[1]
+FORMATS = ("csv", "parquet", "npz", "mat")
+
+
+def run(*args, **options):
+    """(exit code, stdout, stderr) of one command."""
+    done = subprocess.run(
+        [sys.executable, "-m", "eigenwell", *map(str, args)], capture_output=True, text=True, timeout=120, **options
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def ok(*args):
+    code, out, err = run(*args)
+    assert code == 0, (args, out, err)
+    return out
+
+
+def fails(code, *args, match=""):
+    """The command fails with this exit code and one line on stderr."""
+    got, out, err = run(*args)
+    assert got == code, (args, out, err)
+    assert "Traceback" not in err and err.count("\n") == 1 and err.startswith("eigenwell: "), err
+    assert re.search(match, err), err
+    return err
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Heart samples, shuffled and as trajectories, in every format."""
+    folder = tmp_path_factory.mktemp("cli")
+    demos = ew.systems.heart.sample(seed=0, frequency=50.0)
+    for suffix in FORMATS:
+        files.write(folder / f"shuffled.{suffix}", demos.shuffled())
+        files.write(folder / f"ordered.{suffix}", demos)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    path = folder / "model"
+    out = json.loads(ok("learn", folder / "ordered.csv", "-o", path, "--steps", "20", "--json"))
+    assert out["n_attractors"] == 2 and out["model"] == str(path)
+    return path
+
+
+# --- answers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_identify_every_format(folder, suffix):
+    answer = json.loads(ok("identify", folder / f"shuffled.{suffix}", "--json"))
+    assert answer["n_attractors"] == 2
+    assert np.allclose(answer["attractors"], [[-1, 2], [1, 2]], atol=0.02)
+    assert len(answer["labels"]) == answer["n_samples"] == 3006
+    assert {"uncertainty", "confidence", "warnings", "paths", "samples", "dimension"} <= set(answer)
+
+
+def test_identify_prints_plain_lines_in_a_pipe(folder):
+    code, out, err = run("identify", folder / "ordered.npz")
+    assert code == 0 and err == ""
+    assert out.startswith("2 attractors") and "\x1b" not in out
+    assert out.splitlines()[1].split("\t") == ["#", "attractor", "paths", "samples"]
+
+
+def test_identify_writes_labels_and_is_strict(folder, tmp_path):
+    ok("identify", folder / "ordered.csv", "--labels", tmp_path / "labels.txt")
+    assert set((tmp_path / "labels.txt").read_text().split()) == {"0", "1"}
+    short = ew.systems.duffing_short.sample(seed=0, frequency=25.0)
+    files.write(tmp_path / "short.csv", short)
+    code, _, err = run("identify", tmp_path / "short.csv", "--strict")
+    assert code == 6 and "do not end at rest" in err
+
+
+def test_column_options(folder, tmp_path):
+    text = (folder / "ordered.csv").read_text().replace("trajectory,time_s,x1,x2,v1,v2", "n,w,a,b,c,d")
+    (tmp_path / "odd.csv").write_text(text)
+    fails(3, "identify", tmp_path / "odd.csv", match="found n, w, a, b, c, d")
+    mapping = ("--position", "a,b", "--velocity", "c,d", "--time", "w", "--trajectory", "n")
+    assert json.loads(ok("identify", tmp_path / "odd.csv", *mapping, "--json"))["n_attractors"] == 2
+
+
+def test_convert_round_trip_keeps_every_bit(folder, tmp_path):
+    demos, last = files.read(folder / "ordered.csv"), folder / "ordered.csv"
+    for suffix in (*FORMATS[1:], "csv"):
+        ok("convert", last, "-o", tmp_path / f"a.{suffix}")
+        last = tmp_path / f"a.{suffix}"
+    back = files.read(last)
+    assert all(getattr(back, n).tobytes() == getattr(demos, n).tobytes() for n in ("x", "v", "time", "offsets"))
+    assert (tmp_path / "a.csv").read_bytes() == (folder / "ordered.csv").read_bytes()
+
+
+def test_datasets(tmp_path):
+    names = [row["name"] for row in json.loads(ok("datasets", "--json"))]
+    assert {"heart", "duffing", "pen_strokes"} <= set(names)
+    assert "heart\t2\t2\t6006" in ok("datasets")
+    ok("datasets", "four_wells", "-o", tmp_path / "a.npz", "--shuffle", "--seed", "3")
+    assert not files.read(tmp_path / "a.npz").ordered
+    fails(3, "datasets", "moon", match="there are heart")
+
+
+def test_demo_without_learning():
+    answer = json.loads(ok("demo", "four_wells", "--no-learn", "--json"))
+    assert answer["n_attractors"] == 4 and max(answer["error"]) < 0.01
+
+
+# --- models -------------------------------------------------------------------------------------------
+
+
+def test_predict_says_what_the_library_says(model, folder, tmp_path):
+    from eigenwell.models import load
+
+    out = json.loads(ok("predict", model, "--at", "0.5,1", "--at", "-1,3", "--json"))
+    assert np.array_equal(out["velocities"], load(model).predict([[0.5, 1], [-1, 3]]))
+    assert out["basin"][1] == 0
+    (tmp_path / "states.csv").write_text("0.5,1\n-1,3\n")
+    assert json.loads(ok("predict", model, "--states", tmp_path / "states.csv", "--json")) == out
+    assert len(ok("predict", model, "--at", "0,0").splitlines()) == 2
+
+
+def test_simulate(model, tmp_path):
+    out = json.loads(ok("simulate", model, "--from", "1.5,1", "--duration", "30", "--samples", "50", "--json"))
+    assert np.shape(out["states"]) == (1, 50, 2) and out["distance_to_attractor"][0] < 0.05
+    ok("simulate", model, "--from", "1.5,1", "--from", "-1,1", "--duration", "3", "-o", tmp_path / "a.parquet")
+    assert files.read(tmp_path / "a.parquet").n_trajectories == 2
+    assert ok("simulate", model, "--from", "1,1", "--duration", "1").startswith(
+        "trajectory\ttime_s\tx1\tx2\n0\t0.0\t1.0\t1.0"
+    )
+
+
+def test_certify(model):
+    out = json.loads(ok("certify", model, "--samples", "50", "--json"))
+    assert out["holds"] and len(out["certificates"]) == 2
+    assert "100.00%" in ok("certify", model, "--samples", "50")
+
+
+def test_export(model, tmp_path):
+    code, out, err = run("export", model, "--c", tmp_path / "field.h")
+    assert code in (0, 6), err  # 6 where no compiler is there to prove it
+    assert (tmp_path / "field.h").stat().st_size > 1000 and "field.h" in out
+    pytest.importorskip("onnxruntime")
+    assert json.loads(ok("export", model, "--onnx", tmp_path / "field.onnx", "--json"))["parity"]["proved"]
+
+
+def test_report(folder, model, tmp_path):
+    ok("report", folder / "ordered.csv", "-o", tmp_path / "page.html", "--model", model)
+    page = (tmp_path / "page.html").read_text()
+    assert "<h1>2 attractors</h1>" in page and "--model" in page and "The learned field" in page
+
+
+# --- failures -----------------------------------------------------------------------------------------
+
+
+def test_bad_input_is_one_line(tmp_path, folder, model):
+    fails(3, "identify", tmp_path / "nope.csv", match="found nothing there")
+    (tmp_path / "empty.csv").touch()
+    fails(3, "identify", tmp_path / "empty.csv", match="empty file")
+    fails(3, "identify", tmp_path / "x" / "..", match="found|Cannot read|none")
+    (tmp_path / "nan.csv").write_text("x,y,vx,vy\n" + "nan,1,2,3\n" * 5)
+    fails(3, "identify", tmp_path / "nan.csv", match="finite")
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
+    fails(3, "identify", tmp_path / "loop.csv", match="symbolic links")
+    fails(3, "certify", tmp_path / "nope")
+    fails(3, "predict", model, "--at", "1,2,3", match="dimension 2")
+    fails(3, "predict", model, "--at", "nan,2", match="finite")
+    fails(4, "convert", folder / "ordered.csv", "-o", tmp_path / "no" / "a.csv", match="Cannot write")
+    fails(4, "report", folder / "ordered.csv", "-o", tmp_path / "no" / "a.html", match="Cannot write")
+    fails(3, "convert", folder / "ordered.csv", "-o", tmp_path / "a.xyz", match="ends in")
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+def test_bad_usage_is_one_line(model):
+    fails(2, "identify", match="Missing argument")
+    fails(2, "nonsense", match="nonsense")
+    fails(2, "identify", "--bogus", "a.csv", match="bogus")
+    fails(2, "simulate", model, "--from", "1,two", "--duration", "1", match="numbers")
+    fails(2, "simulate", model, "--from", "1,2", "--duration", "-1", match="> 0")
+    fails(2, "predict", model, match="--at")
+    fails(2, "export", model, match="--onnx")
+
+
+def test_errors_as_json_and_with_traceback(tmp_path):
+    code, out, err = run("identify", tmp_path / "nope.csv", "--json")
+    assert code == 3 and json.loads(out)["error"]["kind"] == "MissingFile" and err.count("\n") == 1
+    code, _, err = run("identify", tmp_path / "nope.csv", "--debug")
+    assert code != 0 and "Traceback" in err
+
+
+def test_missing_extras_name_the_pip_line(tmp_path, folder):
+    """Python is told that a package is not there, as if it were not installed."""
+    for package, extra, args in (
+        ("typer", "cli", ["--help"]),
+        ("pyarrow", "files", ["identify", str(folder / "ordered.parquet")]),
+        ("plotly", "report", ["report", str(folder / "ordered.csv"), "-o", str(tmp_path / "a.html")]),
+    ):
+        code = f"import sys; sys.modules[{package!r}] = None; sys.argv[1:] = {args!r}\nfrom eigenwell.cli import main; main()"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 5 and f"pip install 'eigenwell[{extra}]'" in done.stderr, done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_closed_pipe_is_no_error(folder):
+    command = f"{sys.executable} -m eigenwell identify {folder / 'ordered.csv'} --json | head -c 20"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+
+
+# --- start and help -----------------------------------------------------------------------------------
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    code = (
+        "import sys; sys.argv[1:] = ['--help']\nfrom eigenwell.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'jax', 'sklearn', 'matplotlib', 'plotly', 'pyarrow'} & set(sys.modules)\n"
+        "print('heavy', sorted(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "heavy []" in done.stdout, done
+    best = np.inf
+    for _ in range(5):
+        start = time.perf_counter()
+        ok("--help")
+        best = min(best, time.perf_counter() - start)
+    assert best <= 0.6
+
+
+def test_docs_are_the_help():
+    made = runpy.run_path(str(ROOT / "docs" / "make_commands.py"))["text"]()
+    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == made, "run python docs/make_commands.py"
+    assert "## eigenwell identify" in made and "--position" in made
+    shown = subprocess.run(
+        [sys.executable, "-m", "eigenwell", "identify", "--help"],
+        capture_output=True, text=True, timeout=60, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
+    ).stdout  # fmt: skip
+    section = made.split("## eigenwell identify")[1].split("\n## ")[0]
+    for flag in re.findall(r"`(--[a-z]+)", section):
+        assert flag in shown
+
+
+def test_completion_and_version():
+    assert ok("--version").strip() == f"eigenwell {ew.__version__}"
+    done = run(
+        "--show-completion",
+        env={**os.environ, "SHELL": "/bin/bash", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+    )
+    assert done[0] in (0, 2)
+    env = {**os.environ, "_EIGENWELL_COMPLETE": "complete_bash", "COMP_WORDS": "eigenwell id", "COMP_CWORD": "1"}
+    assert "identify" in run(env=env)[1]

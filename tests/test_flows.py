@@ -1,0 +1,139 @@
+"""Laws of the coupling flow, in NumPy and in JAX, in every dimension."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigenwell.flows import (
+    Flow,
+    forward,
+    fourier_features,
+    identity_flow,
+    inverse,
+    jacobian,
+    linearise,
+    log_det,
+    pull,
+    push,
+    push_gradient,
+    split,
+)
+from eigenwell.training import double_precision
+
+
+def random_flow(dimension: int, seed: int, size: float = 0.3, layers: int = 6, features: int = 12) -> Flow:
+    flow = identity_flow(dimension, layers=layers, features=features, length=0.5, seed=seed)
+    weights = np.random.default_rng(seed).normal(0, size, flow.weights.shape)
+    return flow._replace(weights=weights)
+
+
+def points(dimension: int, seed: int, n: int = 5, size: float = 1.0) -> np.ndarray:
+    return np.random.default_rng(seed + 1).normal(0, size, (n, dimension))
+
+
+any_flow = given(dimension=st.integers(2, 10), seed=st.integers(0, 10_000))
+few = settings(max_examples=25, deadline=None)
+
+
+@few
+@any_flow
+def test_inverse_undoes_forward(dimension: int, seed: int) -> None:
+    flow, x = random_flow(dimension, seed), points(dimension, seed)
+    np.testing.assert_allclose(inverse(flow, forward(flow, x)), x, atol=1e-9)
+    np.testing.assert_allclose(forward(flow, inverse(flow, x)), x, atol=1e-9)
+
+
+@few
+@any_flow
+def test_linearise_agrees_with_forward_and_finite_differences(dimension: int, seed: int) -> None:
+    flow, x, w = random_flow(dimension, seed), points(dimension, seed), points(dimension, seed + 7)
+    y, steps = linearise(flow, x)
+    np.testing.assert_allclose(y, forward(flow, x), rtol=1e-12, atol=1e-12)
+    h = 1e-6
+    slope = (forward(flow, x + h * w) - forward(flow, x - h * w)) / (2 * h)
+    scale = max(1.0, float(np.abs(slope).max()))
+    np.testing.assert_allclose(push(steps, w) / scale, slope / scale, atol=1e-5)
+
+
+@few
+@any_flow
+def test_jacobian_products_are_those_of_the_matrix(dimension: int, seed: int) -> None:
+    flow, x, w = random_flow(dimension, seed), points(dimension, seed), points(dimension, seed + 7)
+    steps = linearise(flow, x)[1]
+    matrices = jacobian(steps, dimension)
+    np.testing.assert_allclose(pull(steps, push(steps, w)), w, atol=1e-8)
+    np.testing.assert_allclose(push_gradient(steps, w), np.einsum("nij,ni->nj", matrices, w), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(log_det(steps), np.linalg.slogdet(matrices)[1], atol=1e-8)
+    assert (np.linalg.slogdet(matrices)[0] > 0).all()
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 7])
+def test_jax_double_precision_equals_numpy(dimension: int) -> None:
+    flow, x = random_flow(dimension, 3), points(dimension, 3)
+    with double_precision(True):
+        there = Flow(*(jnp.asarray(a) for a in flow))
+        y, steps = linearise(there, jnp.asarray(x))
+        by_differentiation = jax.vmap(jax.jacfwd(lambda one: forward(there, one[None])[0]))(jnp.asarray(x))
+        matrices = jacobian(steps, dimension)
+        back = inverse(there, y)
+        assert y.dtype == jnp.float64
+    np.testing.assert_allclose(y, forward(flow, x), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(matrices, by_differentiation, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(matrices, jacobian(linearise(flow, x)[1], dimension), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(back, x, atol=1e-10)
+
+
+@pytest.mark.parametrize("dimension", [2, 5])
+def test_single_precision_stays_single_and_close(dimension: int) -> None:
+    flow, x = random_flow(dimension, 4, size=0.1), points(dimension, 4, size=0.5)
+    small = Flow(*(a.astype(np.float32) for a in flow))
+    y = forward(small, x.astype(np.float32))
+    assert y.dtype == np.float32
+    np.testing.assert_allclose(y, forward(flow, x), atol=1e-5)
+    there = forward(Flow(*(jnp.asarray(a) for a in small)), jnp.asarray(x, dtype=jnp.float32))
+    np.testing.assert_allclose(there, y, atol=2e-6)
+    np.testing.assert_allclose(inverse(small, y), x, atol=1e-4)
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 10])
+def test_starts_as_the_identity(dimension: int) -> None:
+    flow, x = identity_flow(dimension, layers=4, features=8, length=0.3), points(dimension, 0)
+    np.testing.assert_array_equal(forward(flow, x), x)
+    np.testing.assert_array_equal(
+        jacobian(linearise(flow, x)[1], dimension), np.broadcast_to(np.eye(dimension), (5, dimension, dimension))
+    )
+
+
+@pytest.mark.parametrize("dimension", range(2, 8))
+def test_every_pair_of_layers_moves_every_coordinate(dimension: int) -> None:
+    for layer in range(0, 8, 2):
+        assert set(split(dimension, layer)[1]) | set(split(dimension, layer + 1)[1]) == set(range(dimension))
+        assert set(split(dimension, layer + 1)[0]) != set(split(dimension, layer + 2)[0])
+        assert set(split(dimension, layer)[0]) | set(split(dimension, layer)[1]) == set(range(dimension))
+
+
+def test_features_are_cosines_and_sines_of_length_one() -> None:
+    frequencies, p = np.random.default_rng(0).normal(0, 3, (16, 2)), points(2, 0, n=50, size=10)
+    phi = fourier_features(frequencies, p)
+    angle = p @ frequencies.T
+    np.testing.assert_allclose(phi, np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / 4, atol=1e-13)
+    np.testing.assert_allclose((phi**2).sum(1), 1, atol=1e-12)
+
+
+def test_stays_affine_bounded_far_away() -> None:
+    flow = random_flow(2, 5, size=0.3)
+    far = points(2, 5, n=200, size=100.0)
+    np.testing.assert_allclose(inverse(flow, forward(flow, far)), far, rtol=1e-5)
+    assert np.isfinite(forward(random_flow(2, 5, size=50.0), 1e6 * far)).all()
+
+
+def test_bad_shapes_are_named() -> None:
+    with pytest.raises(ValueError, match="at least 2 dimensions, got 1"):
+        identity_flow(1, layers=4, features=8, length=0.3)
+    with pytest.raises(ValueError, match="layers >= 2"):
+        identity_flow(2, layers=1, features=8, length=0.3)
+    with pytest.raises(ValueError, match="length > 0"):
+        identity_flow(2, layers=4, features=8, length=0.0)

@@ -1,0 +1,217 @@
+"""The report: what it says, how big and quick it is, and that a browser draws all of it without a complaint."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+import eigenwell as ew
+from eigenwell.report import report, write_report
+from eigenwell.report.streamlines import streamlines
+from eigenwell.report.wording import plural, quantity, surety
+
+CHROMIUM = "/usr/bin/chromium"
+# WebGL in software, for plots in space on machines without a graphics card.
+ARGUMENTS = (
+    "--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--enable-unsafe-swiftshader",
+)  # fmt: skip
+
+
+class Toy:
+    """A field as the report asks it: straight to the nearest attractor, no training."""
+
+    warnings = ()
+
+    def __init__(self, attractors):
+        self.attractors = np.array(attractors)
+
+    def basin(self, x):
+        return np.linalg.norm(np.asarray(x)[:, None] - self.attractors, axis=2).argmin(axis=1)
+
+    def simulate(self, x0, t):
+        goal = self.attractors[self.basin(x0)][:, None]
+        return goal + (x0[:, None] - goal) * np.exp(-t)[None, :, None]
+
+    def predict(self, x):
+        return self.attractors[self.basin(x)] - x
+
+    def potential(self, x):
+        return ((self.attractors[self.basin(x)] - x) ** 2).sum(axis=1) / 2
+
+    def certificate(self, samples=1000, seed=0):
+        from eigenwell.certificates import Certificate
+
+        return tuple(Certificate(tuple(a), 0.0, 1.0, 1.0, 1.0, 0.5, 2.0, samples) for a in self.attractors)
+
+
+@pytest.fixture(scope="module")
+def heart():
+    demos = ew.systems.heart.sample(seed=0).shuffled()
+    return demos, ew.identify(demos)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, heart):
+    """One page per kind of data: plane with a field, space, ten dimensions, doubtful."""
+    folder = tmp_path_factory.mktemp("pages")
+    write_report(
+        folder / "plane.html",
+        *heart,
+        Toy(heart[1].attractors),
+        title="heart",
+        command="eigenwell report heart.csv -o plane.html",
+    )
+    for name, system in (("space", ew.systems.three_d), ("ten", ew.systems.ten_d), ("doubt", ew.systems.duffing_short)):
+        demos = system.sample(seed=0, frequency=25.0)
+        found = ew.identify(demos)
+        field = None if name == "doubt" else Toy(found.attractors)
+        write_report(folder / f"{name}.html", demos, found, field, title=system.name)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, installed where we may; skipped with a reason where we may not."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = CHROMIUM if os.path.exists(CHROMIUM) else shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        if os.geteuid() != 0 or shutil.which("apt-get") is None:
+            pytest.skip("no chromium, and no rights to install it: apt-get install chromium")
+        subprocess.run(["apt-get", "update"], capture_output=True, timeout=300)
+        got = subprocess.run(
+            ["apt-get", "install", "-y", "--no-install-recommends", "chromium"], capture_output=True, timeout=900
+        )
+        if got.returncode:
+            pytest.skip(f"chromium could not be installed: {got.stderr[-200:]!r}")
+        found = CHROMIUM
+    with playwright.sync_playwright() as p:
+        engine = p.chromium.launch(executable_path=found, args=list(ARGUMENTS))
+        yield engine
+        engine.close()
+
+
+# --- what it says -------------------------------------------------------------------------------------
+
+
+def test_opens_with_the_answer(pages):
+    text = (pages / "plane.html").read_text()
+    body = text[text.index("<body>") : text.index("<footer>")]
+    words = re.sub(r"<[^>]+>", " ", body)
+    assert words.index("2 attractors") < words.index("Confidence") < words.index("Samples by sub-dynamics")
+    assert re.search(r"-(1\.000|0\.999)\d* ± 0\.0", words) and "No warnings" in words
+    for section in (
+        "The graph",
+        "The spectrum",
+        "The embeddings",
+        "uncertainty",
+        "The learned field",
+        "The certificate",
+    ):
+        assert section in words
+    assert "eigenwell report heart.csv -o plane.html" in text and "numpy" in text
+
+
+def test_doubts_are_told_in_words_with_what_to_do(pages):
+    text = (pages / "doubt.html").read_text()
+    assert "do not end at rest" in text and "Record until the motion stops" in text
+
+
+def test_one_file_readable_offline(pages):
+    for page in pages.iterdir():
+        text = page.read_text()
+        outside = text.replace(text[text.index("* plotly.js") : text.index('<script type="application/json"')], "")
+        assert not re.findall(r'(?:src|href)="(?:https?:)?//', outside)
+        assert text.count("plotly.js v") == 1
+        assert page.stat().st_size < 8e6
+
+
+def test_quick_and_small(heart, tmp_path):
+    """Under three seconds for 6,006 samples, identification not counted; a field costs its certificate beside."""
+    start = time.perf_counter()
+    write_report(tmp_path / "a.html", *heart, Toy(heart[1].attractors))
+    assert time.perf_counter() - start < 3
+
+
+def test_names_cannot_break_the_page(heart):
+    page = report(*heart, title="</title><script>alert(1)</script>", command="a && b < c > '\"")
+    assert "<script>alert(1)" not in page and "a &amp;&amp; b &lt; c" in page
+
+
+def test_figures_are_valid_json_without_nan(pages):
+    text = (pages / "space.html").read_text()
+    embedded = text.split('id="figures">')[1].split("</script>")[0]
+    figures = json.loads(embedded, parse_constant=lambda c: pytest.fail(c))
+    assert [f["id"] for f in figures][:3] == ["samples-0", "graph-0", "spectrum-0"]
+
+
+def test_a_kernel_graph_has_no_report():
+    demos = ew.systems.heart.sample(seed=0, frequency=50.0)
+    found = ew.identify(demos, graph=ew.KernelGraph(theta_r=0.5, sigma_f=1.0, eps=0.3))
+    with pytest.raises(ew.DataError, match="no paths"):
+        report(demos, found)
+
+
+def test_wording():
+    assert quantity(1.23456, 0.012, 1.0) == "1.23 ± 0.02"
+    assert quantity(-2.0, 0.0, 10.0) == "-2.0000 ± 0.0001"
+    assert quantity(-1e-19, 1e-19, 1.0) == "0.00000 ± 0.00001"
+    assert surety(0.99) == "very sure" and surety(0.0) == "a guess"
+    assert plural(1, "attractor") == "1 attractor" and plural(1200, "path") == "1,200 paths"
+
+
+def test_streamlines_follow_the_field():
+    g = np.linspace(-1, 1, 40)
+    x, y = np.meshgrid(g, g)
+    lines, heads, bearings = streamlines(g, g, np.stack([-y, x], axis=-1))
+    steps = np.diff(lines, axis=0)
+    middle = (lines[1:] + lines[:-1]) / 2
+    real = (
+        np.isfinite(steps).all(axis=1) & (np.linalg.norm(steps, axis=1) > 1e-9) & (np.linalg.norm(middle, axis=1) > 0.2)
+    )
+    (a, b), (c, d) = middle[real].T, steps[real].T
+    turn = (a * d - b * c) / np.hypot(a, b) / np.hypot(c, d)
+    assert len(heads) == len(bearings) > 10
+    assert np.quantile(turn, 0.02) > 0.9
+
+
+def test_a_field_at_rest_has_no_streamlines():
+    g = np.linspace(-1, 1, 10)
+    lines, heads, _ = streamlines(g, g, np.zeros((10, 10, 2)))
+    assert np.isnan(lines).all() and len(heads) == 0
+
+
+# --- in a browser -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["plane", "space", "ten", "doubt"])
+def test_browser_draws_everything(browser, pages, name):
+    """Light, dark and on a phone: no console error, every plot drawn, nothing wider than the screen."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
+    complaints, requests = [], []
+    page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda e: complaints.append(str(e)))
+    page.on("request", lambda r: requests.append(r.url))
+    page.goto((pages / f"{name}.html").as_uri())
+    page.wait_for_selector("html[data-drawn=yes]", state="attached", timeout=60_000)
+    plots = page.evaluate(
+        "() => [...document.querySelectorAll('.plot')].map(p => [p.id, p.data?.length ?? 0, !!p.querySelector('.main-svg'),"
+        " p.querySelectorAll('.trace path, .trace .point, .scatterlayer path, canvas').length])"
+    )
+    assert len(plots) >= 5
+    assert all(traces > 0 and svg and marks > 0 for _, traces, svg, marks in plots), plots
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.click("#theme")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert complaints == []
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    page.close()

@@ -1,0 +1,207 @@
+"""Targets, tubes and the training loop, on small synthetic motions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eigenwell.demonstrations import DataError
+from eigenwell.learning import crossing_share, doubts, learn_bundles
+from eigenwell.neighbours import Tube, strand_gaps
+from eigenwell.recipes import PAPER, Recipe
+from eigenwell.swirls import SpiralTarget, Winding
+from eigenwell.targets import (
+    ArcLength,
+    Bundle,
+    Eigenvector,
+    Elapsed,
+    LaplacianTarget,
+    RayTarget,
+    arc_to_go,
+    travel_times,
+)
+
+SMALL = Recipe(layers=4, features=12, speed_features=12, steps=150, batch=100, neighbour_batch=60, nodes=200)
+
+
+def arcs(dimension: int = 2, count: int = 3, samples: int = 60) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Bent reaching motions that end in the origin at rest."""
+    t = np.linspace(0, 1, samples)
+    rest = 1 - (10 * t**3 - 15 * t**4 + 6 * t**5)
+    paths = []
+    for k in range(count):
+        start = np.full(dimension, 1.0) + 0.2 * np.sin(np.arange(dimension) + k)
+        side = np.where(np.arange(dimension) % 2 == 0, 0.5, -0.5)
+        x = rest[:, None] * start + np.sin(np.pi * rest)[:, None] * side
+        paths.append((x, np.gradient(x, t, axis=0)))
+    return paths
+
+
+def spirals(rate: float = 3.0, count: int = 4) -> list[tuple[np.ndarray, np.ndarray]]:
+    t = np.linspace(0, 5, 400)
+    paths = []
+    for k in range(count):
+        angle = rate * t + 2 * np.pi * k / count
+        x = np.exp(-t)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+        paths.append((x, x @ np.array([[-1.0, rate], [-rate, -1.0]])))
+    return paths
+
+
+def test_a_bundle_is_scaled_to_the_unit_box_and_unit_speed() -> None:
+    bundle = Bundle.of(arcs(), np.zeros(2))
+    x, v = np.concatenate(bundle.x), np.concatenate(bundle.v)
+    np.testing.assert_allclose([x.min(0), x.max(0)], [[-0.5, -0.5], [0.5, 0.5]])
+    assert np.sqrt((v**2).sum(1).mean()) == pytest.approx(1.0)
+    np.testing.assert_allclose(bundle.centre + bundle.scale * bundle.attractor, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("profile", [ArcLength(), Elapsed(), Eigenvector()])
+def test_profiles_fall_from_one_towards_zero(profile: ArcLength) -> None:
+    bundle = Bundle.of(arcs(), np.zeros(2))
+    for x, v in zip(bundle.x, bundle.v, strict=True):
+        rho = profile.remaining(x, v, bundle.attractor)
+        assert (np.diff(rho) < 1e-12).all() and rho[0] == pytest.approx(1, abs=1e-3) and 0 <= rho[-1] < 0.05
+
+
+def test_ray_targets_are_straight_and_keep_the_length_of_the_path() -> None:
+    bundle = Bundle.of(arcs(), np.zeros(2))
+    for x, y in zip(bundle.x, RayTarget().place(bundle), strict=True):
+        np.testing.assert_allclose(y[:, 0] * y[0, 1], y[:, 1] * y[0, 0], atol=1e-12)
+        np.testing.assert_allclose(
+            np.linalg.norm(np.diff(y, axis=0), axis=1), np.linalg.norm(np.diff(x, axis=0), axis=1), atol=1e-12
+        )
+
+
+def test_laplacian_target_lies_on_lines_through_the_attractor() -> None:
+    bundle = Bundle.of(spirals(rate=0.3), np.zeros(2))
+    for y in LaplacianTarget().place(bundle):
+        assert np.linalg.svd(y)[1][1] < 1e-9
+    given = replace(bundle, embedding=tuple(np.column_stack([x, x[:, 0]]) for x in bundle.x))
+    for x, y in zip(given.x, LaplacianTarget().place(given), strict=True):
+        np.testing.assert_allclose(y, x - given.attractor, atol=0.1)
+
+
+def test_winding_is_measured_and_only_where_it_is() -> None:
+    assert Winding().measure(Bundle.of(spirals(3.0), np.zeros(2)))[1, 0] == pytest.approx(-3.0, rel=0.1)
+    assert Winding().measure(Bundle.of(spirals(-3.0), np.zeros(2)))[1, 0] == pytest.approx(3.0, rel=0.1)
+    assert not Winding().measure(Bundle.of(arcs(), np.zeros(2))).any()
+    deep = [
+        (
+            np.column_stack([x, 0.3 * np.exp(-np.linspace(0, 5, 400))]),
+            np.column_stack([v, -0.3 * np.exp(-np.linspace(0, 5, 400))]),
+        )
+        for x, v in spirals()
+    ]
+    swirl = Winding().measure(Bundle.of(deep, np.zeros(3)))
+    np.testing.assert_allclose(swirl, -swirl.T)
+    assert np.abs(swirl).max() == pytest.approx(3.0, rel=0.15)
+
+
+def test_spiral_target_equals_rays_where_nothing_winds() -> None:
+    bundle = Bundle.of(arcs(), np.zeros(2))
+    for a, b in zip(SpiralTarget().place(bundle), RayTarget().place(bundle), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-8)
+
+
+def test_the_tube_closes_at_the_end_and_avoids_other_strands() -> None:
+    bundle = Bundle.of(arcs(), np.zeros(2))
+    widths, rates = Tube(width=0.1).around(bundle)
+    for width, rate, x, v in zip(widths, rates, bundle.x, bundle.v, strict=True):
+        assert width[0] == pytest.approx(0.1, rel=0.05) and width[-1] < 0.03
+        np.testing.assert_allclose(np.gradient(width, travel_times(x, v)), rate)
+    assert min(gap.min() for gap in strand_gaps(bundle)) > 0.1
+    wound = Bundle.of(spirals(8.0), np.zeros(2))
+    inner = Tube(width=0.1).around(wound)[0][0]
+    assert inner[len(inner) // 2] < 0.05
+
+
+def test_travel_times_recover_the_clock() -> None:
+    t = np.linspace(0, 2, 400)
+    x = np.column_stack([np.cos(t), np.sin(t)])
+    v = np.column_stack([-np.sin(t), np.cos(t)])
+    np.testing.assert_allclose(travel_times(x, v), t, atol=1e-4)
+    assert arc_to_go(x, x[-1])[0] == pytest.approx(2.0, abs=1e-3)
+
+
+def test_training_fits_and_is_repeatable() -> None:
+    bundle = Bundle.of(arcs(), np.zeros(2))
+    seen = []
+    first, cautions = learn_bundles(
+        [bundle], recipe=SMALL, seed=3, callback=lambda step, steps, losses: seen.append((step, steps, losses))
+    )
+    again, _ = learn_bundles([bundle], recipe=SMALL, seed=3)
+    np.testing.assert_array_equal(first[0].model.flow.weights, again[0].model.flow.weights)
+    assert not cautions and seen[-1][0] == seen[-1][1] == SMALL.steps and seen[-1][2][0] < 0.5 * seen[0][2][0]
+    x, v = (np.concatenate(part) for part in zip(*arcs(), strict=True))
+    cosine = (first[0].predict(x) * v).sum(1) / (
+        np.linalg.norm(first[0].predict(x), axis=1) * np.linalg.norm(v, axis=1) + 1e-12
+    )
+    assert np.mean(1 - cosine[5:-5]) < 0.15
+
+
+def test_models_trained_side_by_side_are_those_trained_alone() -> None:
+    one, two = Bundle.of(arcs(), np.zeros(2)), Bundle.of(spirals(0.3), np.zeros(2))
+    recipe = replace(SMALL, steps=20)
+    together, _ = learn_bundles([one, two], recipe=recipe)
+    alone, _ = learn_bundles([one], recipe=recipe)
+    assert len(together) == 2
+    np.testing.assert_allclose(together[0].model.attractor, alone[0].model.attractor)
+    assert np.abs(together[0].model.flow.weights).max() > 0
+
+
+def test_double_precision_and_other_dimensions() -> None:
+    bundle = Bundle.of(arcs(dimension=3), np.zeros(3))
+    fields, _ = learn_bundles([bundle], recipe=replace(SMALL, steps=20), dtype=np.float64)
+    assert np.isfinite(fields[0].predict(np.zeros((1, 3)) + 0.3)).all()
+
+
+def test_the_papers_recipe_uses_positions_alone_and_finds_the_speed_afterwards() -> None:
+    bundle = Bundle.of(spirals(0.3), np.zeros(2))
+    recipe = replace(PAPER, layers=4, features=12, speed_features=24, steps=200, batch=100, nodes=200)
+    fields, _ = learn_bundles([bundle], recipe=recipe, target=LaplacianTarget())
+    x, v = (np.concatenate(part) for part in zip(*spirals(0.3), strict=True))
+    ratio = np.linalg.norm(fields[0].predict(x), axis=1) / np.linalg.norm(v, axis=1)
+    assert 0.7 < np.median(ratio) < 1.4
+
+
+def test_poor_data_never_give_a_field_of_nans() -> None:
+    t = np.linspace(0, 1, 5)[:, None]
+    straight = (1 - t) * np.array([[1.0, 0.0]])
+    speed = np.broadcast_to([-1.0, 0.0], straight.shape)
+    paths = [(straight, speed), (straight, speed), (straight[:1], speed[:1]), (straight[:2], speed[:2])]
+    bundle = Bundle.of(paths, np.zeros(2))
+    assert len(bundle.x) == 3
+    fields, _ = learn_bundles([bundle], recipe=replace(SMALL, steps=20))
+    assert np.isfinite(fields[0].predict(np.random.default_rng(0).normal(size=(50, 2)))).all()
+
+
+def test_bad_bundles_are_refused_in_words() -> None:
+    x = np.zeros((1, 2))
+    with pytest.raises(DataError, match="two or more distinct samples"):
+        Bundle.of([(x, x)], np.zeros(2))
+    with pytest.raises(DataError, match="two or more distinct samples"):
+        Bundle.of([(np.ones((9, 2)), np.ones((9, 2)))], np.zeros(2))
+    line = np.linspace(0, 1, 9)[:, None] * np.ones(2)
+    with pytest.raises(DataError, match="velocities that are all zero"):
+        Bundle.of([(line, 0 * line)], np.zeros(2))
+    with pytest.raises(DataError, match="NaN"):
+        Bundle.of([(line, line * np.nan)], np.zeros(2))
+    with pytest.raises(DataError, match="like the attractor"):
+        Bundle.of([(line, line)], np.zeros(3))
+    with pytest.raises(DataError, match="at least 2 dimensions"):
+        Bundle.of([(line[:, :1], line[:, :1])], np.zeros(1))
+    with pytest.raises(ValueError, match=r"Recipe\.steps"):
+        Recipe(steps=0)
+    with pytest.raises(ValueError, match="Expected a loss"):
+        Recipe(velocity=0, direction=0, position=0)
+
+
+def test_doubts_have_names() -> None:
+    one = Bundle.of(arcs(count=1), np.zeros(2))
+    assert "few-trajectories" in {c.name for c in doubts(one)}
+    away = Bundle.of(arcs(count=4), np.array([-3.0, 0.0]))
+    assert {"attractor-outside", "unfinished"} <= {c.name for c in doubts(away)}
+    t = np.linspace(-1, 1, 200)[:, None]
+    there, back = (t * np.ones(2), np.ones((200, 2))), (-t * np.ones(2), -np.ones((200, 2)))
+    assert crossing_share(Bundle.of([there, back], np.zeros(2))) > 0.5
+    assert not doubts(Bundle.of(spirals(0.3), np.zeros(2)))

@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # One BLAS thread a process: the arrays are small, and tests and benchmarks already run side by side.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup demo test check bench format clean
+.PHONY: setup demo test check bench docs format clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
@@ -27,7 +27,13 @@ check: setup
 	$(VENV)/bin/mypy
 
 bench: setup
-	$(PY) -m benchmarks
+	$(PY) -m benchmarks.identify
+	$(PY) -m benchmarks.spectrum
+	$(PY) -m benchmarks.lasa
+	$(PY) -m benchmarks.export
+
+docs: setup
+	$(PY) docs/make_commands.py
 
 format: setup
 	$(VENV)/bin/ruff check --fix .

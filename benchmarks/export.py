@@ -16,7 +16,7 @@ from benchmarks.table import Row, report
 from eigenwell.export import DOUBLE, FLOAT, SINGLE, ParityError, export_c, export_onnx
 from eigenwell.fields import MultiAttractorField
 from eigenwell.learning import learn
-from eigenwell.recipes import Recipe
+from eigenwell.learning.recipes import Recipe
 
 STEPS = 600
 """Enough to bend the flows as far as they will be; the fit itself is not measured here."""

@@ -15,10 +15,10 @@ import eigenwell as ew
 from benchmarks.table import Row
 from eigenwell import datasets, metrics, systems
 from eigenwell.baselines.euclideanizing import euclideanizing_flows
-from eigenwell.certificates import BOX, roll_to_rest
 from eigenwell.fields import StableField
+from eigenwell.fields.certificates import BOX, roll_to_rest
 from eigenwell.learning import learn, learn_bundles
-from eigenwell.targets import Bundle, travel_times
+from eigenwell.learning.targets import Bundle, travel_times
 
 Paths = list[tuple[np.ndarray, np.ndarray]]
 

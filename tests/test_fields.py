@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from tests.test_flows import random_flow
 
 import eigenwell as ew
-from eigenwell import stable
-from eigenwell.fields import MultiAttractorField, StableField
+from eigenwell.fields import MultiAttractorField, StableField, stable
+from eigenwell.fields.simulation import Adaptive, Euler, LatentClock, LatentPath, RungeKutta4
+from eigenwell.fields.stable import Speed, StableModel, as_numpy
 from eigenwell.learning import learn
+from eigenwell.learning.recipes import Recipe
+from eigenwell.learning.training import double_precision
 from eigenwell.metrics import cosine_error
-from eigenwell.recipes import Recipe
-from eigenwell.simulation import Adaptive, Euler, LatentClock, LatentPath, RungeKutta4
-from eigenwell.stable import Speed, StableModel, as_numpy
-from eigenwell.training import double_precision
 
 SMALL = Recipe(layers=4, features=12, speed_features=12, steps=100, batch=100, neighbour_batch=60, nodes=200)
 
@@ -216,6 +215,6 @@ def test_learn_identifies_when_not_told_and_takes_plain_trajectories() -> None:
 
 
 def test_running_a_field_needs_no_jax() -> None:
-    modules = "fields certificates metrics learning recipes swirls simulation"
+    modules = "fields fields.certificates metrics learning learning.recipes learning.swirls fields.simulation"
     code = "".join(f"import eigenwell.{m}\n" for m in modules.split()) + "import sys; assert 'jax' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenwell.flows import (
+from eigenwell.fields.flows import (
     Flow,
     forward,
     fourier_features,
@@ -21,7 +21,7 @@ from eigenwell.flows import (
     push_gradient,
     split,
 )
-from eigenwell.training import double_precision
+from eigenwell.learning.training import double_precision
 
 
 def random_flow(dimension: int, seed: int, size: float = 0.3, layers: int = 6, features: int = 12) -> Flow:

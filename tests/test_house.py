@@ -13,15 +13,21 @@ ROOT = Path(eigenwell.__file__).parent
 
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
-    ["_types"],
-    ["velocities"],
+    ["_types", "palette"],
+    ["velocities", "checks", "metrics"],
     ["demonstrations"],
-    ["systems", "datasets", "graphs"],
+    ["systems", "datasets", "graphs", "files"],
     ["paths", "spectral"],
     ["attractors"],
     ["identification"],
-    ["estimators", "metrics"],
+    ["estimators", "fields"],
+    ["learning", "models"],
+    ["baselines", "export"],
+    ["plotting", "report"],
+    ["cli"],
 ]
+# field.save(folder) is worth one step up the stairs, taken when it is called.
+STAIRS = {("fields", "models")}
 
 
 def room(module: str) -> str:
@@ -47,7 +53,9 @@ def test_imports_go_one_way():
         if me.startswith("__"):
             continue
         assert me in floor, f"{me} has no floor: give it one in tests/test_house.py"
-        for used in imports(path) - {me}:
+        for used in imports(path) - {me, "__version__"}:
+            if (me, used) in STAIRS:
+                continue
             assert floor[used] < floor[me], f"{path.name} ({me}) imports {used}, which is not below it"
 
 

@@ -19,11 +19,11 @@ from safetensors.numpy import save as pack
 
 from eigenwell.demonstrations import Caution, DataError
 from eigenwell.fields import MultiAttractorField, StableField
+from eigenwell.fields.flows import identity_flow
+from eigenwell.fields.stable import Speed, StableModel
 from eigenwell.files import CannotWrite, MissingExtra
-from eigenwell.flows import identity_flow
 from eigenwell.models import ModelError, load, save
 from eigenwell.models.schema import MIGRATIONS, SCHEMA
-from eigenwell.stable import Speed, StableModel
 
 
 def stable_field(dimension: int, seed: int, *, layers: int = 4, features: int = 6, offset: float = 0.0) -> StableField:

@@ -45,7 +45,7 @@ class Toy:
         return ((self.attractors[self.basin(x)] - x) ** 2).sum(axis=1) / 2
 
     def certificate(self, samples=1000, seed=0):
-        from eigenwell.certificates import Certificate
+        from eigenwell.fields.certificates import Certificate
 
         return tuple(Certificate(tuple(a), 0.0, 1.0, 1.0, 1.0, 0.5, 2.0, samples) for a in self.attractors)
 

@@ -7,10 +7,10 @@ import pytest
 
 from eigenwell.demonstrations import DataError
 from eigenwell.learning import crossing_share, doubts, learn_bundles
-from eigenwell.neighbours import Tube, strand_gaps
-from eigenwell.recipes import PAPER, Recipe
-from eigenwell.swirls import SpiralTarget, Winding
-from eigenwell.targets import (
+from eigenwell.learning.neighbours import Tube, strand_gaps
+from eigenwell.learning.recipes import PAPER, Recipe
+from eigenwell.learning.swirls import SpiralTarget, Winding
+from eigenwell.learning.targets import (
     ArcLength,
     Bundle,
     Eigenvector,

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from . import datasets, export, files, metrics, plotting, report, systems
     from .demonstrations import Caution, DataError, Demonstrations
     from .estimators import AttractorIdentifier
-    from .graphs import Clique, Cycle
     from .fields import MultiAttractorField, StableField
+    from .graphs import Clique, Cycle
     from .identification import Identification, identify
     from .learning import learn
     from .models import ModelError, load

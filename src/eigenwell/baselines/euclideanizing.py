@@ -20,8 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._types import FloatArray
-from ..flows import Array, Step, pull, split
-from ..targets import Bundle
+from ..fields.flows import Array, Step, pull, split
+from ..learning.targets import Bundle
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,8 @@ def learn(
     """Learn a field that is globally stable at every attractor found, and save it."""
     from ..identification import identify
     from ..learning import learn as fit
+    from ..learning.recipes import Recipe
     from ..models import save
-    from ..recipes import Recipe
 
     demos = read(file, position, velocity, time, trajectory, dt, every)
     found = identify(demos)

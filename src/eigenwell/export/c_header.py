@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._types import FloatArray, IntArray
 from ..fields import REACH, MultiAttractorField, StableField
+from ..fields.flows import LOG_SCALE_BOUND
 from ..files import replacing
-from ..flows import LOG_SCALE_BOUND
 from ..models import as_multi
 from .centred import Centred, centred
 from .parity import STATES, Answers, Parity, ParityError, compare, parity_states

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from .._types import FloatArray
 from ..fields import MultiAttractorField, StableField
-from ..flows import LOG_SCALE_BOUND, split
+from ..fields.flows import LOG_SCALE_BOUND, split
 
 
 @dataclass(frozen=True, eq=False)

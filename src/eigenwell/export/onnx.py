@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._types import FloatArray
 from ..fields import REACH, MultiAttractorField, StableField
+from ..fields.flows import LOG_SCALE_BOUND
 from ..files import replacing
 from ..files.errors import missing_extra
-from ..flows import LOG_SCALE_BOUND
 from ..models import as_multi
 from .centred import Centred, centred
 from .graph import Graph, Value

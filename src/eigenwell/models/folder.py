@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..demonstrations import Caution
 from ..fields import MultiAttractorField, StableField
+from ..fields.flows import Flow
+from ..fields.stable import Speed, StableModel
 from ..files import CannotWrite, replacing
 from ..files.errors import missing_extra
-from ..flows import Flow
-from ..stable import Speed, StableModel
 from .schema import FORMAT, SCHEMA, Config, ModelError, check_tensors, parse_config
 
 CONFIG = "config.json"

@@ -11,7 +11,6 @@ from scipy.sparse.csgraph import connected_components, depth_first_order, min_we
 
 from .._types import BoolArray, FloatArray, IntArray
 
-
 # Links kept for every node as predecessor and as successor: a best set hardly ever needs more, and the time of the
 # assignment grows with them.
 CHOICES = 4

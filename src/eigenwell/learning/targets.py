@@ -19,8 +19,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ._types import FloatArray
-from .demonstrations import DataError
+from .._types import FloatArray
+from ..demonstrations import DataError
 
 FLAT_AXIS = 0.02
 """An axis that moves less than this share of the widest one is not stretched to full size: it would be noise."""

@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._types import FloatArray
-from .flows import Array, fourier_features, identity_flow
+from .._types import FloatArray
+from ..fields.flows import Array, fourier_features, identity_flow
+from ..fields.stable import Speed, StableModel, as_numpy, direction, latent, log_speed
 from .recipes import Recipe
-from .stable import Speed, StableModel, as_numpy, direction, latent, log_speed
 from .targets import Bundle, Target, arc_to_go
 
 MOVING = 0.02

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._types import FloatArray
+from .._types import FloatArray
 from .targets import Bundle, arc_to_go, travel_times
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ._types import FloatArray
-from .stable import wound
+from .._types import FloatArray
+from ..fields.stable import wound
 from .targets import ArcLength, Bundle, Profile, arc_to_go, starting_directions
 
 

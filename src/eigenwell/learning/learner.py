@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ._types import FloatArray, IntArray
-from .demonstrations import Caution, DataError, Demonstrations
-from .fields import MultiAttractorField, StableField
+from .._types import FloatArray, IntArray
+from ..demonstrations import Caution, DataError, Demonstrations
+from ..fields import MultiAttractorField, StableField
 from .recipes import Recipe
 from .swirls import SpiralTarget
 from .targets import Bundle, LaplacianTarget, Target
 
 if TYPE_CHECKING:
-    from .identification import Identification
+    from ..identification import Identification
 
 NODES_PER_PATH, MOST_NODES = 8, 20_000
 BASIN_SAMPLES = 50_000
@@ -42,7 +42,7 @@ def learn(
     """
     demos = Demonstrations.of(demos)
     if found is None:
-        from .identification import identify
+        from ..identification import identify
 
         found = identify(demos)
     if found.n_attractors == 0:

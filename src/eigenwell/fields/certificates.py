@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._types import BoolArray, FloatArray
+from .._types import BoolArray, FloatArray
 from .flows import jacobian, linearise
 from .simulation import LatentPath
 from .stable import StableModel, potential, potential_gradient, velocity

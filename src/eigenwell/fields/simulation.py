@@ -18,7 +18,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import wrightomega
 
-from ._types import FloatArray
+from .._types import FloatArray
 from .flows import forward, inverse
 from .stable import StableModel, log_speed, velocity, wound
 

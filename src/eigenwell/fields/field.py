@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ._types import BoolArray, FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
+from ..demonstrations import Caution
 from .certificates import Certificate, certify
-from .demonstrations import Caution
 from .pointwise import Planar, planar_velocity
 from .simulation import LatentClock, Stepper
 from .stable import StableModel, potential, potential_gradient, velocity
@@ -145,6 +145,12 @@ class StableField:
         speed = float(np.linalg.norm(self.predict(self.attractor)))
         return certify(self.model, self.attractor, speed, samples=samples, seed=seed)
 
+    def save(self, folder: Any) -> None:
+        """Write config.json and tensors to a folder; eigenwell.load(folder) brings the same numbers back."""
+        from ..models import save
+
+        save(self, folder)
+
     def _apply(self, function: Callable[[StableModel, FloatArray], FloatArray], states: FloatArray) -> FloatArray:
         unit = self.to_unit(states)
         parts = [function(self.model, unit[i : i + BATCH]) for i in range(0, max(len(unit), 1), BATCH)]
@@ -236,6 +242,12 @@ class MultiAttractorField:
             (len(times), self.dimension),
         )
         return np.asarray(rolled[0] if single else rolled)
+
+    def save(self, folder: Any) -> None:
+        """Write config.json and tensors to a folder; eigenwell.load(folder) brings the same numbers back."""
+        from ..models import save
+
+        save(self, folder)
 
     def _by_basin(
         self,

@@ -50,6 +50,9 @@ BAD = {
     "text": (lambda: Demonstrations.of(X.astype(str), V), "got text"),
     "complex": (lambda: Demonstrations.of(X + 1j, V), "complex numbers"),
     "dates": (lambda: Demonstrations.of(X.astype("datetime64[s]"), V), "dates"),
+    "masked": (lambda: Demonstrations.of(np.ma.masked_greater(X, 0.5), V), "masked entries"),
+    "pairs and positions mixed": (lambda: Demonstrations.of([(X, V), X], dt=DT), "1 pairs among 2"),
+    "differing d, equal lengths": (lambda: Demonstrations.of([X, np.hstack([X, X])], dt=DT), r"got \[2, 4\]"),
     "only short trajectories": (lambda: Demonstrations.of([(X[:2], V[:2]), (X[2:4], V[2:4])]), "at least 3 samples"),
 }
 
@@ -67,6 +70,7 @@ CAUTIOUS = {
     "duplicated-samples": lambda: Demonstrations.of(np.vstack([X, X[:5]]), np.vstack([V, V[:5]])),
     "constant-dimension": lambda: Demonstrations.of(np.column_stack([X, 0 * T]), np.column_stack([V, 0 * T])),
     "mixed-units": lambda: Demonstrations.of(X * [1, 1e5], V * [1, 1e5]),
+    "jumps": lambda: Demonstrations.of([np.vstack([X, X + 50])], dt=DT),
     "short-trajectory": lambda: Demonstrations.of([(X, V), (X[:1], V[:1])]),
 }
 
@@ -96,6 +100,25 @@ def test_every_way_in_gives_the_same_trajectories():
     cube = Demonstrations.of(np.stack([X, X + 1]), np.stack([V, V]))
     assert cube.n_trajectories == 2
     assert Demonstrations.of(pairs) is pairs
+
+
+class Frame:
+    """What a data frame looks like from here: a table whose items are columns by name."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.table, dtype=dtype)
+
+    def __len__(self):
+        return len(self.table)
+
+
+def test_data_frames_are_tables():
+    assert Demonstrations.of(Frame(X), Frame(V)).n_samples == 40
+    assert Demonstrations.of([Frame(X), Frame(X[:20])], dt=DT).n_trajectories == 2
+    assert Demonstrations.of([(Frame(X), Frame(V))]).n_trajectories == 1
 
 
 def test_input_is_copied_and_frozen():

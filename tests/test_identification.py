@@ -214,6 +214,35 @@ def test_the_printed_form_reads_well():
     assert "x* = (-1 ±" in text
 
 
+def test_a_noisy_dwell_is_rest_and_not_an_orbit():
+    rng = np.random.default_rng(3)
+    t = np.arange(0, 4, 0.02)[:, None]
+    paths = []
+    for goal in ((-3.0, 0.0), (3.0, 0.0)):
+        for angle in (0.3, 2.0, 4.0):
+            way = np.exp(-1.4 * t) * [np.cos(angle), np.sin(angle)] * 2 + goal
+            still = np.repeat(way[-1:], 300, axis=0)
+            paths.append(np.vstack([way, still]) + 0.02 * rng.standard_normal((500, 2)))
+    found = ew.identify(paths, dt=0.02)
+    assert found.n_attractors == 2
+    assert names(found) == {"velocities-estimated"}
+    assert found.confidence > 0.8
+
+
+def test_too_few_places_are_refused():
+    demos = ew.systems.heart.sample(seed=0)
+    with pytest.raises(ew.DataError, match="distinct positions"):
+        ew.identify(demos.x > 1, demos.v)
+
+
+def test_sub_dynamics_that_are_not_there_are_refused():
+    found = ew.identify(ew.systems.heart.sample(seed=0))
+    for ask in (found.members, found.paths):
+        for q in (-1, 2):
+            with pytest.raises(ew.DataError, match="sub-dynamics 0 to 1"):
+                ask(q)
+
+
 def test_random_noise_does_not_crash():
     rng = np.random.default_rng(0)
     for n, d in [(5, 2), (50, 2), (300, 5)]:

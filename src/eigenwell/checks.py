@@ -14,6 +14,8 @@ from ._types import BoolArray, FloatArray
 SHORTEST_PATH = 3
 # Beyond three decades between axes a Euclidean distance sees one axis alone.
 UNIT_SPREAD = 1e3
+# No motion that is sampled at all takes steps this much longer than 98 % of its others.
+JUMP = 20.0
 # Velocities are asked to agree with dx/dt within a factor of two: closer is a matter of filtering, farther of units.
 VELOCITY_SCALE = 2.0
 
@@ -41,6 +43,10 @@ _NOT_REAL = (
 
 
 def matrix(a: Any, name: str) -> FloatArray:
+    if np.ma.isMaskedArray(a) and np.ma.is_masked(a):
+        raise DataError(
+            f"Expected {name} without gaps, got {int(np.ma.getmaskarray(a).sum())} masked entries. Drop these rows first."
+        )
     try:
         raw = np.asarray(a)
     except ValueError as error:
@@ -97,7 +103,7 @@ def check_dt(dt: float | None) -> None:
 def check_same_dimension(xs: list[FloatArray]) -> None:
     columns = {a.shape[1] for a in xs}
     if len(columns) > 1:
-        if len({a.shape[0] for a in xs}) == 1:
+        if len({a.shape[0] for a in xs}) == 1 and xs[0].shape[0] < min(columns):
             raise DataError(
                 f"Expected trajectories as (T, d) arrays, got shapes {[a.shape for a in xs][:5]}: they look "
                 "transposed, pass x.T of each."
@@ -128,6 +134,25 @@ def time_stamps(xs: list[FloatArray], time: Sequence[Any] | None, dt: float | No
                 f"({t[at]:g} then {t[at + 1]:g}). Sort by time and drop repeated stamps."
             )
     return ts
+
+
+def check_jumps(xs: list[FloatArray]) -> tuple[Caution, ...]:
+    """Steps twenty times longer than nearly all others of their trajectory: recordings pasted together, or lost frames."""
+    for k, x in enumerate(xs):
+        if len(x) < 20:
+            continue
+        step = np.linalg.norm(np.diff(x, axis=0), axis=1)
+        usual = np.quantile(step, 0.98)
+        jumps = np.flatnonzero(step > JUMP * usual) if usual > 0 else np.empty(0, dtype=np.intp)
+        if len(jumps):
+            return (
+                Caution(
+                    "jumps",
+                    f"Trajectory {k} jumps {len(jumps)} times by more than {JUMP:.0f} of its usual steps (first after sample "
+                    f"{jumps[0]}): it looks like several recordings in one. Split it there, or pass unordered samples.",
+                ),
+            )
+    return ()
 
 
 def check_velocity(xs: list[FloatArray], vs: list[FloatArray], times: list[FloatArray] | None) -> tuple[Caution, ...]:

@@ -19,6 +19,7 @@ from .checks import (
     Caution,
     DataError,
     check_dt,
+    check_jumps,
     check_same_dimension,
     check_samples,
     check_tall,
@@ -151,16 +152,22 @@ class Demonstrations:
         """Trajectories in order of time: (x, v) pairs, or positions with `v`, `dt` or `time` (one array each)."""
         check_dt(dt)
         pairs = [
-            t if isinstance(t, tuple | list) and len(t) == 2 and np.ndim(t[0]) == 2 else None for t in trajectories
+            t if isinstance(t, tuple | list) and len(t) == 2 and np.ndim(np.asarray(t[0])) == 2 else None
+            for t in trajectories
         ]
         if len(pairs) == 0:
             raise DataError("Expected at least one trajectory, got an empty list.")
         if all(p is not None for p in pairs) and v is None:
             trajectories, v = [p[0] for p in pairs if p], [p[1] for p in pairs if p]
+        elif any(p is not None for p in pairs):
+            raise DataError(
+                f"Expected (x, v) pairs or positions alone, got {sum(p is not None for p in pairs)} pairs among "
+                f"{len(pairs)} trajectories. Give velocities for all of them or for none."
+            )
         xs = [matrix(t, f"trajectory {k}") for k, t in enumerate(trajectories)]
         check_same_dimension(xs)
         times = time_stamps(xs, time, dt)
-        cautions: tuple[Caution, ...] = ()
+        cautions = check_jumps(xs)
         if v is None:
             if times is None:
                 raise DataError(
@@ -208,11 +215,13 @@ class Demonstrations:
 
 
 def _is_sequence_of_trajectories(data: Any) -> bool:
+    """A list whose items are tables; a list of rows is one table."""
     if isinstance(data, np.ndarray):
         return data.ndim == 3 or (data.dtype == object and data.ndim == 1)
-    return isinstance(data, list | tuple) and len(data) > 0 and all(np.ndim(_first(item)) >= 1 for item in data)
+    return isinstance(data, list | tuple) and len(data) > 0 and all(_is_table(item) for item in data)
 
 
-def _first(item: Any) -> Any:
-    """First row of an array-like: a trajectory's is a vector, a sample's a number."""
-    return item[0] if hasattr(item, "__len__") and len(item) else item
+def _is_table(item: Any) -> bool:
+    if hasattr(item, "__array__"):  # arrays, and data frames, whose items are columns
+        return np.ndim(np.asarray(item)) >= 2
+    return isinstance(item, list | tuple) and len(item) > 0 and np.ndim(item[0]) >= 1

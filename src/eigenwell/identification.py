@@ -66,13 +66,22 @@ class Identification:
 
     def members(self, q: int) -> IntArray:
         """Samples of sub-dynamics q, path after path in order of time: the rows of embeddings[q]."""
+        self._check(q)
         return self.spectra[q].nodes
 
     def paths(self, q: int) -> list[IntArray]:
         """Sample indices of every path of sub-dynamics q, in order of time."""
+        self._check(q)
         if isinstance(self.graph, Graph):
             raise DataError("A kernel graph has no paths; identify with SuccessorGraph or TrajectoryGraph to get them.")
         return [self.graph.path(int(k)) for k in self.graph.paths_of(q)]
+
+    def _check(self, q: int) -> None:
+        if not 0 <= q < self.n_attractors:
+            raise DataError(
+                f"Expected a sub-dynamics 0 to {self.n_attractors - 1}, got {q}. Unassigned samples are "
+                "np.flatnonzero(found.labels < 0)."
+            )
 
     def __repr__(self) -> str:
         doubts = f", {len(self.warnings)} warnings" if self.warnings else ""

@@ -60,6 +60,7 @@ def style(theme: Theme = LIGHT) -> Iterator[None]:
 
 def plot_samples(demos: Demonstrations, found: Identification, ax: Any = None) -> Any:
     """Samples in the colour of their sub-dynamics; attractors with bars of two standard errors."""
+    demos = Demonstrations.of(demos)
     x, names = _view(demos.x)
     ax = _axes(ax, x.shape[1])
     theme = _theme.get()
@@ -75,6 +76,7 @@ def plot_samples(demos: Demonstrations, found: Identification, ax: Any = None) -
 
 def plot_graph(demos: Demonstrations, found: Identification, ax: Any = None) -> Any:
     """Paths from their starts (rings) to their ends, the ends of one attractor joined (dotted)."""
+    demos = Demonstrations.of(demos)
     x, names = _view(demos.x)
     ax = _axes(ax, x.shape[1])
     theme = _theme.get()

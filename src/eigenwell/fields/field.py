@@ -79,6 +79,9 @@ class StableField:
         # Caches stay behind: the fast path is a closure, which does not pickle.
         return {one.name: getattr(self, one.name) for one in dataclass_fields(self)}
 
+    def __repr__(self) -> str:
+        return f"StableField({self.dimension}-D, stable at {np.round(self.attractor, 4).tolist()})"
+
     @property
     def dimension(self) -> int:
         return len(self.centre)
@@ -167,6 +170,10 @@ class MultiAttractorField:
     labels: IntArray
     """Sub-dynamics of every sample, 0..Q-1."""
     warnings: tuple[Caution, ...] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
+        return f"MultiAttractorField({self.dimension}-D, stable at {self.n_attractors} attractors{doubts})"
 
     @property
     def dimension(self) -> int:

@@ -22,6 +22,9 @@ from .._types import FloatArray
 from .flows import forward, inverse
 from .stable import StableModel, log_speed, velocity, wound
 
+ARRIVED = 1e-12
+"""Latent distance, in boxes, below which a roll-out stands still: rounding of psi is larger. Waiting costs nothing."""
+
 
 class Stepper(Protocol):
     """States (m, len(times), d) of m roll-outs from x0 (m, d), at rising times of which the first is x0's."""
@@ -51,9 +54,12 @@ class LatentClock:
         dt = span / count
         h = [path.clock(path.start)]
         for _ in range(count):
+            if (path.radius(h[-1]) < ARRIVED).all():
+                break
             h.append(path.tick(h[-1], dt))
         slopes = [-dt * path.speed(node) for node in h]
         position = (times - times[0]) / dt if dt > 0 else np.zeros(len(times))
+        position = np.minimum(position, len(h) - 1)
         asked = _falling_cubic(np.stack(h, axis=1), np.stack(slopes, axis=1), position)
         states = path.repeated(len(times)).at(path.radius(asked).ravel()).reshape(*asked.shape, -1)
         states[:, 0] = x0

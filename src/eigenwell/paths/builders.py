@@ -61,9 +61,11 @@ class SuccessorGraph:
         first = first_occurrence(demos.x, demos.v)
         index = np.flatnonzero(first)
         x, v = demos.x[index], demos.v[index]
-        if len(x) <= demos.dimension + 1:
+        places = int(first_occurrence(x, np.zeros_like(x)).sum())
+        # Many samples at a handful of places are labels or switches, not positions of a motion.
+        if places <= demos.dimension + 1 or places < min(10, len(x)):
             raise DataError(
-                f"Expected more than {demos.dimension + 1} distinct samples in {demos.dimension}-D, got {len(x)}. "
+                f"Expected more than {max(9, demos.dimension + 1)} distinct positions in {demos.dimension}-D, got {places}. "
                 "Record more samples, or pass trajectories in order of time."
             )
         chains, kin, sure = match_successors(x, v)
@@ -127,14 +129,17 @@ def _grouped(
 
 
 def _end_speed(v: FloatArray, nodes: IntArray, offsets: IntArray) -> FloatArray:
-    """Slowest of the last three samples, relative to the speed the path keeps below for nine tenths of its samples.
+    """Speed at the end of every path, relative to the speed it keeps below for nine tenths of its samples.
 
-    Not the median: a recording may stand still for half of its time.
+    Not relative to the median: a recording may stand still for half of its time. The end is the slowest of the last
+    three samples or the mean velocity of the last twentieth, whichever is less: noise of a pen at rest averages out.
     """
-    speed = np.linalg.norm(v, axis=1)[nodes]
     out = np.empty(len(offsets) - 1)
     for k, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
-        out[k] = speed[max(a, b - 3) : b].min() / (np.quantile(speed[a:b], 0.9) + np.finfo(np.float64).tiny)
+        path = v[nodes[a:b]]
+        speed = np.linalg.norm(path, axis=1)
+        mean = np.linalg.norm(path[-max(3, len(path) // 20) :].mean(axis=0))
+        out[k] = min(speed[-3:].min(), mean) / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny)
     return out
 
 
@@ -213,7 +218,8 @@ def _closed_orbits(demos: Demonstrations, graph: PathGraph) -> int:
         path = graph.path(k)
         x, v = demos.x[path], demos.v[path]
         speed = np.linalg.norm(v, axis=1)
-        if len(path) < 20 or speed[-1] < IN_FULL_MOTION * np.quantile(speed, 0.9):
+        # Mean velocity of the last samples: the noise of a pen at rest is not motion.
+        if len(path) < 20 or np.linalg.norm(v[-5:].mean(axis=0)) < IN_FULL_MOTION * np.quantile(speed, 0.9):
             continue
         # Several turns interleave into one with short and long steps; the long ones are what a turn leaves open.
         step = np.quantile(np.linalg.norm(np.diff(x, axis=0), axis=1), 0.95)

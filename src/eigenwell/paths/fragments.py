@@ -32,15 +32,10 @@ DOUBT = 9.0
 
 @dataclass(frozen=True)
 class Fragments:
-    """Paths after all linking. `path_of[i]` is the path of sample i; nodes in order of time, path by path."""
+    """Paths after all linking: path p is `nodes[offsets[p]:offsets[p + 1]]`, in order of time; every sample is in one."""
 
     nodes: IntArray
     offsets: IntArray
-    kinematics: Kinematics
-
-    @property
-    def lengths(self) -> IntArray:
-        return np.diff(self.offsets)
 
 
 def join_fragments(x: FloatArray, v: FloatArray, chains: Chains, kin: Kinematics, *, beyond_doubt: bool) -> Fragments:
@@ -260,7 +255,7 @@ def _absorb(x: FloatArray, chains: Chains, kin: Kinematics) -> Fragments:
     owner = host[chains.chain_of]
     nodes = np.lexsort((key, owner)).astype(np.intp)
     starts = np.flatnonzero(np.concatenate([[True], np.diff(owner[nodes]) != 0]))
-    return Fragments(nodes, np.append(starts, len(x)).astype(np.intp), kin)
+    return Fragments(nodes, np.append(starts, len(x)).astype(np.intp))
 
 
 def _neighbour_chains(

@@ -1,6 +1,6 @@
 """Identification against its bars and against what a user would pick instead, in one run.
 
-python -m benchmarks.identify [--quick] [--composites N] [--peers N]
+python -m benchmarks.identify [--quick] [--parts PART ...] [--composites N] [--peers N]
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -249,12 +249,17 @@ def front_door() -> list[Row]:
     ]
 
 
-def stages(quick: bool, n: int, n_peers: int) -> Iterator[list[Row]]:
-    yield front_door()
-    yield scale((10, 100) if quick else (10, 100, 1000))  # before anything else can raise the peak of memory
-    yield systems()
-    yield heart()
-    yield composites(n, n_peers)
+PARTS = ("import", "scale", "systems", "heart", "composites")
+
+
+def part(name: str, quick: bool, n: int, n_peers: int) -> list[Row]:
+    if name == "import":
+        return front_door()
+    if name == "scale":
+        return scale((10, 100) if quick else (10, 100, 1000))
+    if name == "systems":
+        return systems()
+    return heart() if name == "heart" else composites(n, n_peers)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -262,18 +267,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, a minute")
     parser.add_argument("--composites", type=int, default=None, help="how many composites of each kind (default 200)")
     parser.add_argument("--peers", type=int, default=None, help="on how many clean ones the peers run (default 20)")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="scale first, for its peak of memory")
+    parser.add_argument("--name", default=None, help="of the file in benchmarks/results")
     chosen = parser.parse_args(arguments)
     n = chosen.composites or (10 if chosen.quick else 200)
     n_peers = chosen.peers if chosen.peers is not None else (0 if chosen.quick else 20)
     rows: list[Row] = []
-    for part in stages(chosen.quick, n, n_peers):
-        rows += part
-        for row in part:
-            print(
-                f"[{'met' if row.met else 'NOT MET'}] {row.what}: {row.reached} (bar {row.bar}) {row.beside}",
-                flush=True,
-            )
-    report("identify-quick" if chosen.quick else "identify", rows, composites=n, peers=n_peers)
+    for name in chosen.parts:
+        rows += part(name, chosen.quick, n, n_peers)
+        print(f"{name} done", flush=True)
+    report(chosen.name or ("identify-quick" if chosen.quick else "identify"), rows, composites=n, peers=n_peers)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import numpy as np
 
 from ._types import FloatArray
 from .demonstrations import DataError, Demonstrations
+from .fields.surface import over_grid
 from .files.errors import missing_extra
 from .identification import Identification
 from .palette import DARK, LIGHT, Theme
@@ -140,15 +141,7 @@ def plot_field(
     pad = MARGIN * np.ptp(x, axis=0)
     (left, bottom), (right, top) = x.min(axis=0) - pad, x.max(axis=0) + pad
     gx, gy = np.linspace(left, right, CELLS), np.linspace(bottom, top, CELLS)
-    states = np.column_stack([a.ravel() for a in np.meshgrid(gx, gy)])
-    velocity = field.predict(states).reshape(CELLS, CELLS, 2)
-    height = np.sqrt(field.potential(states)).reshape(CELLS, CELLS)
-    basin = field.basin(states).reshape(CELLS, CELLS)
-    for q in range(field.n_attractors):
-        # Every attractor has a potential of its own; between basins only the shape compares.
-        mine = basin == q
-        if mine.any():
-            height[mine] /= max(float(height[mine].max()), np.finfo(np.float64).tiny)
+    velocity, height = over_grid(field, gx, gy)
     levels = np.linspace(0, 1, 15)
     ax.contourf(gx, gy, height, levels=levels, cmap=_shades(theme), zorder=0)
     ax.contour(gx, gy, height, levels=levels, colors=[theme.grid], linewidths=0.5, zorder=0)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import Demonstrations
+from ..fields.surface import over_grid
 from ..identification import Identification
 from .figures import spatial_layout
 from .pairs import pair_matrix
@@ -36,15 +37,7 @@ def _plane(demos: Demonstrations, found: Identification, field: Any) -> Figure:
     low, high = box(demos.x)
     extent = float(np.ptp(demos.x, axis=0).max())
     gx, gy = (np.linspace(low[i], high[i], CELLS) for i in (0, 1))
-    states = np.column_stack([a.ravel() for a in np.meshgrid(gx, gy)])
-    velocity = field.predict(states).reshape(CELLS, CELLS, 2)
-    height = np.sqrt(field.potential(states)).reshape(CELLS, CELLS)
-    basin = field.basin(states).reshape(CELLS, CELLS)
-    for q in range(found.n_attractors):
-        # Each attractor has its own potential; between basins only the shape compares.
-        mine = basin == q
-        if mine.any():
-            height[mine] /= max(float(height[mine].max()), np.finfo(np.float64).tiny)
+    velocity, height = over_grid(field, gx, gy)
     data: list[Trace] = [
         {
             "type": "contour", "x": numbers(gx, extent), "y": numbers(gy, extent), "z": [numbers(row, 1.0) for row in height],

@@ -22,8 +22,9 @@ FLOORS = [
     ["identification"],
     ["estimators", "fields"],
     ["learning", "models"],
-    ["baselines", "export"],
+    ["baselines", "export", "distributed"],
     ["plotting", "report"],
+    ["reproduce", "studio"],
     ["cli"],
 ]
 # field.save(folder) is worth one step up the stairs, taken when it is called.

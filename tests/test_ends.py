@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage
 
 from eigenwell.paths import group_ends
+from eigenwell.paths.ends import spanning_tree
 
 
 def partition(group):
@@ -61,3 +63,28 @@ def test_confidence_falls_as_clusters_blur():
     confidence = [group_ends(clusters(rng, [[0, 0], [1, 0]], 3, s), 0.001, 1.0).confidence for s in (0.001, 0.03, 0.15)]
     assert confidence[0] > confidence[1] > confidence[2]
     assert confidence[0] > 0.95
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.integers(1, 4), st.booleans())
+@settings(deadline=None)
+def test_the_spanning_tree_merges_at_the_heights_of_single_linkage(seed, k, d, on_a_grid):
+    """On a grid many distances are equal and some are zero."""
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 4, (k, d)).astype(float) if on_a_grid else rng.normal(size=(k, d))
+    pairs, length = spanning_tree(points)
+    np.testing.assert_allclose(length, linkage(points, "single")[:, 2], atol=1e-12)
+    np.testing.assert_allclose(length, np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1))
+    assert len(pairs) == k - 1
+
+
+def test_ends_that_all_lie_within_a_step_are_one_attractor():
+    ends = 0.01 * np.random.default_rng(0).normal(size=(6, 2))
+    assert group_ends(ends, resolution=1.0, radius=1.0).n_groups == 1
+
+
+def test_ten_thousand_ends_are_grouped():
+    rng = np.random.default_rng(0)
+    centres = rng.permutation(np.stack(np.meshgrid(np.arange(20.0), np.arange(10.0)), axis=-1).reshape(-1, 2))
+    found = group_ends(clusters(rng, centres, 50, 0.01), resolution=0.005, radius=6.0)
+    assert found.n_groups == 200
+    assert (found.group.reshape(200, 50) == np.arange(200)[:, None]).all()

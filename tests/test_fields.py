@@ -24,7 +24,7 @@ from eigenwell.metrics import cosine_error
 SMALL = Recipe(layers=4, features=12, speed_features=12, steps=100, batch=100, neighbour_batch=60, nodes=200)
 
 
-def random_field(dimension: int, seed: int, swirl: float = 0.0) -> StableField:
+def random_field(dimension: int, seed: int, swirl: float = 0.0, braked: bool = True) -> StableField:
     """Any numbers make a stable field: nothing here is trained."""
     rng = np.random.default_rng(seed)
     turn = rng.normal(0, swirl, (dimension, dimension))
@@ -34,6 +34,7 @@ def random_field(dimension: int, seed: int, swirl: float = 0.0) -> StableField:
         rng.uniform(-0.5, 0.5, dimension),
         turn - turn.T,
         np.asarray(0.05),
+        rng.uniform(0.1, 1.0, dimension) if braked else np.zeros(dimension),
     )
     return StableField(model, rng.normal(0, 3, dimension), rng.uniform(0.5, 4, dimension), 1.7)
 
@@ -51,6 +52,31 @@ def test_zero_at_the_attractor_and_v_falls_elsewhere(dimension: int, seed: int, 
     x = field.from_unit(np.random.default_rng(seed).uniform(-1.5, 1.5, (40, dimension)))
     assert ((field.potential_gradient(x) * field.predict(x)).sum(1) < 0).all()
     assert (field.potential(x) > 0).all()
+
+
+@few
+@any_field
+def test_no_state_is_faster_than_the_limit_and_directions_stay(dimension: int, seed: int, swirl: float) -> None:
+    braked, free = random_field(dimension, seed, swirl), random_field(dimension, seed, swirl, braked=False)
+    away = 10.0 ** np.arange(-1, 5).repeat(10)[:, None]  # up to 10,000 boxes
+    x = np.random.default_rng(seed).uniform(-1, 1, (60, dimension)) * away
+    with_, without = (stable.velocity(one.model, x) for one in (braked, free))
+    share = np.linalg.norm(braked.model.brake * with_, axis=1)
+    assert (share <= 1 + 1e-12).all() and free.speed_limit == np.inf
+    asked = np.linalg.norm(braked.model.brake * without, axis=1)
+    np.testing.assert_allclose(share, asked / (1 + asked**8) ** (1 / 8), rtol=1e-9)
+    ratio = with_ / without
+    np.testing.assert_allclose(ratio, ratio[:, :1].repeat(dimension, 1), rtol=1e-9)
+    assert (ratio > 0).all()
+
+
+def test_the_limit_is_in_the_units_of_the_data() -> None:
+    demos = ew.systems.heart.sample(seed=0)
+    field = learn(demos, recipe=SMALL)
+    fastest = np.linalg.norm(demos.v, axis=1).max()
+    assert field.speed_limit == pytest.approx(1.5 * fastest, rel=1e-6)
+    x = np.random.default_rng(0).uniform(-1, 1, (3000, 2)) * 10.0 ** np.random.default_rng(1).uniform(0, 4, (3000, 1))
+    assert np.linalg.norm(field.predict(x), axis=1).max() <= field.speed_limit * (1 + 1e-12)
 
 
 @few

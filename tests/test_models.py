@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ def stable_field(dimension: int, seed: int, *, layers: int = 4, features: int = 
         rng.uniform(-0.4, 0.4, dimension),
         turn - turn.T,
         np.asarray(0.02),
+        rng.uniform(0.1, 1, dimension),
     )
     return StableField(model, rng.normal(0, 3, dimension) + offset, rng.uniform(0.5, 4, dimension), 1.7)
 
@@ -140,18 +142,45 @@ def test_a_missing_extra_names_its_pip_line(ask: object, saved: Path, monkeypatc
 # --- older and newer schemas --------------------------------------------------------------------------
 
 
+def to_schema_1(folder: Path) -> None:
+    tensors = unpack(tensor_file(folder).read_bytes())
+    forge(folder, {name: tensor for name, tensor in tensors.items() if not name.endswith(".brake")})
+    edit(folder, schema=1)
+
+
 def to_schema_0(folder: Path) -> None:
+    to_schema_1(folder)
     config = json.loads((folder / "config.json").read_text())
     kept = {key: config[key] for key in ("format", "eigenwell", "dimension", "n_attractors")}
     kept |= {"schema": 0, "tensors": config["tensors"]["file"]}
     (folder / "config.json").write_text(json.dumps(kept))
 
 
+def unbraked(field: MultiAttractorField) -> MultiAttractorField:
+    """The same field before there was a limit of speed."""
+    fields = [replace(one, model=one.model._replace(brake=np.zeros(field.dimension))) for one in field.fields]
+    return replace(field, fields=tuple(fields))
+
+
+def test_schema_1_migrates_without_a_limit_of_speed_and_says_so(model: Path, saved: Path) -> None:
+    to_schema_1(model)
+    old = load(model)
+    assert_same(old, unbraked(load(saved)))
+    assert old.speed_limit == np.inf and np.isfinite(load(saved).speed_limit)
+    assert [c.name for c in old.warnings] == ["crossing", "no-speed-limit"]
+
+
+def test_a_brake_in_a_model_that_says_it_has_none_is_refused(model: Path) -> None:
+    edit(model, schema=1)
+    with pytest.raises(ModelError, match="no brake"):
+        load(model)
+
+
 def test_schema_0_migrates_and_says_that_it_could_not_be_checked(model: Path, saved: Path) -> None:
     to_schema_0(model)
     old = load(model)
-    assert_same(old, load(saved))
-    assert [c.name for c in old.warnings] == ["unchecked-model"]
+    assert_same(old, unbraked(load(saved)))
+    assert [c.name for c in old.warnings] == ["unchecked-model", "no-speed-limit"]
     save(old, model)
     assert json.loads((model / "config.json").read_text())["schema"] == SCHEMA
     assert_same(old, load(model))
@@ -163,7 +192,7 @@ def test_every_older_schema_has_its_migration() -> None:
 
 def test_a_newer_schema_is_refused_with_what_to_do(model: Path) -> None:
     edit(model, schema=SCHEMA + 1, eigenwell="9.9.0")
-    with pytest.raises(ModelError, match=r"schema 1 or older.*got 2.*9\.9\.0.*pip install --upgrade eigenwell"):
+    with pytest.raises(ModelError, match=r"schema 2 or older.*got 3.*9\.9\.0.*pip install --upgrade eigenwell"):
         load(model)
 
 
@@ -227,8 +256,8 @@ def changed(name: str, value: object) -> object:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (changed("0.swirl", None), r"Expected 24 tensors for 2 attractors.*got 23"),
-        (changed("surplus", 1.0), "got 25"),
+        (changed("0.swirl", None), r"Expected 26 tensors for 2 attractors.*got 25"),
+        (changed("surplus", 1.0), "got 27"),
         (changed("samples", np.zeros((120, 3))), r"samples.*float64 \(n, 2\), got float64 \(120, 3\)"),
         (changed("samples", np.zeros((120, 2), dtype=np.float32)), "got float32"),
         (changed("samples", np.zeros((120, 2))), "samples that differ"),
@@ -237,6 +266,7 @@ def changed(name: str, value: object) -> object:
         (changed("labels", np.full(120, -1)), "labelled 0 to 1"),
         (changed("1.pace", -1.0), "pace > 0"),
         (changed("1.softening", 0.0), "softening > 0"),
+        (changed("1.brake", [-1.0, 1.0]), "brake >= 0"),
         (changed("0.scale", [1.0, np.nan]), "finite"),
         (changed("0.swirl", np.eye(2)), "skew"),
         (changed("0.flow.frequencies", np.zeros((4, 6, 2))), "for 2 dimensions"),

@@ -124,6 +124,7 @@ def _tables(field: MultiAttractorField, tables: Centred, precision: Precision) -
         "home": (tables.home, inside),
         "swirl": (tables.swirl, inside),
         "softening": (tables.softening, inside),
+        "brake": (tables.brake, inside),
         "speed_frequencies": (tables.speed_frequencies, inside),
         "speed_cosines": (tables.speed_cosines, inside),
         "speed_sines": (tables.speed_sines, inside),

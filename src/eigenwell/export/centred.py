@@ -57,6 +57,8 @@ class Centred:
     """Omega, (Q, d, d)."""
     softening: FloatArray
     """epsilon, (Q,)."""
+    brake: FloatArray
+    """(Q, d): |brake * f_unit| <= 1."""
     speed_frequencies: FloatArray
     """(Q, G, d)."""
     speed_cosines: FloatArray
@@ -101,6 +103,7 @@ def centred(field: MultiAttractorField) -> Centred:
         home=home,
         swirl=np.stack([np.asarray(one.model.swirl, dtype=np.float64) for one in field.fields]),
         softening=np.array([float(one.model.softening) for one in field.fields]),
+        brake=np.stack([np.asarray(one.model.brake, dtype=np.float64) for one in field.fields]),
         speed_frequencies=speed_frequencies,
         speed_cosines=speed_cosines,
         speed_sines=speed_sines,

@@ -125,7 +125,7 @@ static inline int @P@_at_rest(int basin, const @REAL@ *x)
     return same;
 }
 
-/* xdot = s(x) J^-1 u,  u = -(I + Omega) y / (|y| + epsilon). */
+/* xdot = m s(x) J^-1 u,  u = -(I + Omega) y / (|y| + epsilon),  m = (1 + r^8)^(-1/8) the brake, r = |brake * s J^-1 u|. */
 static inline void @P@_velocity_in(int basin, const @REAL@ *x, @REAL@ *v)
 {
     enum { D = @P@_dimension, G = @P@_speed_features, P = @P@_passes, M = @P@_moves };
@@ -156,7 +156,15 @@ static inline void @P@_velocity_in(int basin, const @REAL@ *x, @REAL@ *v)
         log_speed += @P@_speed_cosines[basin][g] * fall[g] + @P@_speed_sines[basin][g] * rise[g];
     }
     const @WORK@ moving = @P@_at_rest(basin, x) ? 0 : exp@f@(log_speed); /* the attractor, as it was rounded, rests too */
-    for (int i = 0; i < D; ++i) v[i] = (@REAL@)(moving * @P@_gain[basin][i] * w[i]);
+    square = 0;
+    for (int i = 0; i < D; ++i) {
+        w[i] *= moving;
+        square += @P@_brake[basin][i] * w[i] * @P@_brake[basin][i] * w[i];
+    }
+    const @WORK@ r = sqrt@f@(square), top = r > 1 ? r : 1, low = r / top / top; /* the smaller of r and 1/r */
+    const @WORK@ low2 = low * low, low4 = low2 * low2;
+    const @WORK@ braked = 1 / (top * sqrt@f@(sqrt@f@(sqrt@f@(1 + low4 * low4))));
+    for (int i = 0; i < D; ++i) v[i] = (@REAL@)(braked * @P@_gain[basin][i] * w[i]);
 }
 
 /* V = |y|^2 / 2. */

@@ -93,7 +93,8 @@ def onnx_model(field: MultiAttractorField, precision: Precision) -> Any:
     y, steps = _flow(tables, dx)
     square = (y * y).sum(-1)
     u = -(y + y @ tables.swirl.transpose(0, 2, 1)) / ((square + 1e-30).call("Sqrt") + tables.softening[:, None, None])
-    velocity = _pull(u, tables, steps) * _speed(tables, dx) * tables.gain[:, None]
+    free = _pull(u, tables, steps) * _speed(tables, dx)
+    velocity = free * _braking(tables, free) * tables.gain[:, None]
     potential = 0.5 * square
     nearest, distance = _nearest(field, asked.cast(precision.inside))
     basin = g.constant(field.labels.astype(np.int64)).call("Gather", nearest, axis=0)
@@ -184,6 +185,20 @@ def _speed(tables: Centred, dx: Value) -> Value:
     weights = np.concatenate([tables.speed_cosines, tables.speed_sines], -1)[..., None]
     features = _features(dx, tables.speed_frequencies.transpose(0, 2, 1))
     return (features @ weights + tables.speed_at_rest[:, None, None]).call("Exp")
+
+
+def _braking(tables: Centred, free: Value) -> Value:
+    """m = (1 + r^8)^(-1/8), r = |brake * free|, written in the smaller of r and 1/r."""
+    share = free * tables.brake[:, None]
+    r = (share * share).sum(-1).call("Sqrt")
+    top = r.call("Max", free.graph.number(1.0))
+    low = r / top / top
+    for _ in range(3):
+        low = low * low
+    root = 1.0 + low
+    for _ in range(3):
+        root = root.call("Sqrt")
+    return (top * root).call("Reciprocal")
 
 
 def _nearest(field: MultiAttractorField, x: Value) -> tuple[Value, Value]:

@@ -90,6 +90,12 @@ class StableField:
     def attractor(self) -> FloatArray:
         return np.asarray(self.centre + self.scale * self.model.attractor)
 
+    @property
+    def speed_limit(self) -> float:
+        """No state moves faster, in the data's units; infinite for a field without a brake."""
+        brake = self.model.brake / (self.scale * self.pace)
+        return float(1 / brake.max()) if brake.any() else np.inf
+
     @cached_property
     def _planar(self) -> Planar | None:
         return planar_velocity(self.model) if self.dimension == 2 else None
@@ -187,6 +193,11 @@ class MultiAttractorField:
     def attractors(self) -> FloatArray:
         return np.stack([one.attractor for one in self.fields])
 
+    @property
+    def speed_limit(self) -> float:
+        """No state of any basin moves faster, in the data's units."""
+        return max(one.speed_limit for one in self.fields)
+
     @cached_property
     def box(self) -> FloatArray:
         """Extent of the samples along every axis; an axis that hardly moves counts as 2 % of the widest."""
@@ -208,7 +219,7 @@ class MultiAttractorField:
         return int(labels[0]) if single else labels
 
     def far(self, x: Any) -> Any:
-        """True where no sample lies within a quarter of the box: the field is stable there, but nothing was learned."""
+        """True where no sample lies within a quarter of the box: stable and braked there, but nothing was learned."""
         states, single = check_states(x, self.dimension)
         flags: BoolArray = self._nearest(states)[0] > REACH
         return bool(flags[0]) if single else flags

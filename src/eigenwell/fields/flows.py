@@ -181,23 +181,53 @@ def linearise(flow: Flow, x: Array) -> tuple[Array, list[Step]]:
         passing, moving = split(dimension, layer)
         p = xp.stack([columns[i] for i in passing], axis=-1)
         q = xp.stack([columns[i] for i in moving], axis=-1)
-        frequencies, weights = flow.frequencies[layer], flow.weights[layer]
-        rows, inputs = weights.shape[0], len(passing)
-        slopes = derivative_weights(frequencies, weights).reshape(weights.shape[1], rows * inputs)
-        # One product gives sigma, t and all their derivatives.
-        out = fourier_features(frequencies, p) @ xp.concatenate([weights.T, slopes], axis=-1)
-        moved = rows // 2
-        log_scale = LOG_SCALE_BOUND * xp.tanh(out[:, :moved] / LOG_SCALE_BOUND)
+        log_scale, shift, slope = _with_slopes(flow, layer, p)
         scale = xp.exp(log_scale)
-        slope = out[:, rows:].reshape(-1, rows, inputs)
-        clamp = 1.0 - (log_scale / LOG_SCALE_BOUND) ** 2
         stretched = q * scale
-        shear = (stretched * clamp)[:, :, None] * slope[:, :moved] + slope[:, moved:]
-        steps.append(Step(passing, moving, log_scale, scale, shear))
-        q = stretched + out[:, moved:rows]
+        steps.append(Step(passing, moving, log_scale, scale, _shear(log_scale, slope, stretched)))
+        q = stretched + shift
         for position, i in enumerate(moving):
             columns[i] = q[:, position]
     return xp.stack(columns, axis=-1), steps
+
+
+def linearise_inverse(flow: Flow, y: Array) -> tuple[Array, list[Step]]:
+    """psi^-1(y) and the factors of the Jacobian of psi there, in one pass: `linearise` of `inverse`, at its price."""
+    xp = namespace(y)
+    dimension = flow.dimension
+    columns = [y[:, i] for i in range(dimension)]
+    steps = []
+    for layer in reversed(range(flow.frequencies.shape[0])):
+        passing, moving = split(dimension, layer)
+        p = xp.stack([columns[i] for i in passing], axis=-1)
+        q = xp.stack([columns[i] for i in moving], axis=-1)
+        log_scale, shift, slope = _with_slopes(flow, layer, p)
+        scale, stretched = xp.exp(log_scale), q - shift
+        steps.append(Step(passing, moving, log_scale, scale, _shear(log_scale, slope, stretched)))
+        q = stretched / scale
+        for position, i in enumerate(moving):
+            columns[i] = q[:, position]
+    return xp.stack(columns, axis=-1), steps[::-1]
+
+
+def _with_slopes(flow: Flow, layer: int, p: Array) -> tuple[Array, Array, Array]:
+    """s, t, and the derivatives of sigma and t with respect to p, (n, 2 d_q, d_p)."""
+    xp = namespace(p)
+    frequencies, weights = flow.frequencies[layer], flow.weights[layer]
+    rows, inputs = weights.shape[0], p.shape[-1]
+    slopes = derivative_weights(frequencies, weights).reshape(weights.shape[1], rows * inputs)
+    # One product gives sigma, t and all their derivatives.
+    out = fourier_features(frequencies, p) @ xp.concatenate([weights.T, slopes], axis=-1)
+    moved = rows // 2
+    log_scale = LOG_SCALE_BOUND * xp.tanh(out[:, :moved] / LOG_SCALE_BOUND)
+    return log_scale, out[:, moved:rows], out[:, rows:].reshape(-1, rows, inputs)
+
+
+def _shear(log_scale: Array, slope: Array, stretched: Array) -> Array:
+    """M = q e^s ds/dp + dt/dp, the tanh's own slope in ds."""
+    moved = log_scale.shape[-1]
+    clamp = 1.0 - (log_scale / LOG_SCALE_BOUND) ** 2
+    return (stretched * clamp)[:, :, None] * slope[:, :moved] + slope[:, moved:]
 
 
 def _parts(step: Step, w: Array) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from math import exp, hypot, tanh
 import numpy as np
 
 from .flows import LOG_SCALE_BOUND, derivative_weights, forward, split
-from .stable import StableModel
+from .stable import BRAKE_POWER, StableModel
 
 Planar = Callable[[float, float], tuple[float, float]]
 
@@ -34,6 +34,7 @@ def planar_velocity(model: StableModel) -> Planar:
     speed_count = model.speed.frequencies.shape[0]
     speed_a, speed_b = (model.speed.frequencies[:, i].copy() for i in (0, 1))
     speed_rows = model.speed.weights * speed_count**-0.5
+    brake_a, brake_b = (float(c) for c in model.brake)
     bound = LOG_SCALE_BOUND
 
     def field(a: float, b: float) -> tuple[float, float]:
@@ -62,6 +63,9 @@ def planar_velocity(model: StableModel) -> Planar:
                 b = (b - shear * a) / scale
             else:
                 a = (a - shear * b) / scale
-        return a, b
+        r = hypot(brake_a * a, brake_b * b)
+        top = max(r, 1.0)
+        gain = 1.0 / (top * (1.0 + (r / top / top) ** BRAKE_POWER) ** (1 / BRAKE_POWER))
+        return gain * a, gain * b
 
     return field

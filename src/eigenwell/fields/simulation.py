@@ -3,14 +3,15 @@
 `LatentClock`, the default, uses what the theorem gives. In the latent space the path is known, not integrated:
 y = rho exp(Omega ln(rho / rho_0)) y_0 / rho_0, a straight line when Omega = 0. Only its timing needs a quadrature,
 
-    h(rho) = rho + epsilon ln(rho),    dh/dt = -s(x),
+    h(rho) = rho + epsilon ln(rho),    dh/dt = -m s(x),
 
-and h falls at every step of any size because s > 0. So a discrete roll-out provably decreases V and converges, and
+and h falls at every step of any size because m s > 0. So a discrete roll-out provably decreases V and converges, and
 x = psi^-1(y + psi(x*)) lies on the true solution curve. The others integrate xdot = f(x) as a controller would.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,7 +21,7 @@ from scipy.special import wrightomega
 
 from .._types import FloatArray
 from .flows import forward, inverse
-from .stable import StableModel, log_speed, velocity, wound
+from .stable import StableModel, clock_speed, velocity, wound
 
 ARRIVED = 1e-12
 """Latent distance, in boxes, below which a roll-out stands still: rounding of psi is larger. Waiting costs nothing."""
@@ -100,11 +101,15 @@ class LatentPath:
         heading = y / np.where(rho > 0, rho, 1.0)[:, None]
         return cls(model, rho, heading, origin)
 
-    def at(self, rho: FloatArray) -> FloatArray:
-        """x on each curve at latent radius rho."""
+    def latent(self, rho: FloatArray) -> FloatArray:
+        """y on each curve at latent radius rho."""
         ratio = rho / np.where(self.start > 0, self.start, 1.0)
         heading = wound(self.model.swirl, self.heading, np.log(np.maximum(ratio, 1e-300)))
-        x = inverse(self.model.flow, rho[:, None] * heading + self.origin)
+        return np.asarray(rho[:, None] * heading)
+
+    def at(self, rho: FloatArray) -> FloatArray:
+        """x on each curve at latent radius rho."""
+        x = inverse(self.model.flow, self.latent(rho) + self.origin)
         return np.asarray(np.where((rho > 0)[:, None], x, self.model.attractor), dtype=np.float64)
 
     def repeated(self, count: int) -> LatentPath:
@@ -125,16 +130,27 @@ class LatentPath:
         return np.asarray(epsilon * wrightomega(np.maximum(argument, -700.0)) * (argument > -600.0))
 
     def speed(self, h: FloatArray) -> FloatArray:
-        """s(x) on each curve when its clock shows h."""
-        return np.asarray(np.exp(log_speed(self.model.speed, self.at(self.radius(h)))))
+        """m s(x) on each curve when its clock shows h."""
+        return np.asarray(clock_speed(self.model, self.latent(self.radius(h)))[0])
 
     def tick(self, h: FloatArray, dt: float) -> FloatArray:
-        """h after dt: a fourth-order step of dh/dt = -s; a mean of positive speeds, so h always falls."""
+        """h after dt: a fourth-order step of dh/dt = -m s; a mean of positive speeds, so h always falls."""
         first = self.speed(h)
         second = self.speed(h - 0.5 * dt * first)
         third = self.speed(h - 0.5 * dt * second)
         fourth = self.speed(h - dt * third)
         return np.asarray(h - dt / 6 * (first + 2 * second + 2 * third + fourth))
+
+
+def _march(
+    step: Callable[[FloatArray, float], FloatArray], x0: FloatArray, times: FloatArray, longest: float
+) -> FloatArray:
+    x, states = x0, [x0]
+    for dt, count in _substeps(times, longest):
+        for _ in range(count):
+            x = step(x, dt)
+        states.append(x)
+    return np.stack(states, axis=1)
 
 
 @dataclass(frozen=True)
@@ -144,12 +160,7 @@ class Euler:
     longest: float = 0.01
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        x, states = x0, [x0]
-        for dt, count in _substeps(times, self.longest):
-            for _ in range(count):
-                x = x + dt * velocity(model, x)
-            states.append(x)
-        return np.stack(states, axis=1)
+        return _march(lambda x, dt: x + dt * velocity(model, x), x0, times, self.longest)
 
 
 @dataclass(frozen=True)
@@ -159,16 +170,14 @@ class RungeKutta4:
     longest: float = 0.02
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        x, states = x0, [x0]
-        for dt, count in _substeps(times, self.longest):
-            for _ in range(count):
-                a = velocity(model, x)
-                b = velocity(model, x + dt / 2 * a)
-                c = velocity(model, x + dt / 2 * b)
-                d = velocity(model, x + dt * c)
-                x = x + dt / 6 * (a + 2 * b + 2 * c + d)
-            states.append(x)
-        return np.stack(states, axis=1)
+        def step(x: FloatArray, dt: float) -> FloatArray:
+            a = velocity(model, x)
+            b = velocity(model, x + dt / 2 * a)
+            c = velocity(model, x + dt / 2 * b)
+            d = velocity(model, x + dt * c)
+            return np.asarray(x + dt / 6 * (a + 2 * b + 2 * c + d))
+
+        return _march(step, x0, times, self.longest)
 
 
 @dataclass(frozen=True)

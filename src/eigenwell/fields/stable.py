@@ -1,13 +1,14 @@
 """The stable field in unit coordinates, as numbers: a flow, an attractor and a speed.
 
-    xdot = s(x) J_psi(x)^-1 u(x),    u = -(I + Omega) y / (|y| + epsilon),    y = psi(x) - psi(x*),
+    xdot = m s(x) J_psi(x)^-1 u(x),    u = -(I + Omega) y / (|y| + epsilon),    y = psi(x) - psi(x*),
 
-with s > 0 and Omega skew. V = |y|^2 / 2 falls along every solution, Vdot = -s |y|^2 / (|y| + epsilon) < 0 for
-y != 0, whatever psi, s and Omega are: stability is by construction and not by training.
+with m, s > 0 and Omega skew. V = |y|^2 / 2 falls along every solution, Vdot = -m s |y|^2 / (|y| + epsilon) < 0
+for y != 0, whatever psi, s and Omega are: stability is by construction and not by training.
 
 Departures from the paper's xdot = J^-1 (psi(x*) - psi(x)), all of which leave V a Lyapunov function: s restores
-the speed of the data, the softened norm makes solutions arrive instead of creeping in, and Omega (zero unless the
-data spiral) turns straight lines into spirals, which no smooth psi can do at a focus.
+the speed of the data, the softened norm makes solutions arrive instead of creeping in, Omega (zero unless the
+data spiral) turns straight lines into spirals, which no smooth psi can do at a focus, and m is a brake: J^-1 may be large
+where nothing was learned, and no state may move faster than a limit.
 
 As in `flows`, arrays may be NumPy or JAX.
 """
@@ -18,7 +19,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .flows import Array, Flow, Step, forward, fourier_features, linearise, namespace, pull, push_gradient
+from .flows import (
+    Array,
+    Flow,
+    Step,
+    forward,
+    fourier_features,
+    linearise,
+    linearise_inverse,
+    namespace,
+    pull,
+    push_gradient,
+)
 
 
 class Speed(NamedTuple):
@@ -42,6 +54,12 @@ class StableModel(NamedTuple):
     """Omega, (d, d), skew."""
     softening: Array
     """epsilon > 0, in latent units."""
+    brake: Array
+    """(d,): |brake * xdot| <= 1 is the limit of speed; zero for none."""
+
+
+BRAKE_POWER = 8
+"""How late the brake sets in: at half the limit it takes 0.05 % of the speed, at two thirds 0.5 %."""
 
 
 def log_speed(speed: Speed, x: Array) -> Array:
@@ -72,7 +90,27 @@ def latent_velocity(model: StableModel, y: Array) -> Array:
 def velocity(model: StableModel, x: Array) -> Array:
     """xdot at points (n, d)."""
     xp = namespace(x)
-    return xp.exp(log_speed(model.speed, x))[:, None] * direction(model, x)[0]
+    free = xp.exp(log_speed(model.speed, x))[:, None] * direction(model, x)[0]
+    return free * braking(model, free)[:, None]
+
+
+def braking(model: StableModel, free: Array) -> Array:
+    """m = (1 + r^8)^(-1/8), r = |brake * free|: nearly 1 below the limit, and m r < 1 whatever r is.
+
+    Written in min(r, 1/r), which no power takes out of range.
+    """
+    xp = namespace(free)
+    r = xp.sqrt(((model.brake * free) ** 2).sum(-1) + 1e-30)
+    top = xp.maximum(r, 1.0)
+    return 1.0 / (top * (1.0 + (r / top / top) ** BRAKE_POWER) ** (1 / BRAKE_POWER))
+
+
+def clock_speed(model: StableModel, y: Array) -> tuple[Array, Array]:
+    """m s, with which the latent clock runs, and x, at latent points y = psi(x) - psi(x*)."""
+    xp = namespace(y)
+    x, steps = linearise_inverse(model.flow, y + forward(model.flow, model.attractor[None]))
+    s = xp.exp(log_speed(model.speed, x))
+    return s * braking(model, s[:, None] * pull(steps, latent_velocity(model, y))), x
 
 
 def potential(model: StableModel, x: Array) -> Array:
@@ -110,4 +148,5 @@ def as_numpy(model: StableModel, dtype: Any = np.float64) -> StableModel:
         cast(model.attractor),
         cast(model.swirl),
         cast(model.softening),
+        cast(model.brake),
     )

@@ -79,7 +79,7 @@ def learn_bundles(
         from .training import train, training_set
     except ImportError as error:
         raise ImportError(
-            "Learning a field needs JAX, which is not installed. Install it with: pip install 'eigenwell[learn]'. "
+            "Learning a field needs JAX, which is not installed. Install it with: pip install jax optax. "
             "Identifying, loading, predicting and simulating work without."
         ) from error
     recipe = Recipe() if recipe is None else recipe
@@ -91,7 +91,8 @@ def learn_bundles(
     trained = train(sets, recipe, seed=seed, dtype=dtype, progress=callback)
     fields, cautions = [], []
     for q, (one, bundle) in enumerate(zip(trained, bundles, strict=True)):
-        fields.append(StableField(one.model, bundle.centre, bundle.scale, bundle.pace))
+        model = one.model._replace(brake=bundle.scale / (recipe.fastest * bundle.top_speed))
+        fields.append(StableField(model, bundle.centre, bundle.scale, bundle.pace))
         if not np.isfinite(one.losses).all():
             cautions.append(
                 Caution(

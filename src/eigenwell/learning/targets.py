@@ -42,6 +42,11 @@ class Bundle:
     """Root mean square of |v / scale|, in boxes per unit of time."""
     embedding: tuple[FloatArray, ...] | None = None
 
+    @property
+    def top_speed(self) -> float:
+        """Largest |v| of a sample in the data's units, with unit time."""
+        return max(float(np.linalg.norm(self.scale * v, axis=1).max()) for v in self.v)
+
     @classmethod
     def of(
         cls,

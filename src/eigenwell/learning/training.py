@@ -111,6 +111,7 @@ def train(
         np.zeros(dimension),
         np.zeros((dimension, dimension)),
         np.asarray(recipe.softening),
+        np.zeros(dimension),
     )
     # Accelerators shorten float32 products to ten bits unless told not to; the run time would not agree.
     with double_precision(np.dtype(dtype) == np.float64), jax.default_matmul_precision("highest"):

@@ -52,6 +52,7 @@ def save(field: MultiAttractorField | StableField, folder: str | os.PathLike[str
         file=f"field-{hashlib.sha256(data).hexdigest()[:16]}.safetensors",
         size=len(data),
         sha256=hashlib.sha256(data).hexdigest(),
+        braked=True,
         warnings=tuple(many.warnings),
     )
     try:
@@ -94,6 +95,13 @@ def load(folder: str | os.PathLike[str]) -> MultiAttractorField:
         raise ModelError(
             f"Expected a safetensors file at {file}, got something else ({_line(error)}). Copy or save the model again."
         ) from error
+    if not config.braked:
+        without = {f"{q}.brake": np.zeros(config.dimension) for q in range(config.n_attractors)}
+        if without.keys() & tensors.keys():
+            raise ModelError(
+                f"Expected no brake in {file}, as its schema is older, got one. Copy or save the model again."
+            )
+        tensors |= without
     check_tensors(tensors, config.dimension, config.n_attractors, str(file))
     return _field(tensors, config)
 
@@ -136,6 +144,7 @@ def _tensors(field: MultiAttractorField) -> Tensors:
             f"{q}.attractor": model.attractor,
             f"{q}.swirl": model.swirl,
             f"{q}.softening": model.softening,
+            f"{q}.brake": model.brake,
             f"{q}.centre": one.centre,
             f"{q}.scale": one.scale,
             f"{q}.pace": np.asarray(one.pace),
@@ -153,6 +162,7 @@ def _field(tensors: Tensors, config: Config) -> MultiAttractorField:
             mine["attractor"],
             mine["swirl"],
             mine["softening"],
+            mine["brake"],
         )
         fields.append(StableField(model, mine["centre"], mine["scale"], float(mine["pace"])))
     labels = tensors["labels"].astype(np.intp)

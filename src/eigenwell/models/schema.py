@@ -1,6 +1,7 @@
 """What a saved model must hold: its schema, how older ones are brought up to it, and the checks on every number.
 
-Schema 1 (present): the size and sha256 of the tensor file, and the field's warnings.
+Schema 2 (present): a brake per attractor, which limits the speed.
+Schema 1: the size and sha256 of the tensor file, and the field's warnings; no brake.
 Schema 0: `"tensors": "<file>"`, neither checksum nor warnings.
 """
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from ..demonstrations import Caution, DataError
 
 FORMAT = "eigenwell-model"
-SCHEMA = 1
+SCHEMA = 2
 
 
 class ModelError(DataError):
@@ -35,6 +36,8 @@ class Config:
     size: int | None
     sha256: str | None
     """None for models saved before checksums."""
+    braked: bool
+    """False for models saved before there was a limit of speed."""
     warnings: tuple[Caution, ...]
 
 
@@ -47,7 +50,16 @@ def _from_0(said: dict[str, Any]) -> dict[str, Any]:
     return said | {"tensors": tensors, "warnings": [doubt]}
 
 
-MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {0: _from_0}
+def _from_1(said: dict[str, Any]) -> dict[str, Any]:
+    doubt = {
+        "name": "no-speed-limit",
+        "message": "The model was saved before fields had a limit of speed; away from its data it may be fast. Learn it again.",
+    }
+    warnings = said.get("warnings")
+    return said | {"warnings": [*warnings, doubt] if isinstance(warnings, list) else warnings}
+
+
+MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {0: _from_0, 1: _from_1}
 """From each older schema to the next. A new schema adds one line here and keeps the others."""
 
 
@@ -80,6 +92,7 @@ def parse_config(text: bytes, where: str) -> Config:
         file=_file_name(tensors, where),
         size=_count(tensors, "size", 0, where) if checked else None,
         sha256=_expect(tensors, "sha256", str, where) if checked else None,
+        braked=schema >= 2,
         warnings=tuple(_caution(entry, where) for entry in _expect(said, "warnings", list, where)),
     )
 
@@ -143,6 +156,7 @@ _SHAPES = {
     "attractor": ("dimension",),
     "swirl": ("dimension", "dimension"),
     "softening": (),
+    "brake": ("dimension",),
     "centre": ("dimension",),
     "scale": ("dimension",),
     "pace": (),
@@ -172,6 +186,8 @@ def check_tensors(tensors: Mapping[str, NDArray[Any]], dimension: int, n_attract
         for name in ("softening", "scale", "pace"):
             if not (tensors[f"{q}.{name}"] > 0).all():
                 raise ModelError(f"Expected {name} > 0 in tensor {q}.{name} of {where}, got others. {_AGAIN}")
+        if not (tensors[f"{q}.brake"] >= 0).all():
+            raise ModelError(f"Expected brake >= 0 in tensor {q}.brake of {where}, got others. {_AGAIN}")
         swirl = tensors[f"{q}.swirl"]
         if not np.allclose(swirl, -swirl.T, rtol=1e-6, atol=1e-9):
             raise ModelError(

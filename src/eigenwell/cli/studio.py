@@ -1,0 +1,61 @@
+"""studio: the page to draw on."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from . import say
+from .options import Debug, Json
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(studio)
+
+
+@say.command
+def studio(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 is any free one.")] = 0,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on. Others than this machine need a token.")
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None, typer.Option(metavar="TOKEN", help="Ask every page for this token; made up where one is needed.")
+    ] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Draw demonstrations in the browser and watch them become a stable field."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+        import websockets  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"The studio needs {error.name}, which is not installed. Install it with: pip install 'eigenwell[studio]'"
+        ) from error
+    from ..studio.gate import SHORTEST_TOKEN, is_loopback, new_token
+    from ..studio.listening import listen
+
+    if token is not None and not re.fullmatch(rf"[A-Za-z0-9_-]{{{SHORTEST_TOKEN},}}", token):
+        raise typer.BadParameter(f"expected --token of at least {SHORTEST_TOKEN} letters, digits, - or _")
+    if token is None and not is_loopback(host):
+        token = new_token()
+
+    def ready(address: str) -> None:
+        if as_json:
+            say.print_json({"address": address, "token": token})
+        else:
+            typer.echo(f"Studio at {address}")
+            say.note("Ctrl-C stops it.")
+        if browser:
+            import threading
+            import webbrowser
+
+            # Some browsers keep their caller waiting until they are closed.
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    listen(host, port, token, ready)

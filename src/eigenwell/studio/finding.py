@@ -1,0 +1,233 @@
+"""What the worker answers to strokes: the identification as plain numbers, small enough to send after every stroke."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._types import FloatArray, IntArray
+from ..demonstrations import DataError, Demonstrations
+from ..graphs import Clique, Graph, PathGraph
+from ..identification import Identification, identify
+from ..report.wording import surety
+from ..spectral import ExactMasses, KernelGraph, joined_spectrum, linearity
+from . import words
+from .protocol import Options
+from .strokes import Drawing, Stroke, drawing
+from .training import STEPS
+
+MOST_LINKS, MOST_JOINS = 2000, 600
+"""Lines of the graph that are drawn; more cannot be told apart on a screen, and each costs 30 bytes."""
+EMBEDDED = 50
+"""Points sent of a path's embedding: it is a straight line, or visibly not one."""
+BEYOND, MOST_EIGENVALUES = 3, 40
+"""Eigenvalues sent of every spectrum: as many as there are paths, which is where the gap is, and these beyond it."""
+DIGITS = 5
+# Start of the sliders. Among the angles and levels tried on made-up pen strokes this pair was right most often; three
+# times in four, which is what the sliders are there to show.
+THETA_R, EPS = 0.35, 0.3
+RESTING, TOP = 0.1, 0.95
+"""The kernel's direction filter opens below a tenth of the top speed, which 95 % of the samples stay below: the paper's
+maximum is one wild sample's."""
+KERNEL_SAMPLES = 800
+"""Of a kernel graph. Samples at rest lie within sigma of each other by the hundred, and eigenvectors of such a graph take
+seconds from twice as many on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Demonstrations as `identify` saw them, with what it found; for learning and for the report.
+
+    `demos` are each `every`-th sample of the drawing's.
+    """
+
+    drawing: Drawing
+    demos: Demonstrations
+    every: int
+    found: Identification
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """What the kernel graph is built with."""
+
+    sigma: float
+    theta_r: float
+    eps: float
+    sigma_f: float
+    every: int
+
+    @classmethod
+    def of(cls, drawn: Drawing, options: Options) -> KernelSettings:
+        """What the page set, and otherwise where one would start: sigma is the paper's, top speed times sampling step."""
+        top = float(np.quantile(np.linalg.norm(drawn.demos.v, axis=1), TOP))
+        every = -(-drawn.demos.n_samples // KERNEL_SAMPLES)
+        return cls(
+            # Four digits, so that the Python lines are short and do exactly the same.
+            sigma=float(f"{top * drawn.step * every:.4g}") if options.sigma is None else options.sigma,
+            theta_r=THETA_R if options.theta_r is None else options.theta_r,
+            eps=EPS if options.eps is None else options.eps,
+            sigma_f=float(f"{(RESTING * top) ** 2:.4g}"),
+            every=every,
+        )
+
+    @property
+    def graph(self) -> KernelGraph:
+        return KernelGraph(self.theta_r, self.sigma_f, self.eps, sigma=self.sigma)
+
+    def shown(self) -> dict[str, float]:
+        return {name: shown(getattr(self, name)) for name in ("sigma", "theta_r", "eps")}
+
+
+def find(drawn: Drawing, options: Options) -> Found:
+    """Identify a drawing as the page asks for it."""
+    if options.graph == "kernel":
+        kernel = KernelSettings.of(drawn, options)
+        demos = drawn.demos.take(np.arange(0, drawn.demos.n_samples, kernel.every))
+        return Found(drawn, demos, kernel.every, identify(demos, graph=kernel.graph))
+    demos = drawn.demos
+    if options.order == "unordered":
+        demos = Demonstrations.from_samples(drawn.demos.x, drawn.demos.v)
+    return Found(drawn, demos, 1, identify(demos))
+
+
+def identified(strokes: Sequence[Stroke], options: Options) -> dict[str, Any]:
+    """The answer to the page, without its revision."""
+    drawn = drawing(strokes)
+    kernel = KernelSettings.of(drawn, options)
+    same = {"kernel": kernel.shown(), "python": words.python_lines(options, kernel, STEPS)}
+    try:
+        result = find(drawn, options)
+    except DataError as error:
+        if options.graph != "kernel":
+            raise
+        # Sliders set so that nothing hangs together: a picture of that, and no failure.
+        return _nothing(drawn, str(error)) | same
+    found, x = result.found, result.demos.x
+    return {
+        "n_attractors": found.n_attractors,
+        "confidence": shown(found.confidence),
+        "confidence_words": surety(found.confidence) if found.grouping else "as the sliders have it",
+        "why": words.why(found, options),
+        "labels": _labels(drawn, np.repeat(found.labels, result.every)),
+        "attractors": [
+            {"x": shown(a), "error": shown(e), "colour": q, "strokes": _arriving(found, q)}
+            for q, (a, e) in enumerate(zip(found.attractors, found.uncertainty, strict=True))
+        ],
+        "spectra": [_spectrum(found, q) for q in range(found.n_attractors)],
+        "embeddings": [_embedding(found, q) for q in range(found.n_attractors)],
+        "graph": _kernel_lines(x, found.graph) if isinstance(found.graph, Graph) else _path_lines(x, found.graph),
+        "warnings": words.doubts((*drawn.cautions, *found.warnings)),
+    } | same
+
+
+def shown(values: Any) -> Any:
+    """Numbers rounded to five digits of the largest among them, as plain lists; more is invisible on a screen."""
+    array = np.nan_to_num(np.asarray(values, dtype=np.float64), posinf=1e12, neginf=-1e12)
+    largest = max(float(np.abs(array).max(initial=0.0)), 1e-12)
+    return np.round(array, DIGITS - 1 - int(np.floor(np.log10(largest)))).tolist()
+
+
+def _nothing(drawn: Drawing, said: str) -> dict[str, Any]:
+    return {
+        "n_attractors": 0,
+        "confidence": 0.0,
+        "confidence_words": "as the sliders have it",
+        "why": f"With these settings the samples do not hang together. {said}",
+        "labels": dict.fromkeys(drawn.ids, -1),
+        "attractors": [],
+        "spectra": [],
+        "embeddings": [],
+        "graph": {"links": [], "joins": []},
+        "warnings": words.doubts(drawn.cautions),
+    }
+
+
+def _labels(drawn: Drawing, labels: IntArray) -> dict[str, Any]:
+    """One label a stroke, or one for each of its events where they differ."""
+    out: dict[str, Any] = {}
+    for name, rows in zip(drawn.ids, drawn.nearest, strict=True):
+        mine = labels[rows]
+        out[name] = int(mine[0]) if (mine == mine[0]).all() else mine.tolist()
+    return out
+
+
+def _arriving(found: Identification, q: int) -> int | None:
+    return len(found.graph.paths_of(q)) if isinstance(found.graph, PathGraph) else None
+
+
+def _spectrum(found: Identification, q: int) -> dict[str, Any]:
+    """Eigenvalues from the bottom, and how many lie below the widest gap, in ratio.
+
+    Paths joined in a clique have one (K - 1)-fold eigenvalue above zero; the embedding needs its first two alone, and the
+    picture all of them.
+    """
+    values = found.spectra[q].eigenvalues
+    if isinstance(found.graph, PathGraph):
+        values = _eigenvalues(tuple(found.graph.lengths[found.graph.paths_of(q)].tolist()))
+    values = np.abs(values)
+    above = np.maximum(values[1:], np.finfo(np.float64).tiny)
+    gap = 2 + int(np.argmax(above[1:] / above[:-1])) if len(above) > 1 else len(values)
+    return {"values": shown(values), "gap_after": gap}
+
+
+@lru_cache(maxsize=256)
+def _eigenvalues(lengths: tuple[int, ...]) -> FloatArray:
+    """They depend on the lengths alone: bundles to which a stroke adds nothing are not solved again."""
+    count = min(len(lengths) + BEYOND, MOST_EIGENVALUES, sum(lengths))
+    return joined_spectrum(np.array(lengths), Clique(), ExactMasses(), count).eigenvalues
+
+
+def _embedding(found: Identification, q: int) -> dict[str, Any]:
+    u = found.embeddings[q][:, :2]
+    if u.shape[1] == 1:
+        u = np.column_stack([u, np.zeros(len(u))])
+    if isinstance(found.graph, Graph):
+        # No paths: the nodes as one cloud.
+        some = u[:: max(1, len(u) // (10 * EMBEDDED))]
+        return {"paths": [shown(some)], "linearity": None}
+    lengths = [len(path) for path in found.paths(q)]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+    parts = [u[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    thinned = [part[np.unique(np.linspace(0, len(part) - 1, EMBEDDED).astype(int))] for part in parts]
+    scale = np.concatenate(thinned)
+    lines = np.split(np.asarray(shown(scale)), np.cumsum([len(t) for t in thinned])[:-1])
+    worst = linearity(found.embeddings[q], offsets).min()
+    return {"paths": [line.tolist() for line in lines], "linearity": shown(worst)}
+
+
+def _path_lines(x: FloatArray, graph: PathGraph) -> dict[str, Any]:
+    """Links along the paths, each over as many samples as keeps their number down; joins of the ends."""
+    every = max(1, -(-graph.n_samples // MOST_LINKS))
+    starts, stops, joins = [], [], []
+    for k in range(graph.n_paths):
+        if graph.group[k] < 0:
+            continue
+        path = np.unique(np.append(np.arange(0, graph.lengths[k], every), graph.lengths[k] - 1))
+        nodes = graph.path(k)[path]
+        starts.append(nodes[:-1])
+        stops.append(nodes[1:])
+    for q in range(int(graph.group.max()) + 1):
+        joins.append(Clique().edges(graph.terminals[graph.paths_of(q)]))
+    joined = np.concatenate(joins)[:MOST_JOINS]
+    return {
+        "links": _lines(x, np.concatenate(starts), np.concatenate(stops)),
+        "joins": _lines(x, joined[:, 0], joined[:, 1]),
+    }
+
+
+def _kernel_lines(x: FloatArray, graph: Graph) -> dict[str, Any]:
+    upper = sp.triu(graph.adjacency, k=1).tocoo()
+    # A fixed seed: the picture does not flicker while a slider moves.
+    chosen = np.random.default_rng(0).permutation(len(upper.row))[:MOST_LINKS]
+    return {"links": _lines(x, upper.row[chosen], upper.col[chosen]), "joins": []}
+
+
+def _lines(x: FloatArray, a: IntArray, b: IntArray) -> list[list[float]]:
+    rows: list[list[float]] = np.round(np.hstack([x[a], x[b]]), DIGITS - 1).tolist()
+    return rows

@@ -1,0 +1,154 @@
+// Four canvases on top of each other, each painted only when it must be, at most once a frame.
+
+import { paintBackdrop, Flow } from "./flow.js";
+import { paintScene, paintStroke } from "./scene.js";
+import { View } from "./view.js";
+
+const LAYERS = ["backdrop", "flow", "scene", "paper"];
+// The paper is painted without smoothing finer than this: phones have three pixels to a point and little to spend.
+const FINEST = 2.5;
+
+export class Canvas {
+  view = new View();
+  flow = new Flow();
+  #state;
+  #context = {};
+  #dirty = new Set(LAYERS);
+  #last = 0;
+  #scheduled = false;
+  #still = matchMedia("(prefers-reduced-motion: reduce)");
+  #afterPaint = [];
+  #ratio = 1;
+
+  /** `state` is read when painting: theme, strokes, labels, found, field, stale, shown, selected, draft, held, drops, pen. */
+  constructor(stage, state) {
+    this.stage = stage;
+    this.#state = state;
+    for (const name of LAYERS) this.#context[name] = stage.querySelector(`#${name}`).getContext("2d");
+    new ResizeObserver(() => this.resize()).observe(stage);
+    this.#watchPixels();
+    this.#still.addEventListener("change", () => this.repaint("flow"));
+    this.resize();
+  }
+
+  get still() { return this.#still.matches; }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.stage;
+    this.#ratio = Math.min(devicePixelRatio || 1, FINEST);
+    for (const { canvas } of Object.values(this.#context)) {
+      canvas.width = Math.round(width * this.#ratio);
+      canvas.height = Math.round(height * this.#ratio);
+    }
+    for (const context of Object.values(this.#context)) context.setTransform(this.#ratio, 0, 0, this.#ratio, 0, 0);
+    this.refit(width, height);
+  }
+
+  /** A window that moves to a screen with other pixels, or is zoomed. */
+  #watchPixels() {
+    const same = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    same.addEventListener("change", () => { this.resize(); this.#watchPixels(); }, { once: true });
+  }
+
+  /** Bring all strokes into sight. */
+  refit(width = this.view.width, height = this.view.height) {
+    this.view.fit(width, height, this.#state().strokes);
+    this.stage.dataset.view = this.view.box().map((c) => c.toFixed(4)).join(" ");
+    this.repaint(...LAYERS);
+  }
+
+  repaint(...layers) {
+    layers.forEach((l) => this.#dirty.add(l));
+    this.#schedule();
+  }
+
+  /** Call once what is asked for now has been seen: a frame later than it was painted. */
+  afterPaint(call) {
+    this.#afterPaint.push(call);
+    this.#schedule();
+  }
+
+  #schedule() {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    requestAnimationFrame((now) => this.#frame(now));
+  }
+
+  #frame(now) {
+    this.#scheduled = false;
+    // After a pause the clock starts afresh: nothing jumps.
+    const seconds = Math.min(Math.max((now - this.#last) / 1000, 0), 0.05);
+    this.#last = now;
+    const s = this.#state();
+    const { view } = this;
+    if (s.pen.glide(seconds, now, view.width, view.height) || s.pen.steering) this.#dirty.add("paper");
+    if (s.drops.busy) {
+      s.drops.step(seconds, this.still);
+      this.#dirty.add("paper");
+    }
+    const flowing = s.field && s.shown.flow && !this.still;
+    // While a pen is down every millisecond belongs to it.
+    if (flowing && !s.pen.busy) {
+      this.flow.step(seconds, view);
+      this.#dirty.add("flow");
+    }
+    const dirty = this.#dirty;
+    this.#dirty = new Set();
+    if (dirty.has("backdrop")) paintBackdrop(this.#context.backdrop, view, s.theme, s.field, s.shown, s.stale);
+    if (dirty.has("flow")) this.#paintFlow(s);
+    if (dirty.has("scene")) paintScene(this.#context.scene, view, s.theme, s);
+    if (dirty.has("paper")) this.#paintPaper(s);
+    const seen = this.#afterPaint;
+    this.#afterPaint = [];
+    if (seen.length) requestAnimationFrame(() => seen.forEach((call) => call()));
+    if ((flowing && !s.pen.busy) || s.drops.busy || s.pen.steering || s.pen.penIsDown) this.#schedule();
+  }
+
+  #paintFlow(s) {
+    const ctx = this.#context.flow;
+    if (!s.field || !s.shown.flow) ctx.clearRect(0, 0, this.view.width, this.view.height);
+    else if (this.still) this.flow.paintStill(ctx, this.view, s.theme, s.stale);
+    else this.flow.paint(ctx, this.view, s.theme, s.stale);
+  }
+
+  #paintPaper(s) {
+    const ctx = this.#context.paper;
+    const { view } = this;
+    ctx.clearRect(0, 0, view.width, view.height);
+    ctx.lineCap = ctx.lineJoin = "round";
+    if (s.held) paintStroke(ctx, view, s.theme, s.held, s.labels[s.held.id], true);
+    if (s.draft?.length) {
+      ctx.beginPath();
+      ctx.moveTo(...s.draft[0].x);
+      for (const { x } of s.draft) ctx.lineTo(...x);
+      ctx.lineWidth = 2.6;
+      ctx.strokeStyle = s.theme.ink;
+      ctx.stroke();
+    }
+    s.drops.paint(ctx, view, s.theme);
+    if (s.pen.cursor) {
+      const [x, y] = s.pen.cursor;
+      ctx.beginPath();
+      for (const [a, b] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+        ctx.moveTo(x + 4 * a, y + 4 * b);
+        ctx.lineTo(x + 14 * a, y + 14 * b);
+      }
+      ctx.lineWidth = s.pen.penIsDown ? 3 : 1.8;
+      ctx.strokeStyle = s.theme.ink;
+      ctx.stroke();
+    }
+  }
+
+  /** All layers on paper, as one canvas. */
+  flattened(paper) {
+    const { canvas } = this.#context.paper;
+    const flat = document.createElement("canvas");
+    flat.width = canvas.width;
+    flat.height = canvas.height;
+    const ctx = flat.getContext("2d");
+    ctx.fillStyle = paper;
+    ctx.fillRect(0, 0, flat.width, flat.height);
+    for (const name of LAYERS) ctx.drawImage(this.#context[name].canvas, 0, 0);
+    return flat;
+  }
+}

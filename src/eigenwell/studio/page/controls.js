@@ -1,0 +1,187 @@
+// Buttons, files and keys: each does one thing to the studio.
+
+import { write } from "./answer.js";
+import { toCsv } from "./drawing.js";
+import { NO_FIELD } from "./gestures.js";
+import { listen } from "./keys.js";
+import { Menu } from "./menus.js";
+import { picture } from "./picture.js";
+import { segments } from "./settings.js";
+import { hint, hush, notify } from "./speech.js";
+import { LAYERS, mark } from "./studio.js";
+import { base64, copy, download } from "./takeaway.js";
+
+const $ = (id) => document.getElementById(id);
+const click = (id, call) => $(id).addEventListener("click", call);
+// World units an arrow moves a selected stroke.
+const NUDGE = 0.02;
+const system = matchMedia("(prefers-color-scheme: dark)");
+
+/** Returns the menu of examples, which the server fills. */
+export function wire(studio) {
+  const { drawing, link } = studio;
+  const menu = new Menu($("presets"), $("presets-menu"), (name) => {
+    if (!link.send({ type: "preset", name })) notify("There is no connection to the server. It will be tried again.");
+  });
+  wireLooks(studio);
+  wireFiles(studio);
+  const use = wireTools(studio);
+  wireKeys(studio, use);
+
+  click("undo", () => drawing.undo());
+  click("redo", () => drawing.redo());
+  click("delete", () => drawing.remove(studio.selected));
+  click("clear", () => drawing.clear());
+  click("learn", () => studio.teach());
+  click("relearn", () => studio.teach());
+  click("cancel", () => studio.stopLearning());
+  click("try", () => menu.open());
+  click("notice-close", hush);
+  click("help-open", () => $("help").showModal());
+  click("help-close", () => $("help").close());
+  $("help").addEventListener("click", ({ target }) => { if (target === $("help")) $("help").close(); });
+  $("auto").addEventListener("change", () => {
+    studio.store();
+    if ($("auto").checked && mark.field !== "current") studio.teach();
+  });
+  return menu;
+}
+
+function wireTools(studio) {
+  const choose = segments(document.querySelector(".modes"), "draw", use);
+  function use(name) {
+    if (studio.gestures.use(name)) studio.tool = mark.tool = name;
+    choose(studio.tool);
+  }
+  return use;
+}
+
+function wireLooks(studio) {
+  LAYERS.forEach((name, index) => {
+    const button = document.querySelector(`[data-layer=${name}]`);
+    button.setAttribute("aria-pressed", String(studio.shown[name]));
+    button.addEventListener("click", () => studio.toggleLayer(index));
+  });
+  system.addEventListener("change", () => studio.chosenTheme || studio.setTheme(systemTheme()));
+  click("theme", () => switchTheme(studio));
+}
+
+export function systemTheme() { return system.matches ? "dark" : "light"; }
+
+function switchTheme(studio) {
+  studio.chosenTheme = studio.theme.name === "dark" ? "light" : "dark";
+  studio.setTheme(studio.chosenTheme);
+  studio.store();
+}
+
+// --- files ---
+
+function wireFiles(studio) {
+  click("open", () => $("file").click());
+  click("save", () => save(studio));
+  $("file").addEventListener("change", ({ target }) => {
+    openFile(studio, target.files[0]);
+    target.value = "";
+  });
+  $("take").addEventListener("click", ({ target }) => { if (target.dataset.take) take(studio, target.dataset.take); });
+  click("copy", async () => {
+    write("copy", (await copy($("python").textContent, $("python"))) ? "Copied" : "Press Ctrl+C");
+    setTimeout(() => write("copy", "Copy"), 2000);
+  });
+  const stage = $("stage");
+  for (const kind of ["dragenter", "dragover"]) {
+    stage.addEventListener(kind, (event) => { event.preventDefault(); stage.classList.add("over"); });
+  }
+  stage.addEventListener("dragleave", ({ relatedTarget }) => {
+    if (!relatedTarget || !stage.contains(relatedTarget)) stage.classList.remove("over");
+  });
+  // Beside the canvas, too: a browser would leave the page for the file.
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    stage.classList.remove("over");
+    openFile(studio, event.dataTransfer?.files[0]);
+  });
+}
+
+async function openFile({ limits, link }, file) {
+  if (!file) return;
+  // base64 is a third longer than the file.
+  if (limits?.bytes && file.size * 1.34 > limits.bytes) {
+    const [has, room] = [file.size / 1e6, limits.bytes / 1.34e6].map((mb) => mb.toFixed(1));
+    notify(`The file has ${has} MB; there is room for ${room} MB. Keep fewer samples.`);
+    return;
+  }
+  const sent = link.send({ type: "load", name: file.name, base64: await base64(file) });
+  if (!sent) notify("There is no connection to the server, which reads files. It will be tried again.");
+}
+
+function save({ drawing }) {
+  if (drawing.strokes.length) download("eigenwell-strokes.csv", toCsv(drawing.strokes));
+}
+
+function take(studio, what) {
+  const { drawing, labels, found, field, shown, canvas, theme, link, rev } = studio;
+  if (what === "csv") save(studio);
+  else if (what === "png") canvas.flattened(theme.paper).toBlob((blob) => download("eigenwell-canvas.png", blob));
+  else if (what === "svg") {
+    const seen = { strokes: drawing.strokes, labels, found, field, shown };
+    download("eigenwell-canvas.svg", picture(canvas.view, theme, seen));
+  } else if (link.send({ type: "take", rev, what })) hint("Making the file", 2500);
+}
+
+// --- keys ---
+
+function wireKeys(studio, use) {
+  const { drawing, drops, view, canvas, learning } = studio;
+  const { pen } = studio.gestures;
+  listen($("paper"), {
+    undo: () => drawing.undo(),
+    redo: () => drawing.redo(),
+    save: () => save(studio),
+    open: () => $("file").click(),
+    tool: use,
+    layer: (index) => studio.toggleLayer(index),
+    learn: () => studio.teach(),
+    theme: () => switchTheme(studio),
+    help: () => $("help").showModal(),
+    remove: () => drawing.remove(studio.selected),
+    nothing() {},
+
+    select(step) {
+      const n = drawing.strokes.length;
+      const here = drawing.strokes.findIndex((s) => s.id === studio.selected);
+      if (n) studio.select(drawing.strokes[here < 0 ? (step > 0 ? 0 : n - 1) : (here + step + n) % n].id);
+    },
+
+    escape() {
+      if (pen.busy) pen.abandon();
+      else if (!$("notice").hidden) hush();
+      else if (learning.running) studio.stopLearning();
+      else studio.select(null);
+    },
+
+    arrow(key, pressed) {
+      const to = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[key];
+      if (!to) return;
+      if (pressed && studio.tool === "move") {
+        if (studio.selected) drawing.move(studio.selected, NUDGE * to[0], NUDGE * to[1]);
+        return;
+      }
+      pen.steer(key, pressed);
+      canvas.repaint("paper");
+    },
+
+    space() {
+      if (studio.tool === "drop") {
+        if (studio.field) drops.add(view.toWorld(pen.cursor ?? [view.width / 2, view.height / 2]));
+        else notify(NO_FIELD);
+      } else if (studio.tool === "draw") {
+        if (pen.penIsDown) pen.penUp();
+        else pen.penDown(performance.now(), view.width, view.height);
+      }
+      canvas.repaint("paper");
+      studio.tell();
+    },
+  });
+}

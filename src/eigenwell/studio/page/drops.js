@@ -1,0 +1,153 @@
+// Particles that somebody dropped: they follow the learned field in real time, and can be picked up and let go again.
+
+import { colour } from "./palette.js";
+
+const MOST = 12;
+// A path that takes longer than this is played faster, and says so.
+const LONGEST = 15;
+// Seconds a ring spreads from an arrival.
+const RING = 0.9;
+
+export class Drops extends EventTarget {
+  items = [];
+  #next = 1;
+
+  get busy() { return this.items.some((d) => d.state === "running" || d.state === "held" || d.ring > 0); }
+
+  add(at) {
+    const drop = { id: `p${this.#next++}`, at, state: "waiting", path: null, clock: 0, rate: 1, ring: 0, q: -1 };
+    this.items.push(drop);
+    if (this.items.length > MOST) this.items.shift();
+    this.dispatchEvent(new CustomEvent("ask", { detail: drop }));
+    return drop;
+  }
+
+  clear() { this.items = []; }
+
+  hold(drop, at) {
+    const first = drop.state !== "held";
+    Object.assign(drop, { at, state: "held" });
+    // A first look at where it would go from here; the caller does not ask more often than the server answers.
+    if (first || !drop.asking) this.#ask(drop);
+  }
+
+  release(drop) {
+    drop.state = "waiting";
+    this.#ask(drop);
+  }
+
+  /** An answer to `simulate`: a preview while the particle is held, a run once it is let go. */
+  follow({ id, t, x, attractor, arrived }) {
+    const drop = this.items.find((d) => d.id === id);
+    if (!drop || !Array.isArray(t) || !Array.isArray(x) || t.length < 2 || t.length !== x.length) return;
+    drop.asking = false;
+    Object.assign(drop, { path: { t, x }, q: attractor ?? -1, arrives: Boolean(arrived) });
+    if (drop.state === "waiting" && Math.hypot(x[0][0] - drop.at[0], x[0][1] - drop.at[1]) < 1e-3) {
+      const duration = t[t.length - 1] - t[0];
+      Object.assign(drop, { state: "running", clock: 0, rate: Math.max(1, duration / LONGEST), at: x[0] });
+    } else if (drop.state === "waiting") {
+      this.#ask(drop); // this was the answer to an older question
+    }
+  }
+
+  /** The server could not say where this one goes, or any of those that wait when none is named. */
+  failed(id) {
+    this.items = this.items.filter((d) => d.state !== "waiting" || (id !== undefined && d.id !== id));
+  }
+
+  step(seconds, still) {
+    for (const drop of this.items) {
+      drop.ring = Math.max(0, drop.ring - seconds / RING);
+      if (drop.state !== "running") continue;
+      const { t, x } = drop.path;
+      drop.clock += seconds * drop.rate;
+      const end = t[t.length - 1] - t[0];
+      if (still || drop.clock >= end) {
+        const rest = drop.arrives ? "arrived" : "stopped";
+        Object.assign(drop, { clock: end, at: x[x.length - 1], state: rest, ring: still ? 0 : 1 });
+        this.dispatchEvent(new CustomEvent("rest", { detail: drop }));
+        continue;
+      }
+      drop.at = at(drop.path, drop.clock);
+    }
+  }
+
+  near(view, [px, py], reach) {
+    const distance = (d) => {
+      const [x, y] = view.toScreen(d.at);
+      return Math.hypot(x - px, y - py);
+    };
+    const [best] = [...this.items].sort((a, b) => distance(a) - distance(b));
+    return best && distance(best) <= reach ? best : null;
+  }
+
+  paint(ctx, view, theme) {
+    for (const drop of this.items) {
+      const tint = drop.q < 0 ? theme.ink : colour(theme, drop.q);
+      const [px, py] = view.toScreen(drop.at);
+      if (drop.path) {
+        const { t, x } = drop.path;
+        const ahead = drop.state === "held" || drop.state === "waiting";
+        ctx.beginPath();
+        x.forEach((p, i) => {
+          if (!ahead && t[i] - t[0] > drop.clock) return;
+          ctx.lineTo(...view.toScreen(p));
+        });
+        if (!ahead) ctx.lineTo(px, py);
+        for (const [width, style, alpha] of [[5, theme.paper, 0.7], [2, theme.ink, ahead ? 0.5 : 0.9]]) {
+          ctx.globalAlpha = alpha;
+          ctx.setLineDash(ahead ? [2, 5] : []);
+          ctx.lineWidth = width;
+          ctx.strokeStyle = style;
+          ctx.stroke();
+        }
+        ctx.setLineDash([]);
+        ctx.globalAlpha = 1;
+      }
+      if (drop.ring > 0) {
+        ctx.beginPath();
+        ctx.arc(px, py, 8 + 26 * (1 - drop.ring), 0, 2 * Math.PI);
+        ctx.lineWidth = 2;
+        ctx.globalAlpha = drop.ring;
+        ctx.strokeStyle = tint;
+        ctx.stroke();
+        ctx.globalAlpha = 1;
+      }
+      ctx.beginPath();
+      ctx.arc(px, py, drop.state === "held" ? 10 : 7, 0, 2 * Math.PI);
+      ctx.fillStyle = tint;
+      ctx.fill();
+      ctx.lineWidth = 2;
+      ctx.strokeStyle = theme.paper;
+      ctx.stroke();
+      ctx.beginPath();
+      ctx.arc(px, py, drop.state === "held" ? 11.5 : 8.5, 0, 2 * Math.PI);
+      ctx.lineWidth = 1.2;
+      ctx.strokeStyle = theme.ink;
+      ctx.stroke();
+      if (drop.state === "running" && drop.rate > 1.05) {
+        ctx.font = "600 12px system-ui, sans-serif";
+        ctx.textAlign = "left";
+        ctx.fillStyle = theme.ink;
+        ctx.fillText(`× ${drop.rate.toFixed(drop.rate < 3 ? 1 : 0)}`, px + 14, py + 4);
+      }
+    }
+  }
+
+  #ask(drop) {
+    drop.asking = true;
+    this.dispatchEvent(new CustomEvent("ask", { detail: drop }));
+  }
+}
+
+/** Where a path is after some seconds. */
+function at({ t, x }, clock) {
+  let low = 0, high = t.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (t[middle] - t[0] <= clock) low = middle;
+    else high = middle;
+  }
+  const s = Math.min(Math.max((clock - t[low] + t[0]) / (t[high] - t[low] || 1), 0), 1);
+  return [x[low][0] + s * (x[high][0] - x[low][0]), x[low][1] + s * (x[high][1] - x[low][1])];
+}

@@ -1,0 +1,112 @@
+// What the server says, and what the page makes of it. Its words are only ever set as text.
+
+import { write } from "./answer.js";
+import { wholeStrokes } from "./drawing.js";
+import { fieldOf } from "./field.js";
+import { hint, hush, notify, say } from "./speech.js";
+import { mark } from "./studio.js";
+import { follow, ownAddress } from "./takeaway.js";
+
+const $ = (id) => document.getElementById(id);
+const AT_HOME = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+
+export function hear(studio, menu) {
+  const { link, canvas, drawing, drops, learning, settings, answer } = studio;
+
+  const heard = {
+    hello({ version, limits, presets }) {
+      studio.limits = limits ?? null;
+      // The server has set a cookie: a token is better not left in the address.
+      if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname);
+      menu.fill(Array.isArray(presets) ? presets : []);
+      write("about", version ? `eigenwell ${version}${AT_HOME ? ". Nothing you draw leaves this computer." : ""}` : "");
+      mark.readyMs ??= performance.now().toFixed(0);
+      if (drawing.strokes.length || studio.rev) studio.publish();
+    },
+
+    empty({ rev }) { if (rev === studio.rev) studio.answered = rev; },
+
+    identified(message) {
+      if (message.rev !== studio.rev) return;
+      const { endedAt } = studio;
+      Object.assign(studio, { answered: message.rev, found: message, labels: message.labels ?? {}, endedAt: null });
+      settings.used(message.kernel);
+      answer.show(message, drawing.strokes, studio.labels, studio.theme);
+      $("code").hidden = !message.python;
+      write("python", message.python ?? "");
+      canvas.repaint("scene");
+      canvas.afterPaint(() => {
+        if (endedAt !== null) mark.latencyMs = (performance.now() - endedAt).toFixed(1);
+        mark.labelled = message.rev;
+      });
+      studio.teachSoon();
+    },
+
+    progress(message) { if (message.rev === studio.rev) learning.progress(message); },
+
+    learned(message) {
+      if (message.rev !== studio.rev || !learning.running) return;
+      learning.stop();
+      const field = fieldOf(message.grid);
+      if (!field) {
+        notify("The server sent a field this page cannot read. Reload the page.");
+        return;
+      }
+      Object.assign(studio, { field, fieldRev: message.rev });
+      canvas.flow.set(field);
+      drops.clear();
+      hush();
+      learning.certify(message.certificate, fresh(message.warnings, studio.found?.warnings));
+      canvas.repaint("backdrop", "flow", "paper");
+      canvas.afterPaint(() => { mark.learnMs = (performance.now() - studio.learnAt).toFixed(0); });
+      say("The field is learned.");
+      // On a phone the button that was pressed is a screen below what it made.
+      $("stage").scrollIntoView({ block: "nearest", behavior: canvas.still ? "auto" : "smooth" });
+    },
+
+    path(message) {
+      drops.follow(message);
+      canvas.repaint("paper");
+    },
+
+    strokes_loaded({ strokes, name, scale }) {
+      const whole = wholeStrokes(strokes);
+      if (!whole.length) {
+        notify("There was no stroke in it. Choose another file.");
+        return;
+      }
+      drawing.replace(whole);
+      if (scale?.note) hint(scale.note, 9000);
+      say(`${name ?? "File"} opened: ${whole.length} strokes`);
+    },
+
+    file({ url, name }) {
+      const address = ownAddress(url);
+      if (address) follow(address, String(name ?? "eigenwell"));
+    },
+
+    error({ about, rev, message, id }) {
+      if (about === "strokes") {
+        if (rev !== studio.rev && rev !== null) return;
+        Object.assign(studio, { answered: studio.rev, found: null, labels: {} });
+        answer.show(null, drawing.strokes, {}, studio.theme, String(message));
+        canvas.repaint("scene");
+        return;
+      }
+      if (about === "learn") learning.stop();
+      if (about === "simulate") drops.failed(id);
+      notify(String(message));
+    },
+  };
+
+  link.addEventListener("message", ({ detail }) => {
+    if (Object.hasOwn(heard, detail.type)) heard[detail.type](detail);
+    studio.tell();
+  });
+}
+
+/** Doubts about the field that were not already told about the strokes. */
+function fresh(warnings, known) {
+  const told = new Set((known ?? []).map((w) => w.text));
+  return (Array.isArray(warnings) ? warnings : []).filter((w) => !told.has(w.text));
+}

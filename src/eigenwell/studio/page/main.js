@@ -1,0 +1,18 @@
+// eigenwell studio: draw demonstrations, watch them become a stable field.
+
+import { systemTheme, wire } from "./controls.js";
+import { hear } from "./hearing.js";
+import { recall } from "./memory.js";
+import { mark, Studio } from "./studio.js";
+
+const kept = recall();
+const studio = new Studio(kept.choices);
+if (["light", "dark"].includes(kept.choices.theme)) studio.chosenTheme = kept.choices.theme;
+studio.setTheme(studio.chosenTheme ?? systemTheme());
+document.getElementById("auto").checked = kept.choices.auto === true;
+mark.strokes = 0;
+hear(studio, wire(studio));
+if (kept.strokes.length) studio.drawing.restore(kept.strokes);
+studio.tell();
+addEventListener("pagehide", () => studio.store());
+studio.link.open();

@@ -1,0 +1,69 @@
+// The menu of examples: a button, a list, arrow keys, Escape.
+
+import { element } from "./answer.js";
+
+export class Menu {
+  #button;
+  #list;
+  #choose;
+
+  constructor(button, list, choose) {
+    this.#button = button;
+    this.#list = list;
+    this.#choose = choose;
+    button.addEventListener("click", () => (list.hidden ? this.open() : this.#close()));
+    button.addEventListener("keydown", (e) => { if (e.key === "ArrowDown") { e.preventDefault(); this.open(); } });
+    list.addEventListener("keydown", (e) => this.#key(e));
+    document.addEventListener("pointerdown", (e) => {
+      if (!list.hidden && !list.contains(e.target) && !button.contains(e.target)) this.#close();
+    });
+    list.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !list.contains(relatedTarget) && relatedTarget !== button) this.#close();
+    });
+  }
+
+  /** Items {name, title, group?}; a change of group makes a heading. */
+  fill(items) {
+    let group = null;
+    const rows = [];
+    for (const { name, title, group: of } of items) {
+      if (of && of !== group) rows.push(element("h3", { role: "presentation" }, of));
+      group = of ?? group;
+      const row = element("button", { type: "button", role: "menuitem", tabindex: "-1", "data-name": name }, title ?? name);
+      row.addEventListener("click", () => { this.#close(); this.#button.focus(); this.#choose(name); });
+      rows.push(row);
+    }
+    this.#list.replaceChildren(...rows);
+    this.#button.disabled = !items.length;
+  }
+
+  open() {
+    this.#list.hidden = false;
+    this.#button.setAttribute("aria-expanded", "true");
+    this.#rows()[0]?.focus();
+  }
+
+  #close() {
+    this.#list.hidden = true;
+    this.#button.setAttribute("aria-expanded", "false");
+  }
+
+  #rows() { return [...this.#list.querySelectorAll("button")]; }
+
+  #key(event) {
+    const rows = this.#rows();
+    const here = rows.indexOf(document.activeElement);
+    const last = rows.length - 1;
+    const to = { ArrowDown: here === last ? 0 : here + 1, ArrowUp: here <= 0 ? last : here - 1, Home: 0, End: last }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      rows[to].focus();
+    } else if (event.key === "Escape") {
+      event.stopPropagation();
+      this.#close();
+      this.#button.focus();
+    } else if (event.key === "Tab") {
+      this.#close();
+    }
+  }
+}

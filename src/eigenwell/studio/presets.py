@@ -1,0 +1,117 @@
+"""Drawings to begin with: known systems, scripted pens, and what is hard about hands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from .. import datasets, systems
+from .._types import FloatArray
+from ..demonstrations import DataError, Demonstrations
+from .placing import placed
+
+STROKES = 12
+SECONDS = 6.0
+"""Of the longest stroke; the pendulum takes a minute in truth, and nobody waits that long for a particle."""
+EVENTS = 120
+"""Of a scripted stroke."""
+
+Paths = tuple[list[FloatArray], list[FloatArray]]
+
+
+def listed() -> list[dict[str, str]]:
+    """Names, titles and groups, as far as the data are installed."""
+    return [{"name": name, "title": one.title, "group": one.group} for name, one in _known().items()]
+
+
+@lru_cache(maxsize=64)
+def strokes_of(name: str) -> dict[str, Any]:
+    """The strokes of a preset, in view; ValueError where there is none of that name."""
+    known = _known()
+    if name not in known:
+        raise ValueError(f"Expected the name of a preset, got {name!r}. There are {', '.join(known)}.")
+    return {"name": known[name].title} | placed(*known[name].make(), longest=SECONDS, widest=1.0)
+
+
+@dataclass(frozen=True)
+class Preset:
+    title: str
+    group: str
+    make: Callable[[], Paths]
+
+
+@lru_cache(maxsize=1)
+def _known() -> dict[str, Preset]:
+    known = {
+        "crossing": Preset("Two bundles that cross", "Drawn", crossing),
+        "corner": Preset("A hard corner", "Drawn", corner),
+        "pen": Preset("Pen strokes, three goals", "Drawn", pen),
+        "duffing": Preset("Duffing oscillator", "Known systems", partial(_system, systems.duffing)),
+        "heart": Preset("Heart", "Known systems", partial(_system, systems.heart)),
+        "pendulum": Preset("Pendulum", "Known systems", partial(_system, systems.pendulum)),
+        "four_wells": Preset("Four wells", "Known systems", partial(_system, systems.four_wells)),
+    }
+    try:
+        shapes = datasets.lasa_shapes()
+    except DataError:
+        shapes = []
+    return known | {f"lasa-{shape}": Preset(shape, "LASA handwriting", partial(_lasa, shape)) for shape in shapes}
+
+
+def _system(system: systems.System) -> Paths:
+    share = STROKES // len(system.attractors)
+    return _paths(system.sample(seed=1, n_per_attractor=share))
+
+
+def _lasa(shape: str) -> Paths:
+    return _paths(datasets.lasa(shape))
+
+
+def pen() -> Paths:
+    # A seed whose bundles do not run against themselves: what is learned from them can be followed.
+    return _paths(datasets.pen_strokes(seed=42, n_attractors=3, n_strokes=4))
+
+
+def _paths(demos: Demonstrations) -> Paths:
+    assert demos.offsets is not None and demos.time is not None
+    bounds = list(zip(demos.offsets[:-1], demos.offsets[1:], strict=True))
+    return [demos.x[a:b] for a, b in bounds], [demos.time[a:b] for a, b in bounds]
+
+
+def crossing() -> Paths:
+    """Two bundles from the left to the right that change sides: an X, one goal at each right end."""
+    starts = np.linspace(-0.15, 0.15, 4)
+    up = [np.array([[-0.8, -0.55 + s], [-0.2, -0.2 + 0.6 * s], [0.3, 0.25 + 0.3 * s], [0.8, 0.55]]) for s in starts]
+    return _drawn([*up, *(knots * [1, -1] for knots in up)])
+
+
+def corner() -> Paths:
+    """Strokes that turn by a right angle on the spot, as in a printed L, from the left and mirrored from the right."""
+    rows = np.linspace(-0.15, 0.15, 4)
+    left = [np.array([[-0.65 + r, 0.75], [-0.65 + r, -0.45 + r], [0.0, -0.45 + r / 8]]) for r in rows]
+    return _drawn([*left, *(knots * [-1, 1] for knots in left)], sharp=True)
+
+
+def _drawn(lines: Sequence[FloatArray], sharp: bool = False) -> Paths:
+    """A hand along knots in two seconds: at rest at both ends, and nearly so in a sharp corner."""
+    from scipy.interpolate import CubicSpline
+
+    share = np.linspace(0.0, 1.0, EVENTS)
+    smooth = share**3 * (10 - 15 * share + 6 * share**2)
+    xs = []
+    for knots in lines:
+        length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(knots, axis=0), axis=1))])
+        if not sharp:
+            xs.append(np.asarray(CubicSpline(length / length[-1], knots)(smooth)))
+            continue
+        # One reach per leg, the clock shared out by their lengths.
+        leg = np.minimum(np.searchsorted(length / length[-1], share, side="right") - 1, len(knots) - 2)
+        a, b = length[leg] / length[-1], length[leg + 1] / length[-1]
+        part = (share - a) / (b - a)
+        part = part**2 * (3 - 2 * part)
+        xs.append(knots[leg] + part[:, None] * (knots[leg + 1] - knots[leg]))
+    return xs, [2.0 * share] * len(xs)

@@ -1,0 +1,194 @@
+"""The server: a static page, one WebSocket, and files to take away. Starlette on uvicorn."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from .. import __version__
+from . import presets
+from .gate import Gate, Gatekeeper
+from .protocol import BadMessage, parse
+from .session import Desks, Session, hello
+from .tickets import LETTERS, Tickets
+from .workers import Desk, Worker
+
+PAGE = Path(__file__).parent / "page"
+SESSIONS = 8
+"""Pages at a time; the studio is for one person, or a room with a projector."""
+MEDIA_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".json": "application/json",
+    ".webmanifest": "application/manifest+json",
+}
+POLICY = (
+    "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A file of the page."""
+
+    content: bytes
+    media_type: str
+    tag: str
+
+
+def shelf(folder: Path = PAGE) -> dict[str, Leaf]:
+    """The page, read once: URL path to content. No request ever reaches the file system."""
+    leaves = {}
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
+        if path.is_file() and path.suffix in MEDIA_TYPES:
+            content = path.read_bytes()
+            tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+            leaves[f"/{path.relative_to(folder).as_posix()}"] = Leaf(content, MEDIA_TYPES[path.suffix], tag)
+    if "/index.html" in leaves:
+        leaves["/"] = leaves["/index.html"]
+    return leaves
+
+
+class Studio:
+    """What the handlers share: the page, the desks, the tickets, and who is here."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.gate, self.leaves, self.tickets = gate, shelf(), Tickets()
+        self.sessions: set[Session] = set()
+        self.desks: Desks | None = None
+        self.presets = presets.listed()
+
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                WebSocketRoute("/ws", self.socket),
+                Route("/take/{ticket}", self.taken, methods=["GET"]),
+                Route("/{path:path}", self.page, methods=["GET"]),
+            ],
+            middleware=[Middleware(Gatekeeper, gate=self.gate)],
+            lifespan=self.lifespan,
+        )
+
+    @asynccontextmanager
+    async def lifespan(self, app: Any) -> AsyncIterator[None]:
+        folder = tempfile.mkdtemp(prefix="eigenwell-studio-")
+        drawing, learning, errands = (Desk(Worker(kind, folder)) for kind in ("drawing", "learning", "errands"))
+        self.desks = Desks(drawing, learning, errands)
+        sweeping = asyncio.create_task(self._sweep())
+        for desk in self.desks.all():
+            desk.open()
+        try:
+            yield
+        finally:
+            sweeping.cancel()
+            for desk in self.desks.all():
+                desk.close()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(15)
+            self.tickets.sweep()
+
+    # --- HTTP -----------------------------------------------------------------------------------------
+
+    async def page(self, request: Request) -> Response:
+        leaf = self.leaves.get(request.url.path)
+        if leaf is None:
+            return PlainTextResponse("Nothing here.\n", 404, HEADERS)
+        headers = HEADERS | {"Cache-Control": "no-cache", "ETag": leaf.tag}
+        if request.headers.get("if-none-match") == leaf.tag:
+            response = Response(status_code=304, headers=headers)
+        else:
+            response = Response(leaf.content, media_type=leaf.media_type, headers=headers)
+        if self.gate.shown_in(request.scope["query_string"]):
+            assert self.gate.token is not None
+            response.set_cookie(self.gate.cookie, self.gate.token, httponly=True, samesite="strict", path="/")
+        return response
+
+    async def taken(self, request: Request) -> Response:
+        ticket = request.path_params["ticket"]
+        parcel = self.tickets.redeem(ticket) if len(ticket) == LETTERS else None
+        if parcel is None:
+            return PlainTextResponse("This file was taken already, or is too old. Ask for it again.\n", 404, HEADERS)
+        headers = HEADERS | {
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="{parcel.name}"',
+        }
+        return Response(parcel.content, media_type=parcel.media_type, headers=headers)
+
+    # --- WebSocket ------------------------------------------------------------------------------------
+
+    async def socket(self, socket: WebSocket) -> None:
+        assert self.desks is not None
+        await socket.accept()
+        if len(self.sessions) >= SESSIONS:
+            await socket.close(1013, f"The studio serves {SESSIONS} pages at a time; close one of them.")
+            return
+        session = Session(self.desks, self.tickets)
+        self.sessions.add(session)
+        writing = asyncio.create_task(_write(socket, session))
+        try:
+            await session.outbox.put(hello(__version__, self.presets))
+            await _read(socket, session, writing)
+        finally:
+            self.sessions.discard(session)
+            session.close()
+            writing.cancel()
+
+
+async def _read(socket: WebSocket, session: Session, writing: asyncio.Task[None]) -> None:
+    """Messages from the page until it goes."""
+    while not writing.done():
+        message = await socket.receive()
+        await asyncio.sleep(0)  # a queue that is never empty would not let others have their turn
+        if message["type"] != "websocket.receive":
+            return
+        text = message.get("text")
+        if text is None:
+            session.complain("message", "Expected a text message in JSON, got bytes.")
+        else:
+            try:
+                session.take(parse(text))
+            except BadMessage as error:
+                session.complain(error.about, str(error), error.rev)
+        # Who sends faster than it reads waits here, and not in this process's memory.
+        while session.outbox.qsize() > session.outbox.maxsize // 2 and not writing.done():
+            await asyncio.sleep(0.01)
+
+
+async def _write(socket: WebSocket, session: Session) -> None:
+    """Answers to the page, one after the other; None hangs up."""
+    with suppress(WebSocketDisconnect, RuntimeError):
+        while True:
+            text = await session.outbox.get()
+            if text is None:
+                await socket.close(1008, "The page does not read its answers.")
+                return
+            await socket.send_text(text)

@@ -1,0 +1,220 @@
+"""One page: its strokes, its field, what it waits for. Newest work wins; when the page goes, so does all of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from . import protocol
+from .protocol import Cancel, Learn, Load, Message, Options, Ping, Preset, Simulate, Strokes, Take
+from .tickets import Tickets
+from .workers import Desk, Job
+
+UNREAD = 64
+"""Answers that may wait for a page to read them; one that reads none is closed."""
+PARTICLES = 16
+"""Roll-outs that may wait at once."""
+SECONDS = {"strokes": 20.0, "learn": 120.0, "simulate": 10.0, "preset": 30.0, "load": 30.0, "take": 60.0}
+
+NOT_LEARNED = "Expected a learned field, there is none for these strokes. Press Learn first."
+
+
+@dataclass(frozen=True, eq=False)
+class Desks:
+    """Where work is done: drawing is answered at once, learning takes seconds, errands (files, presets) in between."""
+
+    drawing: Desk
+    learning: Desk
+    errands: Desk
+
+    def all(self) -> tuple[Desk, ...]:
+        return self.drawing, self.learning, self.errands
+
+
+class Session:
+    """State of one page between its first message and its last."""
+
+    def __init__(self, desks: Desks, tickets: Tickets) -> None:
+        self._desks, self._tickets = desks, tickets
+        self.outbox: asyncio.Queue[str | None] = asyncio.Queue(UNREAD)
+        self._drawn: Strokes | None = None
+        self._field: tuple[int, bytes] | None = None
+
+    def close(self) -> None:
+        """The page is gone: stop its work and forget it."""
+        for desk in self._desks.all():
+            desk.drop(self)
+        self._tickets.forget(self)
+        self._drawn = self._field = None
+
+    def take(self, message: Message) -> None:
+        """Act on a message; answers go to the outbox, now or later."""
+        match message:
+            case Strokes():
+                self._strokes(message)
+            case Learn():
+                self._learn(message)
+            case Cancel():
+                self._cancel()
+            case Simulate():
+                self._simulate(message)
+            case Preset():
+                self._work(self._desks.errands, "preset", "preset", (message.name,), self._loaded)
+            case Load():
+                self._work(self._desks.errands, "load", "load", (message.suffix, message.data), self._loaded)
+            case Take():
+                self._take(message)
+            case Ping():
+                self.say("pong")
+
+    # --- answers --------------------------------------------------------------------------------------
+
+    def say(self, kind: str, body: str = "{}", /, **head: Any) -> None:
+        """One answer: type, further fields, and the fields of a JSON object that a worker has written."""
+        start = json.dumps({"type": kind} | head, separators=(",", ":"))
+        self._put(start if body == "{}" else f"{start[:-1]},{body[1:]}")
+
+    def complain(self, about: str, message: str, rev: int | None = None, **more: Any) -> None:
+        self.say("error", about=about, rev=rev, message=message, **more)
+
+    def _put(self, text: str) -> None:
+        try:
+            self.outbox.put_nowait(text)
+        except asyncio.QueueFull:
+            # It has not read for a long time. None, in place of the oldest answer, tells the writer to hang up.
+            self.outbox.get_nowait()
+            self.outbox.put_nowait(None)
+
+    def _loaded(self, body: str) -> None:
+        self.say("strokes_loaded", body)
+
+    # --- messages -------------------------------------------------------------------------------------
+
+    def _strokes(self, message: Strokes) -> None:
+        rev = message.rev
+        if self._drawn is not None and rev <= self._drawn.rev:
+            self.complain("strokes", f"Expected a revision after {self._drawn.rev}, got {rev}. Reload the page.", rev)
+            return
+        self._drawn = message
+        # What is being learned belongs to strokes that are no more.
+        self._desks.learning.drop(self, "learn")
+        if not message.strokes:
+            self._desks.drawing.drop(self, "strokes")
+            self.say("empty", rev=rev)
+            return
+        came = time.perf_counter()
+
+        def done(body: str) -> None:
+            self.say("identified", body, rev=rev, ms=_ms(came))
+
+        self._work(self._desks.drawing, "strokes", "identify", (message.strokes, message.options), done, rev)
+
+    def _learn(self, message: Learn) -> None:
+        rev, drawn = message.rev, self._of("learn", message.rev)
+        if drawn is None:
+            return
+        came = time.perf_counter()
+
+        def done(answer: tuple[str, bytes]) -> None:
+            self._field = (rev, answer[1])
+            self.say("learned", answer[0], rev=rev, ms=_ms(came))
+
+        def news(progress: dict[str, Any]) -> None:
+            self.say("progress", rev=rev, **progress)
+
+        self._work(
+            self._desks.learning, "learn", "learn", (drawn.strokes, drawn.options, message.view), done, rev, news
+        )
+
+    def _cancel(self) -> None:
+        self._desks.learning.drop(self, "learn")
+        self.say("cancelled", rev=None if self._drawn is None else self._drawn.rev)
+
+    def _simulate(self, message: Simulate) -> None:
+        rev = message.rev
+        field = self._field_of(rev)
+        if field is None:
+            self.complain("simulate", NOT_LEARNED, rev, id=message.id)
+            return
+        if self._desks.drawing.waiting(self) >= PARTICLES:
+            self.complain(
+                "simulate", f"Expected at most {PARTICLES} particles at once. Let some set out.", rev, id=message.id
+            )
+            return
+
+        def done(body: str) -> None:
+            self.say("path", body, rev=rev, id=message.id)
+
+        def failed(said: str) -> None:
+            self.complain("simulate", said, rev, id=message.id)
+
+        slot, limit = f"particle {message.id}", SECONDS["simulate"]
+        self._desks.drawing.put(Job(self, slot, "simulate", (field, message.start), done, failed, limit=limit))
+
+    def _take(self, message: Take) -> None:
+        rev, drawn = message.rev, self._of("take", message.rev)
+        if drawn is None:
+            return
+        field = self._field_of(rev)
+        if message.what in ("model", "onnx", "c") and field is None:
+            self.complain("take", NOT_LEARNED, rev)
+            return
+        # The strokes themselves are the same whatever the graph makes of them.
+        options = Options() if message.what in ("csv", "npz") else drawn.options
+
+        def done(answer: tuple[str, str, bytes]) -> None:
+            name, media_type, content = answer
+            ticket = self._tickets.issue(self, name, media_type, content)
+            self.say("file", what=message.what, name=name, url=f"take/{ticket}", bytes=len(content))
+
+        self._work(self._desks.errands, "take", "take", (drawn.strokes, options, field, message.what), done, rev)
+
+    # --- work -----------------------------------------------------------------------------------------
+
+    def _of(self, about: str, rev: int) -> Strokes | None:
+        """The newest strokes, if they are the ones meant and there are any."""
+        if self._drawn is None or not self._drawn.strokes:
+            self.complain(about, "Expected strokes, there are none. Draw first.", rev)
+        elif self._drawn.rev != rev:
+            newest = self._drawn.rev
+            self.complain(about, f"Expected the newest revision, {newest}, got {rev}. Send the strokes first.", rev)
+        else:
+            return self._drawn
+        return None
+
+    def _field_of(self, rev: int) -> bytes | None:
+        return self._field[1] if self._field is not None and self._field[0] == rev else None
+
+    def _work(
+        self,
+        desk: Desk,
+        about: str,
+        name: str,
+        arguments: tuple[Any, ...],
+        done: Callable[[Any], None],
+        rev: int | None = None,
+        news: Callable[[Any], None] | None = None,
+    ) -> None:
+        def failed(said: str) -> None:
+            self.complain(about, said, rev)
+
+        desk.put(Job(self, about, name, arguments, done, failed, news, limit=SECONDS[about]))
+
+
+def hello(version: str, presets: list[dict[str, str]]) -> str:
+    """The first message of a connection: what the server is, takes and offers."""
+    limits = {
+        "strokes": protocol.STROKES,
+        "samples": protocol.SAMPLES,
+        "stroke_samples": protocol.STROKE_SAMPLES,
+        "bytes": protocol.MESSAGE_BYTES,
+    }
+    return json.dumps({"type": "hello", "version": version, "limits": limits, "presets": presets})
+
+
+def _ms(since: float) -> int:
+    return round(1000 * (time.perf_counter() - since))

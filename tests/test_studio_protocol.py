@@ -1,0 +1,409 @@
+"""What the studio makes of messages and strokes: nothing a client sends is more than an error in words."""
+
+import base64
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.test_fields import random_field
+
+import eigenwell as ew
+from eigenwell.fields import MultiAttractorField
+from eigenwell.studio import carrying, finding, particles, presets, protocol
+from eigenwell.studio.gate import Gate, is_loopback
+from eigenwell.studio.placing import placed
+from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
+from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
+from eigenwell.studio.tickets import EACH, SECONDS, Tickets
+
+TYPES = ["strokes", "learn", "cancel", "simulate", "preset", "load", "take", "ping"]
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+fields = st.sampled_from(
+    ["rev", "strokes", "options", "id", "t", "x", "from", "name", "base64", "what", "view", "order", "graph", "sigma"]
+)
+finite = st.floats(-2, 2)
+
+
+def said(**message) -> str:
+    return json.dumps(message)
+
+
+def stroke(n=5, **changes):
+    return {"id": "s1", "t": list(range(n)), "x": [[0.1 * k, 0.0] for k in range(n)]} | changes
+
+
+def complaint(text: str) -> BadMessage:
+    with pytest.raises(BadMessage) as caught:
+        parse(text)
+    assert len(str(caught.value)) < 400 and caught.value.about in {*TYPES, "message"}
+    return caught.value
+
+
+# --- messages -----------------------------------------------------------------------------------------
+
+
+def answered(text: str) -> None:
+    """A message or a complaint, whatever the text is."""
+    try:
+        assert isinstance(parse(text), protocol.Message)
+    except BadMessage as error:
+        assert len(str(error)) < 400
+
+
+@given(st.text())
+def test_any_text(text):
+    answered(text)
+
+
+@given(values)
+def test_any_json(value):
+    answered(json.dumps(value))
+
+
+@given(st.sampled_from(TYPES), st.dictionaries(fields, values))
+def test_any_fields(kind, rest):
+    answered(json.dumps({"type": kind} | rest))
+
+
+@given(st.dictionaries(fields, values), values)
+def test_any_stroke(row, options):
+    answered(said(type="strokes", rev=1, strokes=[row], options=options))
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e6), finite, finite), min_size=1, max_size=30), st.integers(0, 2**53))
+def test_good_strokes_arrive_as_they_are(rows, rev):
+    t, x = [r[0] for r in rows], [list(r[1:]) for r in rows]
+    message = parse(said(type="strokes", rev=rev, strokes=[{"id": "a", "t": t, "x": x}]))
+    assert isinstance(message, Strokes) and message.rev == rev and message.options == Options()
+    assert message.strokes[0].t.tolist() == t and message.strokes[0].x.tolist() == x
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[" * 100_000,
+        '{"type":' + "[" * 50_000,
+        '{"a":' * 50_000,
+        "9" * 10_000,
+        '{"type":"strokes","rev":1,"strokes":[{"id":"s","t":[0,1],"x":[[NaN,0],[1,1]]}]}',
+        '{"type":"strokes","rev":1,"strokes":[{"id":"s","t":[0,1],"x":[[Infinity,0],[1,1]]}]}',
+        '{"type":"strokes","rev":1,"strokes":[{"id":"s","t":[0,1],"x":[[1e999,0],[1,1]]}]}',
+        '{"type":"strokes","rev":1,"strokes":[{"id":"s","t":[0,1],"x":[[1' + "0" * 400 + ",0],[1,1]]}]}",
+        " " * (protocol.MESSAGE_BYTES + 1),
+    ],
+)
+def test_texts_that_are_no_messages(text):
+    complaint(text)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "strokes", "rev": 1, "strokes": [stroke() | {"id": f"s{k}"} for k in range(protocol.STROKES + 1)]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(protocol.STROKE_SAMPLES + 1)]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(9000) | {"id": f"s{k}"} for k in range(5)]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(), stroke()]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(x=[[0, 0, 0]] * 5)]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(x=[[0, "1"]] * 5)]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(x=[[0, True]] * 5)]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(x=[[0, 1e9]] * 5)]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(t=[0, 1])]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(t=[], x=[])]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(id="")]},
+        {"type": "strokes", "rev": 1, "strokes": [stroke(id="a" * 65)]},
+        {"type": "strokes", "rev": -1, "strokes": []},
+        {"type": "strokes", "rev": 1.5, "strokes": []},
+        {"type": "strokes", "rev": True, "strokes": []},
+        {"type": "strokes", "rev": 1, "strokes": [], "options": {"order": "any"}},
+        {"type": "strokes", "rev": 1, "strokes": [], "options": {"graph": ["paths"]}},
+        {"type": "strokes", "rev": 1, "strokes": [], "options": {"eps": 1}},
+        {"type": "strokes", "rev": 1, "strokes": [], "options": {"theta_r": 4}},
+        {"type": "learn"},
+        {"type": "learn", "rev": 1, "view": [0, 0, 0, 1]},
+        {"type": "simulate", "rev": 1, "id": "p", "from": [1]},
+        {"type": "preset", "name": "a\nb"},
+        {"type": "take", "rev": 1, "what": "../../etc/passwd"},
+        {"type": "load", "name": "a.csv", "base64": "###"},
+        {"type": "load", "name": "no suffix", "base64": ""},
+        {"type": "load", "name": "a./../../x", "base64": ""},
+    ],
+)
+def test_messages_outside_the_rules_are_told_what_was_expected(message):
+    error = complaint(json.dumps(message))
+    assert error.about == message["type"] and str(error).startswith("Expected ")
+    assert error.rev == (1 if message.get("rev") == 1 and message["rev"] is not True else None)
+
+
+def test_of_a_file_name_only_the_suffix_is_left():
+    data = base64.b64encode(b"x").decode()
+    for name in ("a.csv", "../../../a.csv", "/etc/passwd.csv", "a\x00b.CSV", "C:\\x.csv", ".csv"):
+        message = parse(said(type="load", name=name, base64=data))
+        assert isinstance(message, protocol.Load) and message.suffix == ".csv" and message.data == b"x"
+
+
+# --- strokes ------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50))
+def test_clocks_increase_whatever_the_stamps_say(stamps):
+    t = increasing(np.array(stamps))
+    assert t[0] == 0 and len(t) == len(stamps) and np.isfinite(t).all()
+    # Two stamps may be closer than the digits of a large number can tell.
+    assert (np.diff(t) >= 0).all() and t[-1] >= max(stamps) - stamps[0]
+
+
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=50))
+def test_clocks_of_coarse_stamps_increase_strictly_and_stay_near(stamps):
+    t = increasing(np.array(stamps, dtype=float))
+    assert (np.diff(t) > 0).all()
+
+
+def bell(n: int, seconds: float, seed: int | None = None):
+    """A reach from (-0.8, 0) to (0.6, 0.4), at rest at both ends, with the clock of a browser."""
+    rng = np.random.default_rng(seed)
+    t = np.sort(np.linspace(0, seconds, n) + (0 if seed is None else rng.uniform(-0.4, 0.4, n) * seconds / n))
+    t -= t[0]
+    s = t / t[-1]
+    rise = (s**3 * (10 - 15 * s + 6 * s**2))[:, None]
+    rate = (30 * s**2 * (1 - s) ** 2 / t[-1])[:, None]
+    step = np.array([[1.4, 0.4]])
+    return t, np.array([[-0.8, 0.0]]) + rise * step, rate * step
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_velocities_of_uneven_clocks_and_rounded_pixels_are_sane(seed):
+    t, x, v = bell(120, 1.5, seed)
+    drawn = drawing([Stroke("a", t + 1e5, np.round(x * 400) / 400)])
+    true = np.column_stack([np.interp(drawn.demos.time, t, v[:, i]) for i in (0, 1)])
+    error = np.linalg.norm(drawn.demos.v - true, axis=1)
+    assert (
+        np.median(error) < 0.05 * np.linalg.norm(v, axis=1).max()
+        and error.max() < 0.25 * np.linalg.norm(v, axis=1).max()
+    )
+
+
+def test_a_pen_lifted_at_speed_stops_there_and_one_at_rest_is_left_alone():
+    t = np.linspace(0, 1, 80)
+    even = np.column_stack([t, 0 * t])
+    drawn = drawing([Stroke("a", t, even)])
+    speed = np.linalg.norm(drawn.demos.v, axis=1)
+    assert speed[-1] < 0.2 * np.median(speed)
+    assert np.allclose(drawn.demos.x[[0, -1]], even[[0, -1]])
+    rested = drawing([Stroke("a", *bell(120, 1.5)[:2])])
+    assert rested.demos.time[-1] <= 1.5 + 1e-5
+
+
+def test_long_rests_count_as_short_ones():
+    t, x, _ = bell(120, 1.5)
+    t = np.concatenate([[0.0], t + 30, [t[-1] + 90]])
+    drawn = drawing([Stroke("a", t, np.vstack([x[:1], x, x[-1:]]))])
+    assert drawn.demos.time[-1] < 1.5 + 0.3
+
+
+def test_dots_and_repeated_stamps_do_not_spoil_the_rest():
+    t, x, _ = bell(100, 1.5)
+    coarse = np.floor(t * 10) / 10
+    strokes = [
+        Stroke("tap", np.zeros(1), np.zeros((1, 2))),
+        Stroke("press", np.arange(5.0), np.full((5, 2), 0.3) + 0.2 * DOT * np.arange(5)[:, None]),
+        Stroke("coarse", coarse, x),
+        Stroke("timeless", np.zeros(100), x + 0.02),
+        Stroke("backwards", t[::-1].copy(), x - 0.02),
+    ]
+    drawn = drawing(strokes)
+    assert drawn.ids == ("coarse", "timeless", "backwards") and drawn.cautions[0].name == "dots"
+    answer = finding.identified(strokes, Options())
+    assert answer["n_attractors"] == 1 and answer["labels"] == dict.fromkeys(drawn.ids, 0)
+    assert "dots" in [w["name"] for w in answer["warnings"]]
+    with pytest.raises(ew.DataError, match="dots alone"):
+        drawing(strokes[:2])
+
+
+def test_drawing_twice_changes_nothing():
+    """What is taken away as a file and loaded again is the same drawing."""
+    first = drawing(strokes_of("crossing")).demos
+    bounds = zip(first.offsets[:-1], first.offsets[1:], strict=True)
+    again = drawing([Stroke(f"s{k}", first.time[a:b], first.x[a:b]) for k, (a, b) in enumerate(bounds)]).demos
+    assert again.n_samples == first.n_samples and np.abs(again.x - first.x).max() < 1e-3
+
+
+# --- answers ------------------------------------------------------------------------------------------
+
+
+def strokes_of(name: str) -> list[Stroke]:
+    made = presets.strokes_of(name)["strokes"]
+    return [Stroke(s["id"], np.array(s["t"]), np.array(s["x"])) for s in made]
+
+
+@pytest.mark.parametrize("order", ["known", "unordered"])
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("crossing", 2), ("corner", 1), ("pen", 3), ("duffing", 2), ("heart", 2), ("pendulum", 2), ("four_wells", 4)],
+)
+def test_presets_are_in_view_and_have_their_attractors(name, count, order):
+    strokes = strokes_of(name)
+    assert 8 <= len(strokes) <= 16 and max(len(s.t) for s in strokes) <= 200
+    assert max(np.abs(s.x).max() for s in strokes) <= 1.0
+    answer = finding.identified(strokes, Options(order=order))
+    assert answer["n_attractors"] == count and answer["confidence"] > 0.8
+    assert set(answer["labels"]) == {s.id for s in strokes}
+    assert [a["colour"] for a in answer["attractors"]] == list(range(count))
+    assert all(e["linearity"] > 0.999 for e in answer["embeddings"])
+    for one, spectrum in zip(answer["attractors"], answer["spectra"], strict=True):
+        values, gap = spectrum["values"], spectrum["gap_after"]
+        assert gap == one["strokes"] and len(values) == gap + 3 and values[0] < 1e-9
+        assert values[gap] > 1.5 * values[gap - 1] and values[gap - 1] <= 1.001 * values[1]
+    assert len(json.dumps(answer, allow_nan=False)) < 200_000
+
+
+def test_labels_differ_within_a_stroke_only_sample_by_sample():
+    strokes = strokes_of("crossing")
+    answer = finding.identified(strokes, Options(graph="kernel", theta_r=0.05))
+    for s in strokes:
+        label = answer["labels"][s.id]
+        assert isinstance(label, int) or len(label) == len(s.t)
+
+
+def test_sliders_that_tear_everything_apart_give_a_picture_and_no_failure():
+    answer = finding.identified(strokes_of("crossing"), Options(graph="kernel", sigma=1e-5, theta_r=0.01, eps=0.99))
+    assert answer["n_attractors"] == 0 and "hang together" in answer["why"]
+    assert answer["kernel"] == {"sigma": 1e-5, "theta_r": 0.01, "eps": 0.99}
+
+
+@pytest.mark.parametrize("options", [Options(), Options(order="unordered"), Options(graph="kernel")])
+def test_the_python_lines_do_the_same(options, tmp_path, monkeypatch):
+    strokes = strokes_of("pen")
+    answer = finding.identified(strokes, options)
+    name, _, content = carrying.write(finding.find(drawing(strokes), Options()), None, "csv")
+    (tmp_path / name).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    lines = answer["python"].split("from eigenwell.learning")[0]
+    space: dict = {}
+    exec(lines, space)
+    assert np.allclose(space["found"].attractors, [a["x"] for a in answer["attractors"]], atol=1e-3)
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=3, max_size=300),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_whatever_is_loaded_is_in_view(rows):
+    xs = [np.array(r) for r in rows]
+    answer = placed(xs, [np.linspace(0, 100, len(x)) for x in xs])
+    for one in answer["strokes"]:
+        assert len(one["t"]) == len(one["x"]) <= 200 and one["t"][-1] <= 20
+        assert np.abs(one["x"]).max() <= 2.5
+
+
+def test_files_of_any_kind_load_and_others_say_why(tmp_path):
+    demos = ew.systems.duffing.sample(seed=0)
+    for suffix in (".csv", ".npz", ".parquet", ".mat"):
+        ew.files.write(tmp_path / f"a{suffix}", demos)
+        answer = carrying.read(suffix, (tmp_path / f"a{suffix}").read_bytes())
+        assert len(answer["strokes"]) == demos.n_trajectories and "faster" in answer["scale"]["note"]
+    ew.files.write(tmp_path / "b.csv", demos.shuffled())
+    answer = carrying.read(".csv", (tmp_path / "b.csv").read_bytes())
+    assert len(answer["strokes"]) == demos.n_trajectories and "pieced together" in answer["scale"]["note"]
+    ew.files.write(tmp_path / "c.csv", ew.systems.three_d.sample(seed=0))
+    for suffix, data in (
+        (".csv", (tmp_path / "c.csv").read_bytes()),
+        (".npz", b"PK"),
+        (".csv", b"a,b\n1,x\n"),
+        (".exe", b""),
+    ):
+        with pytest.raises(ew.DataError) as caught:
+            carrying.read(suffix, data)
+        assert "/tmp" not in str(caught.value) and "recording" not in str(caught.value)
+
+
+# --- particles ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("swirl", [0.0, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_particle_takes_the_way_of_simulate(seed, swirl):
+    field = random_field(2, seed, swirl)
+    start = field.from_unit(np.array([0.7, -0.6]))
+    t, x, arrived = particles.to_rest(field, start)
+    assert arrived and (np.diff(t) > 0).all() and (x[0] == start).all()
+    rolled = field.simulate(start, t=t)
+    assert np.linalg.norm((rolled - x) / field.scale, axis=1).max() < 5e-3
+    whole = MultiAttractorField((field,), np.stack([start, field.attractor]), np.zeros(2, dtype=int))
+    shown = particles.path(whole, tuple(start))
+    assert shown["arrived"] and shown["attractor"] == 0 and len(shown["t"]) <= particles.FRAMES
+    assert np.allclose(shown["x"][-1], field.attractor, atol=1e-4)
+    rested = particles.path(whole, tuple(field.attractor))
+    assert rested["arrived"] and len(rested["t"]) == 1
+
+
+# --- gate and tickets ---------------------------------------------------------------------------------
+
+
+def test_hosts():
+    here = Gate("127.0.0.1", 8000)
+    for host in ("127.0.0.1:8000", "localhost:8000", "LOCALHOST:8000", "[::1]:8000"):
+        assert here.host_allowed(host)
+    for host in ("", "127.0.0.1", "localhost:80", "evil.example:8000", "127.0.0.1.nip.io:8000", "127.0.0.1:8000.evil.example",
+                 "10.0.0.1:8000", "localhost:8000:8000", ":8000", "[::1]"):  # fmt: skip
+        assert not here.host_allowed(host)
+    everywhere = Gate("0.0.0.0", 8000, "t" * 16)
+    assert everywhere.host_allowed("192.168.1.5:8000") and everywhere.host_allowed("[fe80::1]:8000")
+    assert not everywhere.host_allowed("rebound.example:8000")
+    named = Gate("studio.local", 8000, "t" * 16)
+    assert named.host_allowed("studio.local:8000") and not named.host_allowed("other.local:8000")
+    assert Gate("127.0.0.1", 80).host_allowed("localhost")
+
+
+def test_origins_and_loopback():
+    gate = Gate("127.0.0.1", 8000)
+    assert gate.origin_allowed("http://127.0.0.1:8000", "127.0.0.1:8000")
+    for origin in (
+        "null",
+        "http://localhost:8000",
+        "https://127.0.0.1:8000",
+        "http://127.0.0.1:8001",
+        "http://evil.example",
+    ):
+        assert not gate.origin_allowed(origin, "127.0.0.1:8000")
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.com", "")))
+
+
+@given(st.binary(max_size=60), st.text(max_size=60))
+def test_no_guess_shows_the_token(query, cookies):
+    gate = Gate("0.0.0.0", 8000, "correct-horse-battery")
+    assert not gate.known(query, cookies)
+    assert gate.known(b"token=correct-horse-battery", cookies)
+    assert gate.known(query, f"{gate.cookie}=correct-horse-battery")
+
+
+def test_tickets_are_good_once_for_a_minute_and_few():
+    now = [0.0]
+    tickets, page, other = Tickets(lambda: now[0]), object(), object()
+    first = tickets.issue(page, "a.csv", "text/csv", b"a")
+    assert tickets.redeem("x" * 43) is None
+    assert tickets.redeem(first).content == b"a" and tickets.redeem(first) is None
+    late = tickets.issue(page, "a.csv", "text/csv", b"a")
+    now[0] += SECONDS
+    assert tickets.redeem(late) is None and len(tickets) == 0
+    many = [tickets.issue(page, "a.csv", "text/csv", b"a") for _ in range(3 * EACH)]
+    kept = tickets.issue(other, "b.csv", "text/csv", b"b")
+    assert len(tickets) == EACH + 1 and tickets.redeem(many[-1]) is not None
+    tickets.forget(page)
+    assert len(tickets) == 1 and tickets.redeem(kept) is not None
+
+
+def test_numbers_are_short_and_never_more_than_json_knows():
+    assert finding.shown([1.23456789, 1e-12]) == [1.2346, 0.0]
+    assert finding.shown(0.0) == 0.0 and all(map(math.isfinite, finding.shown([math.inf, math.nan])))

@@ -144,10 +144,13 @@ def doubts(bundle: Bundle, name: str = "The motion") -> list[Caution]:
 
 
 def crossing_share(bundle: Bundle, near: float = 0.02) -> float:
-    """Share of samples with a neighbour within 2 % of the box whose velocity makes an angle above 90 degrees."""
+    """Share of samples with a neighbour within 2 % of the box whose velocity makes an angle above 90 degrees.
+
+    Not around the attractor, where trajectories that arrive from opposite sides meet head on, as they should.
+    """
     x, v = np.concatenate(bundle.x), np.concatenate(bundle.v)
     speed = np.linalg.norm(v, axis=1)
-    keep = speed > 0.1 * speed.max()
+    keep = (speed > 0.1 * speed.max()) & (np.linalg.norm(x - bundle.attractor, axis=1) > 5 * near)
     x, v = x[keep] / np.sqrt(bundle.dimension / 2), v[keep] / speed[keep, None]
     step = max(1, len(x) // 3000)
     x, v = x[::step], v[::step]

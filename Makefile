@@ -31,9 +31,13 @@ bench: setup
 	$(PY) -m benchmarks.spectrum
 	$(PY) -m benchmarks.lasa
 	$(PY) -m benchmarks.export
+	$(PY) -m benchmarks.studio
+	$(PY) -m benchmarks.studio_page
+	$(PY) -m benchmarks.distributed
 
 docs: setup
 	$(PY) docs/make_commands.py
+	$(PY) docs/make_studio_image.py
 
 format: setup
 	$(VENV)/bin/ruff check --fix .

@@ -1,14 +1,19 @@
 """Clustering of states (x, v): the paper's comparisons, and HDBSCAN, which needs no number of clusters.
 
 Features are positions and velocities, each set scaled as a whole by its standard deviation: the two have different
-units, and scaling coordinates one by one would undo the geometry of either.
+units, and scaling coordinates one by one would undo the geometry of either. The iterative methods can also be watched
+step by step, from one random start each.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.cluster import HDBSCAN, SpectralClustering
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from .._types import FloatArray, IntArray
@@ -25,13 +30,40 @@ def spectral_clustering(demos: Demonstrations, n_clusters: int, *, seed: int = 0
     model = SpectralClustering(
         n_clusters, affinity="nearest_neighbors", n_neighbors=neighbours, assign_labels="kmeans", random_state=seed
     )
-    return np.asarray(model.fit_predict(features(demos)), dtype=np.intp)
+    with warnings.catch_warnings():
+        # The graph may fall into pieces; that is for the clustering to bear, and the scores show it.
+        warnings.filterwarnings("ignore", "Graph is not fully connected")
+        return np.asarray(model.fit_predict(features(demos)), dtype=np.intp)
 
 
-def gaussian_mixture(demos: Demonstrations, n_clusters: int, *, seed: int = 0, restarts: int = 3) -> IntArray:
+def gaussian_mixture(
+    demos: Demonstrations, n_clusters: int, *, seed: int = 0, restarts: int = 3, start: str = "kmeans"
+) -> IntArray:
     """One Gaussian with full covariance a cluster, best of a few starts by likelihood."""
-    model = GaussianMixture(n_clusters, covariance_type="full", n_init=restarts, random_state=seed)
-    return np.asarray(model.fit_predict(features(demos)), dtype=np.intp)
+    model = GaussianMixture(
+        n_clusters, covariance_type="full", n_init=restarts, init_params=start, max_iter=300, random_state=seed
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.asarray(model.fit_predict(features(demos)), dtype=np.intp)
+
+
+def gaussian_mixture_steps(data: FloatArray, n_clusters: int, *, seed: int = 0, iterations: int = 30) -> list[IntArray]:
+    """Labels after 1, 2, ... iterations of expectation maximisation from random samples as means."""
+    model = GaussianMixture(
+        n_clusters,
+        covariance_type="full",
+        init_params="random_from_data",
+        max_iter=1,
+        warm_start=True,
+        random_state=seed,
+    )
+    out = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for _ in range(iterations):
+            out.append(np.asarray(model.fit(data).predict(data), dtype=np.intp))
+    return out
 
 
 def hdbscan(demos: Demonstrations, *, smallest: int | None = None) -> IntArray:
@@ -40,26 +72,66 @@ def hdbscan(demos: Demonstrations, *, smallest: int | None = None) -> IntArray:
     return np.asarray(model.fit_predict(features(demos)), dtype=np.intp)
 
 
-def kernel_k_means(
-    demos: Demonstrations, n_clusters: int, *, seed: int = 0, width: float | None = None, iterations: int = 100
-) -> IntArray:
-    """Lloyd's iteration in the feature space of k = exp(-|a - b|^2 / 2 width^2), from a random partition.
+def gaussian_kernel(data: FloatArray, width: float) -> FloatArray:
+    """k(a, b) = exp(-|a - b|^2 / 2 width^2) for all pairs, in single precision: it is the memory that counts."""
+    squares = cdist(data, data, "sqeuclidean").astype(np.float32)
+    squares *= np.float32(-0.5 / width**2)
+    return np.asarray(np.exp(squares, out=squares))
 
-    |phi(a) - m_c|^2 = k(a, a) - 2 mean_{b in c} k(a, b) + mean_{b, b' in c} k(b, b'). `width` defaults to the standard
-    deviation of the features, the setting with which the paper found it to do best on drawn data.
+
+def kernel_k_means(
+    demos: Demonstrations,
+    n_clusters: int,
+    *,
+    seed: int = 0,
+    width: float | None = None,
+    iterations: int = 100,
+    restarts: int = 1,
+) -> IntArray:
+    """Lloyd's iteration in the feature space of a Gaussian kernel, best of `restarts` starts by within-cluster scatter.
+
+    `width` defaults to the standard deviation of the features, the setting with which the paper found it to do best on
+    drawn data.
     """
     f = features(demos)
-    kernel = np.exp(-cdist(f, f, "sqeuclidean") / (2 * (width or float(f.std())) ** 2))
+    kernel = gaussian_kernel(f, width or float(f.std()))
+    return best_kernel_k_means(kernel, n_clusters, seed=seed, iterations=iterations, restarts=restarts)
+
+
+def best_kernel_k_means(
+    kernel: FloatArray, n_clusters: int, *, seed: int = 0, iterations: int = 100, restarts: int = 1
+) -> IntArray:
+    """The start with the least within-cluster scatter, that is the largest sum of mean similarities within clusters."""
+    best, most = np.zeros(len(kernel), dtype=np.intp), -np.inf
+    for start in range(restarts):
+        for labels, together in kernel_k_means_steps(kernel, n_clusters, seed=seed + start, iterations=iterations):
+            last, held = labels, together
+        if held > most:
+            best, most = last, held
+    return best
+
+
+def kernel_k_means_steps(
+    kernel: FloatArray, n_clusters: int, *, seed: int = 0, iterations: int = 100
+) -> Iterator[tuple[IntArray, float]]:
+    """Labels before every iteration, and the similarity within clusters that the iteration raises; until they settle.
+
+    |phi(a) - m_c|^2 = k(a, a) - 2 mean_{b in c} k(a, b) + mean_{b, b' in c} k(b, b'). Starts from random samples as
+    centres; a cluster that runs empty takes one random sample.
+    """
     rng = np.random.default_rng(seed)
-    labels = rng.integers(0, n_clusters, len(f))
+    centres = rng.choice(len(kernel), n_clusters, replace=False)
+    labels = np.asarray(kernel[:, centres].argmax(axis=1), dtype=np.intp)
     for _ in range(iterations):
-        member = np.eye(n_clusters)[labels]
-        member[rng.integers(0, len(f), n_clusters), np.arange(n_clusters)] += 1e-9  # an empty cluster is reborn
-        member /= member.sum(axis=0)
+        member = np.eye(n_clusters, dtype=kernel.dtype)[labels]
+        empty = member.sum(axis=0) == 0
+        member[rng.integers(0, len(kernel), n_clusters)[empty], np.flatnonzero(empty)] = 1
+        size = member.sum(axis=0)
+        member /= size
         to_mean = kernel @ member
-        distance = np.einsum("nc,nc->c", member, to_mean) - 2 * to_mean
-        moved = distance.argmin(axis=1)
+        within = np.einsum("nc,nc->c", member, to_mean)
+        yield labels, float((size * within).sum())
+        moved = np.asarray((within - 2 * to_mean).argmin(axis=1), dtype=np.intp)
         if np.array_equal(moved, labels):
-            break
+            return
         labels = moved
-    return np.asarray(labels, dtype=np.intp)

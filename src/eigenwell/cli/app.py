@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import about_data, about_models, finding, say, studio
+from . import about_data, about_models, finding, reproducing, say, studio
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in say.EXIT_CODES.items()) + "."
 
@@ -43,7 +43,7 @@ def _root(
 ) -> None: ...
 
 
-for _module in (finding, about_models, about_data, studio):
+for _module in (finding, about_models, about_data, reproducing, studio):
     _module.register(app)
 
 

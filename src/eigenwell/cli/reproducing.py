@@ -1,0 +1,103 @@
+"""reproduce: the paper's tables and figures, made anew."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import say
+from .options import Debug, Json, Seed
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(reproduce)
+
+
+@say.command
+def reproduce(
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Only this item; repeat, or separate by commas.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A rougher run in under three minutes instead of an hour.")
+    ] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the page, figures and numbers.")] = Path(
+        "reproduction"
+    ),
+    seed: Seed = 0,
+    drawing: Annotated[
+        Path | None, typer.Option("--drawing", metavar="FILE", help="Use this drawing in example 4, a MAT file say.")
+    ] = None,
+    list_items: Annotated[bool, typer.Option("--list", help="List the items and stop.")] = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Every table and figure of the paper beside what eigenwell gets: a page, figures and results.json."""
+    from ..reproduce import ITEMS
+    from ..reproduce import reproduce as make
+
+    if list_items:
+        say.table(("name", "what", "where"), [(item.name, item.title, item.place) for item in ITEMS], numbers_from=3)
+        return
+    names = [part.strip() for text in only or [] for part in text.split(",") if part.strip()]
+    unknown = sorted(set(names) - {item.name for item in ITEMS})
+    if unknown:
+        known = ", ".join(item.name for item in ITEMS)
+        raise typer.BadParameter(f"expected names of items with --only, got {', '.join(unknown)}; there are {known}.")
+    with _progress() as tell:
+        done = make(
+            out,
+            only=names,
+            quick=quick,
+            seed=seed,
+            drawing=drawing,
+            tell=tell,
+            command=" ".join(["eigenwell", *sys.argv[1:]]),
+        )
+    if as_json:
+        say.print_json(
+            {
+                "page": str(out / "index.html"),
+                "seconds": round(done.seconds, 1),
+                "items": {one.item.name: one.status for one in done.done},
+                "failed": done.failed,
+                "skipped": done.skipped,
+                "missed": done.missed,
+            }
+        )
+    else:
+        made = len(done.done) - len(done.failed) - len(done.skipped)
+        typer.echo(f"{out / 'index.html'}: {made} of {len(done.done)} items in {done.seconds:.0f} s")
+        for one in done.done:
+            if one.outcome is None:
+                typer.secho(f"! {one.item.name} {one.status}: {one.message}", err=True)
+        for what in done.missed:
+            typer.secho(f"! does not hold: {what}", err=True)
+    if done.failed or done.missed:
+        raise typer.Exit(say.IN_DOUBT)
+    if done.skipped:
+        raise typer.Exit(say.MISSING_EXTRA)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, str], None]]:
+    """A bar when somebody is looking; otherwise a line for everything that is begun, for the log of a long run."""
+    if not sys.stderr.isatty():
+
+        def line(done: int, total: int, what: str) -> None:
+            typer.echo(f"[{min(done + 1, total)}/{total}] {what}", err=True)
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)

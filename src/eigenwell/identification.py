@@ -12,7 +12,7 @@ from .attractors import Attractor, locate, locate_on_graph
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations
 from .graphs import Clique, Graph, Join, PathGraph
 from .paths import REMAINDER, Grouping, PathFinding, SuccessorGraph, TrajectoryGraph, typical_length
-from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectra
+from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
 
 
 class Builder(Protocol):
@@ -129,25 +129,42 @@ def identify(
 
 def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: Masses) -> Identification:
     paths = _canonical(demos, found.graph)
-    most = int(np.bincount(paths.group[paths.group >= 0]).max())
-    # The constant vector, the embedding, and one more, to see the gap behind it.
-    spectra = joined_spectra(paths, join, masses, 2 + max(1, min(demos.dimension, most - 1)))
-    embeddings, located = [], []
-    for q, spectrum in enumerate(spectra):
+    count = eigenpairs_for(demos.dimension, paths.group)
+    spectra, embeddings, located = [], [], []
+    for q in range(int(paths.group.max()) + 1):
         mine = [paths.path(int(k)) for k in paths.paths_of(q)]
-        embeddings.append(spectrum.eigenvectors[:, 1 : 1 + max(1, min(demos.dimension, len(mine) - 1))])
-        located.append(locate(demos.x, demos.v, mine, embeddings[q]))
+        spectrum, embedding, place = sub_dynamics(demos.x, demos.v, mine, join, masses, count)
+        spectra.append(spectrum)
+        embeddings.append(embedding)
+        located.append(place)
     return Identification(
         labels=paths.labels,
         attractors=np.array([a.position for a in located]),
         located=tuple(located),
         embeddings=tuple(embeddings),
-        spectra=spectra,
+        spectra=tuple(spectra),
         graph=paths,
         grouping=found.grouping,
         arrived=found.arrived,
         warnings=demos.warnings + found.warnings,
     )
+
+
+def eigenpairs_for(dimension: int, group: IntArray) -> int:
+    """The constant vector, the embedding of the richest group, and one more, to see the gap behind it."""
+    most = int(np.bincount(group[group >= 0]).max())
+    return 2 + max(1, min(dimension, most - 1))
+
+
+def sub_dynamics(
+    x: FloatArray, v: FloatArray, paths: list[IntArray], join: Join, masses: Masses, count: int
+) -> tuple[Spectrum, FloatArray, Attractor]:
+    """Spectrum of `count` eigenpairs, embedding and attractor of the paths of one sub-dynamics."""
+    nodes = np.concatenate(paths)
+    found = joined_spectrum(np.array([len(p) for p in paths]), join, masses, min(count, len(nodes)))
+    spectrum = Spectrum(nodes, found.eigenvalues, found.eigenvectors)
+    embedding = spectrum.eigenvectors[:, 1 : 1 + max(1, min(x.shape[1], len(paths) - 1))]
+    return spectrum, embedding, locate(x, v, paths, embedding)
 
 
 def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
@@ -161,7 +178,7 @@ def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
             "that large. Raise sigma or theta_r, or lower eps."
         )
     located = [locate_on_graph(demos.x, demos.v, s.nodes, s.eigenvectors[:, 1:3]) for s in whole]
-    order = _by_place(np.array([a.position for a in located]), demos.x)
+    order = _by_place(np.array([a.position for a in located]), float(np.ptp(demos.x, axis=0).max()))
     labels = np.full(demos.n_samples, -1, dtype=np.intp)
     for q, k in enumerate(order):
         labels[whole[k].nodes] = q
@@ -188,32 +205,41 @@ def _unassigned(samples: int, components: int) -> Caution:
     )
 
 
-def _by_place(places: FloatArray, x: FloatArray) -> IntArray:
+def _by_place(places: FloatArray, extent: float) -> IntArray:
     """Order by first coordinate, then second, ...; rounded to a thousandth of the data's extent, so that equal
     coordinates do not decide by rounding error."""
-    return np.lexsort(np.round(places / (1e-3 * np.ptp(x, axis=0).max())).T[::-1])
+    return np.lexsort(np.round(places / (1e-3 * extent)).T[::-1])
 
 
 def _canonical(demos: Demonstrations, graph: PathGraph) -> PathGraph:
+    heads = graph.nodes[graph.offsets[:-1]]
+    extent = float(np.ptp(demos.x, axis=0).max())
+    group, order = canonical_order(demos.x[heads], demos.x[graph.terminals], graph.group, heads, extent)
+    nodes = np.concatenate([graph.path(int(k)) for k in order])
+    offsets = np.concatenate([[0], np.cumsum(graph.lengths[order])]).astype(np.intp)
+    return PathGraph(graph.n_samples, nodes, offsets, group[order])
+
+
+def canonical_order(
+    starts: FloatArray, ends: FloatArray, group: IntArray, heads: IntArray, extent: float
+) -> tuple[IntArray, IntArray]:
     """Sub-dynamics by the place of their ends, paths by the direction they come from: no trace of the sample order.
 
     Directions are angles in the plane that the starts spread most in, so that a cycle or the first two coordinates of
-    the embedding go round the attractor as the data do.
+    the embedding go round the attractor as the data do. Gives the new group of every path, and the order of the paths;
+    of two from one direction the one with the first head comes first.
     """
-    ends, starts = demos.x[graph.terminals], demos.x[graph.nodes[graph.offsets[:-1]]]
-    n_groups = int(graph.group.max()) + 1
-    centre = np.array([ends[graph.group == q].mean(axis=0) for q in range(n_groups)])
+    n_groups = int(group.max()) + 1
+    by_group = np.argsort(group, kind="stable")
+    members = np.split(by_group, np.searchsorted(group[by_group], np.arange(n_groups)))[1:]
+    centre = np.array([ends[mine].mean(axis=0) for mine in members])
     rank = np.empty(n_groups, dtype=np.intp)
-    rank[_by_place(centre, demos.x)] = np.arange(n_groups)
-    group = np.where(graph.group >= 0, rank[graph.group], -1)
-    angle = np.zeros(graph.n_paths)
-    for q in range(n_groups):
-        mine = graph.group == q
+    rank[_by_place(centre, extent)] = np.arange(n_groups)
+    renumbered = np.where(group >= 0, rank[group], -1)
+    angle = np.zeros(len(group))
+    for q, mine in enumerate(members):
         offset = starts[mine] - centre[q]
         plane = np.linalg.svd(offset.T @ offset)[0][:, :2]
         plane *= np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
         angle[mine] = np.arctan2(*(offset @ plane).T)
-    order = np.lexsort((graph.nodes[graph.offsets[:-1]], angle, np.where(group < 0, n_groups, group)))
-    nodes = np.concatenate([graph.path(int(k)) for k in order])
-    offsets = np.concatenate([[0], np.cumsum(graph.lengths[order])]).astype(np.intp)
-    return PathGraph(graph.n_samples, nodes, offsets, group[order])
+    return renumbered, np.lexsort((heads, angle, np.where(group < 0, n_groups, renumbered)))

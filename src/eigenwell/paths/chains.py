@@ -98,9 +98,13 @@ class Chains:
         return np.asarray(total[high] - total[low], dtype=np.float64)
 
 
-def open_loops(successor: IntArray, x: FloatArray) -> IntArray:
-    """Cut every closed loop at its longest link; a loop in space has to be cut somewhere, and time has no loops."""
+def open_loops(successor: IntArray, leave: FloatArray, arrive: FloatArray | None = None) -> IntArray:
+    """Cut every closed loop at its longest link; a loop in space has to be cut somewhere, and time has no loops.
+
+    A link i -> j leads from `leave[i]` to `arrive[j]`, the same places for samples, tails and heads for chains.
+    """
     n = len(successor)
+    arrive = leave if arrive is None else arrive
     linked = np.flatnonzero(successor >= 0)
     if len(linked) == 0:
         return successor
@@ -110,7 +114,7 @@ def open_loops(successor: IntArray, x: FloatArray) -> IntArray:
     in_loop = np.flatnonzero(closed[component])
     if len(in_loop) == 0:
         return successor
-    length = np.linalg.norm(x[successor[in_loop]] - x[in_loop], axis=1)
+    length = np.linalg.norm(arrive[successor[in_loop]] - leave[in_loop], axis=1)
     by_length = in_loop[np.lexsort((-length, component[in_loop]))]
     first = np.concatenate([[True], np.diff(component[by_length]) != 0])
     out = successor.copy()

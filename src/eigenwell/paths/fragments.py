@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import FloatArray, IntArray
-from .chains import Chains, best_links, unique_pairs
+from .._types import BoolArray, FloatArray, IntArray
+from .chains import Chains, best_links, open_loops, unique_pairs
 from .kinematics import FIT, TRIM, Kinematics, estimate, fit_states
 from .links import IN_MOTION, link_score
 
@@ -42,27 +42,41 @@ def join_fragments(x: FloatArray, v: FloatArray, chains: Chains, kin: Kinematics
     """All samples in paths: whole ones, and the remainders nothing could be done with."""
     if not beyond_doubt:
         chains = cut_doubtful(x, chains, kin)
+    return _absorb(x, *link_fragments(x, v, chains, kin, beyond_doubt=beyond_doubt))
+
+
+def link_fragments(
+    x: FloatArray, v: FloatArray, chains: Chains, kin: Kinematics, *, beyond_doubt: bool
+) -> tuple[Chains, Kinematics]:
+    """Chains linked, and zipped where they skip samples; links beyond doubt skip none and teach the kinematics nothing.
+
+    Beyond doubt, only the first and last FIT samples of every chain are looked at.
+    """
+
+    def learned(chains: Chains) -> Kinematics:
+        return kin if beyond_doubt else estimate(x, v, chains)
+
     for gap in FIRST_GAPS:
         for _ in range(2):
             linked = _link(x, chains, kin, gap, shortest=1)
             if linked is None:
                 break
-            chains, kin = linked, estimate(x, v, linked)
+            chains, kin = linked, learned(linked)
     for _ in range(4):  # each round resolves what the last one uncovered; more than two are rare
         before = chains.n_chains
-        zipped = None if beyond_doubt else _zip(x, chains, kin)  # chains beyond doubt skip no samples
+        zipped = None if beyond_doubt else _zip(x, chains, kin)
         if zipped is not None:
-            chains, kin = zipped, estimate(x, v, zipped)
+            chains, kin = zipped, learned(zipped)
         for gap in LATER_GAPS:
             linked = _link(x, chains, kin, gap, shortest=REAL_CHAIN)
             if linked is not None:
-                chains, kin = linked, estimate(x, v, linked)
+                chains, kin = linked, learned(linked)
         if chains.n_chains == before:
             break
     linked = _link(x, chains, kin, LAST_GAP, shortest=REAL_CHAIN)
     if linked is not None:
-        chains, kin = linked, estimate(x, v, linked)
-    return _absorb(x, chains, kin)
+        chains, kin = linked, learned(linked)
+    return chains, kin
 
 
 def end_states(x: FloatArray, chains: Chains, kin: Kinematics, tails: bool) -> tuple[FloatArray, FloatArray]:
@@ -94,19 +108,19 @@ def _link(x: FloatArray, chains: Chains, kin: Kinematics, longest: float, shorte
     p_b, u_b, w_b = head[g, 0], head[g, 1] / share, head[g, 2] / share**2
     m = GAPS[longest >= GAPS]
     gap, variance = _mismatch((p_a, u_a, w_a), (p_b, u_b, w_b), tail_cov[f] + head_cov[g], m, kin.bend)
-    typical = np.median(np.linalg.norm(kin.u, axis=1))
     # Both sides must be in motion: a path at rest may end, and one that sets off at once may begin.
     slower = np.minimum(np.linalg.norm(u_a, axis=1), np.linalg.norm(u_b, axis=1))
-    motion = 2 * np.minimum(1, slower / typical)
-    score = link_score(gap, variance, float(x.var(0).mean()), d, m - 1)
+    motion = 2 * np.minimum(1, slower / kin.typical)
+    score = link_score(gap, variance, kin.spread2, d, m - 1)
     follows = best_links(f, g, score.min(axis=1) - IN_MOTION * motion, n)
+    # What was linked before stays: a loop is opened at one of the new links.
+    follows = open_loops(follows, x[tails], x[heads])
     linked = np.flatnonzero(follows >= 0)
     if len(linked) == 0:
         return None
     successor = chains.successor.copy()
     successor[tails[linked]] = heads[follows[linked]]
-    joined = Chains.of(successor, x)
-    return joined if joined.n_chains < chains.n_chains else None
+    return Chains.of(successor, x)
 
 
 State = tuple[FloatArray, FloatArray, FloatArray]
@@ -197,7 +211,7 @@ def _zip(x: FloatArray, chains: Chains, kin: Kinematics) -> Chains | None:
         # The end of one and the beginning of the other; trajectories that run together all the way stay two.
         if 2 * len(in_a) > chains.lengths[a] or 2 * len(in_b) > chains.lengths[b]:
             continue
-        key, distance = _along(x, kin, in_a, in_b)
+        key, distance = along(x, kin.u[in_b], in_a, in_b)
         if (distance <= tolerance(kin)[in_a]).mean() < ON_PATH:
             continue
         used |= {a, b}
@@ -215,12 +229,15 @@ def _closest(a: IntArray, b: IntArray, sample: IntArray, miss: FloatArray) -> di
     return best
 
 
-def _along(x: FloatArray, kin: Kinematics, samples: IntArray, path: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Place of `samples` along the ordered samples of a path, as a real-valued position, and their distance to it."""
+def along(x: FloatArray, u: FloatArray, samples: IntArray, path: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Place of `samples` along the ordered samples of a path, as a real-valued position, and their distance to it.
+
+    `u` are the steps of the path's samples.
+    """
     distance, nearest = cKDTree(x[path]).query(x[samples])
-    host = path[nearest]
-    u2 = (kin.u[host] ** 2).sum(1) + np.finfo(np.float64).tiny
-    ahead = np.clip(((x[samples] - x[host]) * kin.u[host]).sum(1) / u2, -0.49, 0.49)
+    step = u[nearest]
+    u2 = (step**2).sum(1) + np.finfo(np.float64).tiny
+    ahead = np.clip(((x[samples] - x[path[nearest]]) * step).sum(1) / u2, -0.49, 0.49)
     return nearest + ahead, np.asarray(distance, dtype=np.float64)
 
 
@@ -232,45 +249,56 @@ def typical_length(lengths: IntArray) -> int:
 
 def _absorb(x: FloatArray, chains: Chains, kin: Kinematics) -> Fragments:
     """Give every crumb that lies on a path at least twice as long to that path, at its place in it."""
-    host = np.arange(chains.n_chains)
     lengths = chains.lengths
-    small = np.flatnonzero(2 * lengths <= typical_length(lengths))
-    if len(small):
-        near_chain = _neighbour_chains(x, chains, kin, small)
-        for c in small[np.argsort(lengths[small], kind="stable")]:
-            samples, others = near_chain.get(int(c), (np.empty(0, np.intp), np.empty(0, np.intp)))
-            others = host[others]
-            fit = (others != c) & (lengths[others] >= 2 * lengths[c])
-            pairs = np.unique(np.stack([others[fit], samples[fit]]), axis=1)
-            chain, hits = np.unique(pairs[0], return_counts=True)
-            if len(chain) and hits.max() >= ON_PATH * lengths[c]:
-                host[host == c] = chain[hits.argmax()]
+    small = crumbs(lengths)
+    samples = np.flatnonzero(small[chains.chain_of])
+    row, near, _ = within_reach(x, x[samples], tolerance(kin)[samples])
+    crumb = samples[row]
+    host = hosts(lengths, chains.chain_of[crumb], crumb, chains.chain_of[near])
     key = np.empty(len(x))
     key[chains.order] = np.arange(len(x)) - chains.offsets[chains.chain_at]
     for c in np.unique(host[host != np.arange(chains.n_chains)]):
         guests = np.concatenate(
             [chains.members(int(g)) for g in np.flatnonzero((host == c) & (np.arange(len(host)) != c))]
         )
-        key[guests] = _along(x, kin, guests, chains.members(int(c)))[0]
+        members = chains.members(int(c))
+        key[guests] = along(x, kin.u[members], guests, members)[0]
     owner = host[chains.chain_of]
     nodes = np.lexsort((key, owner)).astype(np.intp)
     starts = np.flatnonzero(np.concatenate([[True], np.diff(owner[nodes]) != 0]))
     return Fragments(nodes, np.append(starts, len(x)).astype(np.intp))
 
 
-def _neighbour_chains(
-    x: FloatArray, chains: Chains, kin: Kinematics, small: IntArray
-) -> dict[int, tuple[IntArray, IntArray]]:
-    """For each small chain: (sample, neighbouring chain) pairs within tolerance."""
-    is_small = np.zeros(chains.n_chains, dtype=bool)
-    is_small[small] = True
-    samples = np.flatnonzero(is_small[chains.chain_of])
+def crumbs(lengths: IntArray) -> BoolArray:
+    """Chains short enough to be a crumb of another one."""
+    return np.asarray(2 * lengths <= typical_length(lengths))
+
+
+def within_reach(x: FloatArray, places: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """(row of `places`, sample of x, distance) for the nearest samples, AROUND at most, within reach."""
+    if len(places) == 0:
+        return np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0)
     k = min(AROUND, len(x))
-    distance, near = cKDTree(x).query(x[samples], k=k)
-    row, column = np.nonzero(distance.reshape(-1, k) <= tolerance(kin)[samples][:, None])
-    sample, other = samples[row], chains.chain_of[near.reshape(-1, k)[row, column]]
-    mine = chains.chain_of[sample]
-    order = np.argsort(mine, kind="stable")
-    chain, start = np.unique(mine[order], return_index=True)
-    ends = np.append(start[1:], len(order))
-    return {int(c): (sample[order[a:b]], other[order[a:b]]) for c, a, b in zip(chain, start, ends, strict=True)}
+    distance, near = (a.reshape(-1, k) for a in cKDTree(x).query(places, k=k))
+    row, column = np.nonzero(distance <= reach[:, None])
+    return row, near[row, column], distance[row, column]
+
+
+def hosts(lengths: IntArray, crumb: IntArray, sample: IntArray, other: IntArray) -> IntArray:
+    """For every chain the one that takes it up, itself where none does.
+
+    The arrays say that `sample` of the chain `crumb` has the chain `other` within its tolerance. Shortest crumbs first,
+    each to the chain that most of its samples lie on.
+    """
+    host = np.arange(len(lengths))
+    order = np.argsort(crumb, kind="stable")
+    found, start = np.unique(crumb[order], return_index=True)
+    parts = dict(zip(found.tolist(), np.split(order, start[1:]), strict=True)) if len(found) else {}
+    for c in found[np.argsort(lengths[found], kind="stable")].tolist():
+        samples, others = sample[parts[c]], host[other[parts[c]]]
+        fit = (others != c) & (lengths[others] >= 2 * lengths[c])
+        pairs = np.unique(np.stack([others[fit], samples[fit]]), axis=1)
+        chain, hits = np.unique(pairs[0], return_counts=True)
+        if len(chain) and hits.max() >= ON_PATH * lengths[c]:
+            host[host == c] = chain[hits.argmax()]
+    return host

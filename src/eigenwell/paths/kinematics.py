@@ -13,6 +13,7 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
 from .chains import Chains
+from .hashing import sample_hash, share
 
 # A time step is pooled over this many links on either side: long enough to see through noise and rest, shorter than
 # a demonstration, so that trajectories strung together by mistake keep their own.
@@ -27,6 +28,8 @@ TRIM = 0.9
 LAG = 4
 # Chains shorter than this say nothing about noise.
 SHORTEST = 10
+# Links that scales are read off when all links are beyond doubt: they are then known to a third of a percent.
+MEASURED = 100_000
 # Local fits use this many samples at an end, and as many on each side in the middle.
 FIT = 8
 HALF_FIT = 4
@@ -34,7 +37,10 @@ HALF_FIT = 4
 
 @dataclass(frozen=True)
 class Kinematics:
-    """dt and u per sample; the median step; standard deviations per coordinate of x, of u, and of bending per step^2."""
+    """dt and u per sample; the median step; standard deviations per coordinate of x, of u, and of bending per step^2.
+
+    `typical` is the median of |u|, `spread2` the variance of a coordinate of x over all samples.
+    """
 
     dt: FloatArray
     u: FloatArray
@@ -42,6 +48,8 @@ class Kinematics:
     noise_x: float
     noise_u: float
     bend: float
+    typical: float
+    spread2: float
 
     @property
     def noisy(self) -> bool:
@@ -57,33 +65,65 @@ def estimate(x: FloatArray, v: FloatArray, chains: Chains) -> Kinematics:
     """
     dt = _time_step(x, v, chains)
     u = dt[:, None] * v
+    typical, spread2 = float(np.median(np.linalg.norm(u, axis=1))), float(x.var(0).mean())
     a, b = chains.lagged(1, SHORTEST)
     if len(a) == 0:
         a, b = chains.lagged(1)
     if len(a) == 0:
         nearest = cKDTree(x).query(x, k=2)[0][:, 1]
         step = float(np.median(nearest))
-        return Kinematics(dt, u, step, FLOOR * step, FLOOR * step, step)
-    d = x.shape[1]
-    length = np.linalg.norm(x[b] - x[a], axis=1)
-    step = float(np.median(length)) or float(length.mean())
-    whole = length <= 1.5 * np.linalg.norm((u[a] + u[b]) / 2, axis=1) + 1e-300  # links that span one step
-    residual = _trimmed((((x[b] - x[a]) - (u[a] + u[b]) / 2) ** 2).sum(1)[whole]) / d
-    change = _trimmed(((u[b] - u[a]) ** 2).sum(1)[whole]) / d
+        return Kinematics(dt, u, step, FLOOR * step, FLOOR * step, step, typical, spread2)
     far_a, far_b = chains.lagged(LAG, SHORTEST)
-    far_change = _trimmed(((u[far_b] - u[far_a]) ** 2).sum(1)) / d if len(far_a) else change * LAG**2
-    bend2 = max(far_change - change, 0.0) / (LAG**2 - 1)
-    noise_u2 = max(change - bend2, 0.0) / 2
-    noise_x2 = max(residual - noise_u2 / 2, 0.0) / 2
+    measured = scales(measures(x[b] - x[a], u[a], u[b]), ((u[far_b] - u[far_a]) ** 2).sum(1), x.shape[1])
+    return Kinematics(dt, u, *measured, typical, spread2)
+
+
+def steady(x: FloatArray, v: FloatArray, chains: Chains, dt: float) -> Kinematics:
+    """Kinematics of chains beyond doubt, whose samples share one time step; scales from a share of the links.
+
+    Which links is decided by the values of the samples, and sums run over sorted numbers, so that the result does not
+    depend on the order of the samples, nor on how they were divided among machines.
+    """
+    u = dt * v
+    chosen = share(sample_hash(x, v), MEASURED / len(x))
+    (a, b), (far_a, far_b) = ((a[chosen[a]], b[chosen[a]]) for a, b in (chains.lagged(1), chains.lagged(LAG)))
+    measured = scales(measures(x[b] - x[a], u[a], u[b]), ((u[far_b] - u[far_a]) ** 2).sum(1), x.shape[1])
+    typical = float(np.median(np.linalg.norm(u[chosen], axis=1)))
+    return Kinematics(np.full(len(x), dt), u, *measured, typical, float(x.var(0).mean()))
+
+
+Measures = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def measures(dx: FloatArray, u_a: FloatArray, u_b: FloatArray) -> Measures:
+    """Of every link: its length, squared miss of the trapezoid rule and squared change of u; NaN where it spans more
+    than one step."""
+    length = np.linalg.norm(dx, axis=1)
+    mean_u = (u_a + u_b) / 2
+    whole = length <= 1.5 * np.linalg.norm(mean_u, axis=1) + 1e-300
+    residual, change = ((dx - mean_u) ** 2).sum(1), ((u_b - u_a) ** 2).sum(1)
+    return length, np.where(whole, residual, np.nan), np.where(whole, change, np.nan)
+
+
+def scales(links: Measures, far_change: FloatArray, d: int) -> tuple[float, float, float, float]:
+    """Step, noise of x, noise of u and bending, from the measures of links and the squared change of u over LAG links."""
+    length, residual, change = links
+    step = float(np.median(length)) or float(length.mean())
+    near, miss = _trimmed(change) / d, _trimmed(residual) / d
+    far = _trimmed(far_change) / d if len(far_change) else near * LAG**2
+    bend2 = max(far - near, 0.0) / (LAG**2 - 1)
+    noise_u2 = max(near - bend2, 0.0) / 2
+    noise_x2 = max(miss - noise_u2 / 2, 0.0) / 2
     floor = FLOOR * step
-    return Kinematics(dt, u, step, max(noise_x2**0.5, floor), max(noise_u2**0.5, floor), max(bend2**0.5, floor))
+    return step, max(noise_x2**0.5, floor), max(noise_u2**0.5, floor), max(bend2**0.5, floor)
 
 
 def _trimmed(squares: FloatArray) -> float:
+    squares = squares[np.isfinite(squares)]
     if len(squares) == 0:
         return 0.0
     keep = max(1, int(TRIM * len(squares)))
-    return float(np.partition(squares, keep - 1)[:keep].mean())
+    return float(np.sort(squares)[:keep].mean())
 
 
 def _time_step(x: FloatArray, v: FloatArray, chains: Chains) -> FloatArray:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
 from .chains import Chains, best_links, unique_pairs
-from .kinematics import MOST_MISSING, Kinematics, estimate, smooth
+from .hashing import sample_hash, smallest
+from .kinematics import MOST_MISSING, Kinematics, estimate, smooth, steady
 from .links import link_score
 
 # Candidates for a successor: neighbours of a sample and of the place it moves to. A dozen covers the samples of
@@ -41,65 +42,95 @@ def match_successors(x: FloatArray, v: FloatArray) -> tuple[Chains, Kinematics, 
     Samples must be distinct.
     """
     tree = cKDTree(x)
-    chains = _halfway_meeting(x, v, tree)
-    if chains is None:
+    met = _halfway_meeting(x, v, tree)
+    if met is None:
         return *_most_likely(x, v, tree), False
-    return chains, estimate(x, v, chains), True
+    chains, dt = met
+    return chains, steady(x, v, chains, dt), True
 
 
-def _halfway_meeting(x: FloatArray, v: FloatArray, tree: cKDTree) -> Chains | None:
-    """Chains when one time step serves all samples and noise is small; None otherwise."""
+def _halfway_meeting(x: FloatArray, v: FloatArray, tree: cKDTree) -> tuple[Chains, float] | None:
+    """Chains and the time step when one serves all samples and noise is small; None otherwise."""
     n = len(x)
-    dt = _common_time_step(x, v, tree)
+    asked = smallest(sample_hash(x, v), ASKED)
+    distance, near = tree.query(x[asked], k=min(NEIGHBOURS + 1, n))
+    dt = common_time_step(x[asked], v[asked], x[near], v[near], distance)
     if dt is None:
         return None
     # Points in the tree's own order lie near each other in memory, which halves the time of the queries.
     order = tree.indices
     forward, backward = (x + dt / 2 * v)[order], (x - dt / 2 * v)[order]
     distance, partner = cKDTree(backward).query(forward, k=2, workers=-1)
-    step = dt * np.linalg.norm(v[order], axis=1)
-    sure = (distance[:, 0] < MEETING * step) & (distance[:, 0] < DECISIVE * distance[:, 1])
+    sure, exact = meeting(distance, dt * np.linalg.norm(v[order], axis=1))
     sure &= partner[:, 0] != np.arange(n)
-    i, j, miss = np.flatnonzero(sure), partner[sure, 0], distance[sure, 0]
-    best = np.argsort(-miss, kind="stable")  # where several claim one successor, the last write is the nearest
-    claimed = np.full(n, -1, dtype=np.intp)
-    claimed[j[best]] = i[best]
-    successor = np.full(n, -1, dtype=np.intp)
+    claimed = strongest_claims(order[sure], partner[sure, 0], distance[sure, 0], n)
     taken = np.flatnonzero(claimed >= 0)
-    successor[order[claimed[taken]]] = order[taken]
-    exact = distance[:, 0] < EXACT * step
-    if (successor >= 0).mean() < COMMON or exact.mean() < COMMON:
+    if not is_common(len(taken), int(exact.sum()), n):
         return None
-    return Chains.of(successor, x)
+    successor = np.full(n, -1, dtype=np.intp)
+    successor[claimed[taken]] = order[taken]
+    return Chains.of(successor, x), dt
 
 
-def _common_time_step(x: FloatArray, v: FloatArray, tree: cKDTree) -> float | None:
-    """The most frequent travel time to the next sample, if a sample of samples agrees on it."""
-    n = len(x)
-    asked = np.random.default_rng(0).permutation(tree.indices)[:ASKED]
-    neighbours = tree.query(x[asked], k=min(NEIGHBOURS, n))[1]
-    i, j = np.repeat(asked, neighbours.shape[1]), neighbours.ravel()
-    time, miss, change = _travel(x, v, i, j)
-    ahead = (time > 0) & (miss < 0.1) & (change < FIRST_CHANGE)
-    soonest = np.where(ahead, time, np.inf).reshape(neighbours.shape).min(axis=1)
+def meeting(distance: FloatArray, step: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Whether halfway points meet beyond doubt, and whether exactly, from the distances to the two nearest ones.
+
+    Only points within half a step have a say in either.
+    """
+    sure = (distance[:, 0] < MEETING * step) & (distance[:, 0] < DECISIVE * distance[:, 1])
+    return sure, distance[:, 0] < EXACT * step
+
+
+def strongest_claims(i: IntArray, j: IntArray, miss: FloatArray, n: int) -> IntArray:
+    """For every j < n the i that claims it as its successor with the least miss, of equals the first; -1 for none."""
+    least = np.full(n, np.inf)
+    np.minimum.at(least, j, miss)
+    best = miss == least[j]
+    none = np.iinfo(np.intp).max
+    claimed = np.full(n, none, dtype=np.intp)
+    np.minimum.at(claimed, j[best], i[best])
+    return np.where(claimed == none, -1, claimed)
+
+
+def is_common(linked: int, exact: int, n: int) -> bool:
+    """Whether so many of n samples found a successor, and met it exactly, that one time step serves them all."""
+    return linked >= COMMON * n and exact >= COMMON * n
+
+
+def common_time_step(
+    x: FloatArray, v: FloatArray, x_near: FloatArray, v_near: FloatArray, distance: FloatArray
+) -> float | None:
+    """The most frequent travel time to the next sample, if the samples asked agree on it.
+
+    `x_near` and `v_near` (m, k, d) are the nearest neighbours of the samples asked, one more than are looked at: what is
+    as far as the last one is left out, so that of equally distant ones none is preferred.
+    """
+    used = distance < distance[:, -1:] if distance.shape[1] > NEIGHBOURS else np.ones(distance.shape, dtype=bool)
+    k, d = distance.shape[1], x.shape[1]
+    i = np.repeat(np.arange(len(x)), k)
+    time, miss, change = _travel(x_near.reshape(-1, d) - x[i], v[i], v_near.reshape(-1, d))
+    ahead = used.ravel() & (time > 0) & (miss < 0.1) & (change < FIRST_CHANGE)
+    soonest = np.where(ahead, time, np.inf).reshape(distance.shape).min(axis=1)
     log_time = np.sort(np.log(soonest[np.isfinite(soonest)]))
-    if len(log_time) < len(asked) / 2:
+    if len(log_time) < len(x) / 2:
         return None
     # Mode: the narrowest window that holds a tenth of the travel times.
     width = max(2, len(log_time) // 10)
     spans = log_time[width:] - log_time[:-width]
+    if len(spans) == 0:
+        return None
     start = int(spans.argmin())
     return float(np.exp(np.median(log_time[start : start + width])))
 
 
-def _travel(x: FloatArray, v: FloatArray, i: IntArray, j: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Time from i to j along their mean velocity; miss and velocity change, relative to distance and speed."""
-    dx, mean_v = x[j] - x[i], (v[i] + v[j]) / 2
+def _travel(dx: FloatArray, v_i: FloatArray, v_j: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Time over dx along the mean velocity; miss and velocity change, relative to distance and speed."""
+    mean_v = (v_i + v_j) / 2
     tiny = np.finfo(np.float64).tiny
     speed2 = (mean_v**2).sum(1) + tiny
     time = (dx * mean_v).sum(1) / speed2
     miss = np.linalg.norm(dx - time[:, None] * mean_v, axis=1) / (np.linalg.norm(dx, axis=1) + tiny)
-    change = np.linalg.norm(v[j] - v[i], axis=1) / np.sqrt(speed2)
+    change = np.linalg.norm(v_j - v_i, axis=1) / np.sqrt(speed2)
     return time, miss, change
 
 
@@ -126,7 +157,7 @@ def _first_guess(x: FloatArray, v: FloatArray, near: IntArray) -> IntArray:
     n = len(x)
     i, j = unique_pairs(np.repeat(np.arange(n), near.shape[1]), near.ravel(), n)
     i, j = np.concatenate([i, j]), np.concatenate([j, i])
-    time, miss, change = _travel(x, v, i, j)
+    time, miss, change = _travel(x[j] - x[i], v[i], v[j])
     ahead = (time > 0) & (miss < FIRST_ANGLE) & (change < FIRST_CHANGE)
     i, j = i[ahead], j[ahead]
     # Effective time: a sideways miss of 0.15 or a velocity change of 0.3 counts as much as doubling the time.

@@ -1,0 +1,158 @@
+"""What the ends of paths say: which paths share an attractor, which broke off, which go round for ever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import BoolArray, FloatArray, IntArray
+from ..demonstrations import SHORTEST_PATH, Caution, DataError
+from .ends import Grouping, group_ends
+
+# An end is at rest below a fifth of the path's own top speed (the 90 % quantile), in full motion above a half.
+AT_REST, IN_FULL_MOTION = 0.2, 0.5
+# The second reading of the ends is worth mentioning when it scores half as much as the first.
+RIVAL = 0.5
+
+
+@dataclass(frozen=True)
+class PathEnds:
+    """All that is asked of K paths: where they end (K, d), how fast relative to their way (`end_pace`), whether they
+    are closed orbits, how many samples they have, and whether they are whole enough to count."""
+
+    place: FloatArray
+    pace: FloatArray
+    orbit: BoolArray
+    length: IntArray
+    usable: BoolArray
+
+
+@dataclass(frozen=True)
+class Graded:
+    """Sub-dynamics of every path, -1 for none; `arrived` is the share of attractors at which a path comes to rest."""
+
+    group: IntArray
+    grouping: Grouping
+    arrived: float
+    warnings: tuple[Caution, ...]
+
+
+def grade_paths(ends: PathEnds, *, resolution: float, radius: float, trusted_ends: bool) -> Graded:
+    """Group the ends of the usable paths; ends broken off in motion do not found an attractor."""
+    paths = np.flatnonzero(ends.usable)
+    if len(paths) == 0:
+        raise DataError(
+            f"Expected trajectories of at least {SHORTEST_PATH} samples, found none. Are the velocities those of the "
+            "positions, in the same units and with the right sign?"
+        )
+    grouping = group_ends(ends.place[paths], resolution, radius)
+    cautions: list[Caution] = []
+    if not trusted_ends:
+        # A lone end that is not at rest, beside attractors that several paths reach, is a path that was lost on the way.
+        size = np.bincount(grouping.group)
+        lost = (size[grouping.group] == 1) & (size.max() > 1) & (ends.pace[paths] > AT_REST)
+        if lost.any():
+            cautions.append(_broken(int(lost.sum()), len(paths)))
+            paths = paths[~lost]
+            grouping = group_ends(ends.place[paths], resolution, radius)
+    group = np.full(len(ends.pace), -1, dtype=np.intp)
+    group[paths] = grouping.group
+    slowest = np.full(grouping.n_groups, np.inf)
+    np.minimum.at(slowest, grouping.group, ends.pace[paths])
+    arrived = float((slowest <= AT_REST).mean())
+    return Graded(group, grouping, arrived, (*cautions, *_doubts(ends, group, grouping, slowest)))
+
+
+def end_pace(v: FloatArray) -> float:
+    """Speed at the end of a path, relative to the speed it keeps below for nine tenths of its samples.
+
+    Not relative to the median: a recording may stand still for half of its time. The end is the slowest of the last
+    three samples or the mean velocity of the last twentieth, whichever is less: noise of a pen at rest averages out.
+    """
+    speed = np.linalg.norm(v, axis=1)
+    mean = np.linalg.norm(v[-max(3, len(v) // 20) :].mean(axis=0))
+    return float(min(speed[-3:].min(), mean) / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny))
+
+
+def is_orbit(x: FloatArray, v: FloatArray) -> bool:
+    """Whether the end of a path lies on its own earlier track, moving along it.
+
+    On it: within two steps of an earlier sample at least ten samples back, a quarter of a step sideways, with nearly the
+    same velocity. A spiral that still converges misses its last turn by more, and a path no longer than ten steps
+    across has no track to speak of.
+    """
+    speed = np.linalg.norm(v, axis=1)
+    # Mean velocity of the last samples: the noise of a pen at rest is not motion.
+    if len(x) < 20 or np.linalg.norm(v[-5:].mean(axis=0)) < IN_FULL_MOTION * np.quantile(speed, 0.9):
+        return False
+    # Several turns interleave into one with short and long steps; the long ones are what a turn leaves open.
+    step = np.quantile(np.linalg.norm(np.diff(x, axis=0), axis=1), 0.95)
+    gap = x[:-10] - x[-1]
+    along = gap @ v[-1] / (v[-1] @ v[-1])
+    sideways = np.linalg.norm(gap - along[:, None] * v[-1], axis=1)
+    alike = np.linalg.norm(v[:-10] - v[-1], axis=1) < 0.2 * speed[-1]
+    on_track = alike & (sideways < step / 4) & (np.linalg.norm(gap, axis=1) < 2 * step)
+    return bool(on_track.any() and np.ptp(x, axis=0).max() > 10 * step)
+
+
+def _broken(lost: int, total: int) -> Caution:
+    return Caution(
+        "broken-paths",
+        f"{lost} of {total} recovered paths break off in motion where no other path ends; their samples stay "
+        "unassigned. Pass trajectories in order of time if you have them, or sample more densely.",
+    )
+
+
+def _doubts(ends: PathEnds, group: IntArray, grouping: Grouping, slowest: FloatArray) -> list[Caution]:
+    cautions = []
+    q, dimension = grouping.n_groups, ends.place.shape[1]
+    unassigned, total = int(ends.length[group < 0].sum()), int(ends.length.sum())
+    if unassigned:
+        cautions.append(
+            Caution(
+                "unassigned-samples",
+                f"{unassigned} of {total} samples lie in fragments too short to trust and have label -1.",
+            )
+        )
+    moving = slowest[slowest > AT_REST]
+    if len(moving):
+        cautions.append(
+            Caution(
+                "ends-not-at-rest",
+                f"The paths of {len(moving)} of {q} attractors do not end at rest (slowest end at {100 * moving.max():.0f} % of "
+                "the speed on the way): they may not have arrived, and both number and place of attractors are in doubt. "
+                "Record until the motion stops.",
+            )
+        )
+    if grouping.rival is not None and grouping.rival_score > RIVAL * grouping.score:
+        cautions.append(
+            Caution(
+                "two-candidates",
+                f"{q} and {grouping.rival} attractors explain the ends of the paths almost equally well; a threshold "
+                f"between {grouping.low:.3g} and {grouping.high:.3g} gives {q}.",
+            )
+        )
+    few = int((np.bincount(group[group >= 0]) < dimension + 1).sum())
+    if few:
+        cautions.append(
+            Caution(
+                "few-trajectories",
+                f"{few} of {q} sub-dynamics have fewer than d + 1 = {dimension + 1} trajectories, so their "
+                f"embedding has fewer than {dimension} dimensions. Record more demonstrations for each attractor.",
+            )
+        )
+    orbits, paths = int(ends.orbit.sum()), len(ends.orbit)
+    if orbits == paths:
+        raise DataError(
+            "Expected motion towards attractors, got closed orbits: every path returns to its own track at full speed. "
+            "A periodic motion has no point attractor."
+        )
+    if orbits:
+        cautions.append(
+            Caution(
+                "closed-orbit",
+                f"{orbits} of {paths} paths return to their own track at full speed: periodic motion has no attractor.",
+            )
+        )
+    return cautions

@@ -26,7 +26,7 @@ _HOME = {
     "learn": "learning",
     "load": "models",
 }
-_ROOMS = ("datasets", "export", "files", "metrics", "plotting", "report", "systems")
+_ROOMS = ("datasets", "distributed", "export", "files", "metrics", "plotting", "report", "reproduce", "systems")
 
 __all__ = [*_HOME, *_ROOMS]
 
@@ -44,7 +44,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from . import datasets, export, files, metrics, plotting, report, systems
+    from . import datasets, distributed, export, files, metrics, plotting, report, reproduce, systems
     from .demonstrations import Caution, DataError, Demonstrations
     from .estimators import AttractorIdentifier
     from .fields import MultiAttractorField, StableField

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +16,8 @@ from .options import Debug, Every, Files, Json, Position, Seed, Time, TimeStep, 
 if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
     from ..identification import Identification
+
+_CLUSTER = "Cluster"
 
 
 def register(app: typer.Typer) -> None:
@@ -37,6 +41,24 @@ def identify(
     strict: Annotated[
         bool, typer.Option("--strict", help=f"Exit with {say.IN_DOUBT} when there are warnings.")
     ] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS",
+            help="Run on the Dask cluster of this scheduler, or of this machine (local); FILEs are Parquet partitions.",
+            rich_help_panel=_CLUSTER,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FOLDER",
+            help="With --dask: folder for result and work that all workers see; a broken run goes on from it.",
+            rich_help_panel=_CLUSTER,
+        ),
+    ] = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -44,6 +66,14 @@ def identify(
     from ..files import replacing
     from ..identification import identify as find
 
+    if dask is not None:
+        if dt is not None or every != 1:
+            raise typer.BadParameter("--dask reads partitions as they are; leave out --dt and --every")
+        columns = {"position": position, "velocity": velocity, "time": time, "trajectory": trajectory}
+        _on_cluster(dask, file, out or Path("eigenwell-result"), columns, labels, strict, as_json)
+        return
+    if out is not None:
+        raise typer.BadParameter("--out goes with --dask ADDRESS")
     demos = read(file, position, velocity, time, trajectory, dt, every)
     found = find(demos)
     if labels is not None:
@@ -55,6 +85,84 @@ def identify(
         show(demos, found)
     if strict and found.warnings:
         raise typer.Exit(say.IN_DOUBT)
+
+
+def _on_cluster(
+    address: str,
+    files: list[Path],
+    out: Path,
+    columns: dict[str, Any],
+    labels: Path | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """identify on Dask: the answer is printed, everything that has a row per sample stays in the folder."""
+    from ..files import replacing
+    from ..files.errors import missing_extra
+
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise missing_extra("identify --dask", "dask", "dask") from error
+    from .. import distributed
+
+    with ExitStack() as stack:
+        if address == "local":
+            local: Any = LocalCluster
+            address = stack.enter_context(local(processes=True, threads_per_worker=1, dashboard_address="127.0.0.1:0"))
+        client = stack.enter_context(Client(address))  # type: ignore[no-untyped-call]
+        if client.dashboard_link:
+            say.note(f"dashboard: {client.dashboard_link}")
+        tell = stack.enter_context(_stages())
+        found = distributed.identify([str(f) for f in files], out=out, client=client, progress=tell, **columns)
+    if labels is not None:
+        with replacing(labels) as temporary, temporary.open("w", encoding="utf-8") as handle:
+            for k in range(len(found.partitions)):
+                handle.write("\n".join(map(str, found.labels(k).tolist())) + "\n")
+    if as_json:
+        say.print_json(
+            {
+                "n_attractors": found.n_attractors,
+                "attractors": found.attractors,
+                "uncertainty": found.uncertainty,
+                "confidence": found.confidence,
+                "n_samples": found.n_samples,
+                "dimension": found.attractors.shape[1],
+                "paths": found.paths_per_attractor,
+                "samples": found.samples_per_attractor,
+                "folder": str(found.folder),
+                "warnings": [{"name": c.name, "message": c.message} for c in found.warnings],
+            }
+        )
+    else:
+        extents = found.high - found.low
+        _headline(found.n_attractors, found.confidence)
+        _places(found.attractors, found.uncertainty, extents, found.paths_per_attractor, found.samples_per_attractor)
+        say.cautions(found.warnings)
+        say.note(f"labels, paths and embeddings: {found.folder}")
+    if strict and found.warnings:
+        raise typer.Exit(say.IN_DOUBT)
+
+
+@contextmanager
+def _stages() -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar for every stage on stderr when somebody is looking."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total)
+            bar.update(tasks[stage], completed=done, total=total)
+
+        yield tell
 
 
 @say.command
@@ -168,16 +276,26 @@ def _answer(demos: Demonstrations, found: Identification) -> dict[str, Any]:
 
 def show(demos: Demonstrations, found: Identification) -> None:
     """The answer first, then the places, then the doubts."""
-    from ..report.wording import quantity, surety
+    _headline(found.n_attractors, found.confidence)
+    paths = [len(found.paths(q)) for q in range(found.n_attractors)]
+    samples = [int((found.labels == q).sum()) for q in range(found.n_attractors)]
+    _places(found.attractors, found.uncertainty, demos.x.max(axis=0) - demos.x.min(axis=0), paths, samples)
+    say.cautions(found.warnings)
 
-    word = "attractor" if found.n_attractors == 1 else "attractors"
-    headline = f"{found.n_attractors} {word}, confidence {found.confidence:.2f} ({surety(found.confidence)})"
-    typer.secho(headline, bold=say.interactive())
-    extents = demos.x.max(axis=0) - demos.x.min(axis=0)
+
+def _headline(count: int, confidence: float) -> None:
+    from ..report.wording import surety
+
+    word = "attractor" if count == 1 else "attractors"
+    typer.secho(f"{count} {word}, confidence {confidence:.2f} ({surety(confidence)})", bold=say.interactive())
+
+
+def _places(places: Any, errors: Any, extents: Any, paths: Iterable[int], samples: Iterable[int]) -> None:
+    from ..report.wording import quantity
+
     rows = []
-    for q, (place, error) in enumerate(zip(found.attractors, found.uncertainty, strict=True)):
+    for q, (place, error, n_paths, n_samples) in enumerate(zip(places, errors, paths, samples, strict=True)):
         shown = ", ".join(quantity(*one) for one in zip(place[:4], error[:4], extents[:4], strict=True))
         more = f", … ({len(place)} coordinates)" if len(place) > 4 else ""
-        rows.append((str(q), shown + more, str(len(found.paths(q))), str(int((found.labels == q).sum()))))
+        rows.append((str(q), shown + more, str(n_paths), str(n_samples)))
     say.table(("#", "attractor", "paths", "samples"), rows, numbers_from=2)
-    say.cautions(found.warnings)

@@ -1,0 +1,8 @@
+"""Identify and learn on Dask: data in partitions, larger than a machine's memory, with the user's own cluster."""
+
+from .identifying import identify
+from .learning import learn
+from .result import DistributedIdentification
+from .stages import DistributedError
+
+__all__ = ["DistributedError", "DistributedIdentification", "identify", "learn"]

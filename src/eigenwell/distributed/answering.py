@@ -1,0 +1,158 @@
+"""From laid paths to the answer: sub-dynamics, their spectra and attractors, and a label for every row of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._types import FloatArray, IntArray
+from ..graphs import Clique
+from ..identification import canonical_order, eigenpairs_for, sub_dynamics
+from ..paths.grading import PathEnds, grade_paths
+from ..spectral import ExactMasses
+from .folder import Products, fetch
+from .inputs import Part, arrow
+
+BATCH = 200_000
+"""Samples of sub-dynamics that share a task."""
+
+
+def grade(
+    folder: Path, *, names: Sequence[str], resolution: float, radius: float, extent: float, trusted_ends: bool
+) -> Products:
+    """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
+    tables = [np.array(fetch(folder, "lay", name, "paths")) for name in names]
+    bucket = np.repeat(np.arange(len(tables)), [len(t) for t in tables])
+    begin = np.concatenate([np.cumsum(t[:, 1]) - t[:, 1] for t in tables]).astype(np.intp)
+    table = np.concatenate(tables)
+    by_path = np.argsort(table[:, 0], kind="stable")
+    table, bucket, begin = table[by_path], bucket[by_path], begin[by_path]
+    d = (table.shape[1] - 6) // 2
+    starts, ends = table[:, 6 : 6 + d], table[:, 6 + d :]
+    length, first = table[:, 1].astype(np.intp), table[:, 2].astype(np.intp)
+    graded = grade_paths(
+        PathEnds(ends, table[:, 3], table[:, 4] > 0, length, table[:, 5] > 0),
+        resolution=resolution,
+        radius=radius,
+        trusted_ends=trusted_ends,
+    )
+    group, order = canonical_order(starts, ends, graded.group, first, extent)
+    number = np.empty(len(order), dtype=np.intp)
+    number[order] = np.arange(len(order))
+    counts = np.bincount(group[group >= 0], minlength=graded.grouping.n_groups)
+    samples = np.bincount(group[group >= 0], weights=length[group >= 0]).astype(np.intp)
+    reading = {k: v for k, v in asdict(graded.grouping).items() if k != "group"}
+    return Products(
+        # Paths as they were laid, by what they were called then (`key`); the order of the result is `order`.
+        arrays={
+            "key": table[:, 0].astype(np.intp),
+            "label": group,
+            "sorted": np.where(group < 0, len(counts), group)[order],
+            "number": number,
+            "order": order,
+            "bucket": bucket,
+            "begin": begin,
+            "length": length,
+        },
+        tables={"paths.parquet": _path_table(order, group, length, first, starts, ends, table[:, 3])},
+        summary={
+            "attractors": graded.grouping.n_groups,
+            "paths": counts.tolist(),
+            "samples": samples.tolist(),
+            "arrived": graded.arrived,
+            "confidence": graded.grouping.confidence * graded.arrived,
+            "grouping": reading,
+            "eigenpairs": eigenpairs_for(d, group),
+            "warnings": [[c.name, c.message] for c in graded.warnings],
+        },
+    )
+
+
+def _path_table(
+    order: IntArray, group: IntArray, length: IntArray, first: IntArray, starts: FloatArray, ends: FloatArray,
+    pace: FloatArray,
+) -> Any:  # fmt: skip
+    pa, _ = arrow()
+    columns = {
+        "path": np.arange(len(order)),
+        "label": group[order],
+        "samples": length[order],
+        "first_sample": first[order],
+        "end_pace": pace[order],
+    }
+    columns |= {f"start_x{i + 1}": c for i, c in enumerate(starts[order].T)}
+    columns |= {f"end_x{i + 1}": c for i, c in enumerate(ends[order].T)}
+    return pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+
+
+def batches(samples: Sequence[int]) -> list[list[int]]:
+    """Sub-dynamics in runs of about BATCH samples."""
+    run = (np.cumsum(samples) - 1) // BATCH
+    return [np.flatnonzero(run == k).tolist() for k in np.unique(run)]
+
+
+def read_paths(
+    folder: Path, names: Sequence[str], q: int
+) -> tuple[IntArray, FloatArray, FloatArray, list[IntArray], IntArray]:
+    """ids, x, v, the paths as index arrays into them, and the paths' numbers, of one sub-dynamics in the result's order."""
+    sorted_labels, order, bucket, begin, length, number = (
+        fetch(folder, "grade", "grade", a) for a in ("sorted", "order", "bucket", "begin", "length", "number")
+    )
+    mine = np.array(order[slice(*np.searchsorted(sorted_labels, [q, q + 1]))])
+    parts = []
+    for k in mine.tolist():
+        rows = fetch(folder, "lay", names[int(bucket[k])], "rows")
+        parts.append(rows[int(begin[k]) : int(begin[k]) + int(length[k])])
+    rows = np.concatenate(parts)
+    d = rows.shape[1] // 2
+    bounds = np.concatenate([[0], np.cumsum(length[mine])])
+    paths = [np.arange(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    x, v = np.ascontiguousarray(rows[:, 1 : 1 + d]), np.ascontiguousarray(rows[:, 1 + d :])
+    return rows[:, 0].astype(np.intp), x, v, paths, number[mine]
+
+
+def solve(folder: Path, *, names: Sequence[str], which: Sequence[int], eigenpairs: int) -> Products:
+    """Spectrum, embedding and attractor of some sub-dynamics; embeddings are tables, a row per sample."""
+    pa, _ = arrow()
+    located, tables = [], {}
+    for q in which:
+        ids, x, v, paths, number = read_paths(folder, names, q)
+        spectrum, embedding, place = sub_dynamics(x, v, paths, Clique(), ExactMasses(), eigenpairs)
+        lengths = np.array([len(p) for p in paths])
+        columns = {
+            "sample": ids,
+            "path": np.repeat(number, lengths),
+            "position": np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths),
+        }
+        columns |= {f"u{i + 1}": np.ascontiguousarray(u) for i, u in enumerate(embedding.T)}
+        tables[f"embeddings/attractor-{q:05d}.parquet"] = pa.table(columns)
+        said = {k: None if a is None else np.asarray(a).tolist() for k, a in asdict(place).items()}
+        located.append(said | {"q": q, "eigenvalues": spectrum.eigenvalues.tolist()})
+    return Products(tables=tables, summary={"located": located})
+
+
+def label(folder: Path, *, part: Part, names: Sequence[str]) -> Products:
+    """A row [sample, label, path, position] for every row of a partition, in its order."""
+    pa, _ = arrow()
+    keys, labels, numbers = (np.array(fetch(folder, "grade", "grade", a)) for a in ("key", "label", "number"))
+    path = np.full(part.rows, -1, dtype=np.intp)
+    position = np.full(part.rows, -1, dtype=np.intp)
+    for name in names:
+        bounds = fetch(folder, "lay", name, "bounds")
+        rows = fetch(folder, "lay", name, "back")[int(bounds[part.index]) : int(bounds[part.index + 1])]
+        at = rows[:, 0] - part.offset
+        path[at], position[at] = np.searchsorted(keys, rows[:, 1]), rows[:, 2]
+    assert (path >= 0).all()
+    table = pa.table(
+        {
+            "sample": part.offset + np.arange(part.rows),
+            "label": labels[path].astype(np.int32),
+            "path": numbers[path].astype(np.int32),
+            "position": position,
+        }
+    )
+    return Products(tables={f"labels/{part.name}.parquet": table}, summary={"rows": part.rows})

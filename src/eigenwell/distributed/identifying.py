@@ -1,0 +1,149 @@
+"""identify() over partitions: what comes in, which cluster, and what of an earlier run can be used."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..demonstrations import DataError
+from ..files.recording import Wanted
+from .folder import intact, put, sweep
+from .inputs import arrow, find_files, fingerprint, open_parts, partitions_of, take_partition
+from .result import DistributedIdentification
+from .running import Run
+from .stages import Crew, Progress, Task, cluster, lasting
+
+DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
+BYTES_PER_SAMPLE = 8192
+"""Memory that a task may take for a sample of its cell; one that matches by likelihood takes 6.4 KB of it in 2-D."""
+KEPT = ("lay", "grade", "solve", "label")
+"""Stages whose files make up the result."""
+TAKEN = ("take", "input")
+"""Partitions of a Dask collection, which know by themselves whether they are up to date."""
+FORMAT = 1
+"""Changes when stage files change their meaning: older ones are then of no use."""
+
+Names = Sequence[str] | str
+
+
+def identify(
+    data: Any,
+    *,
+    out: str | Path,
+    client: Any = None,
+    resume: bool = True,
+    samples_per_cell: int | None = None,
+    position: Names | None = None,
+    velocity: Names | None = None,
+    time: str | None = None,
+    trajectory: str | None = None,
+    tidy: bool = True,
+    progress: Progress | None = None,
+) -> DistributedIdentification:
+    """The same answer as `eigenwell.identify`, for data in partitions that need not fit in memory.
+
+    `data` is a Dask DataFrame, a Dask Array (n, 2 d) of positions and then velocities, or Parquet files: a folder, a pattern,
+    or a list. `client` is your Dask client; without one, the current client, or a cluster on this machine for the time
+    of the call. `out` is a folder that this process and all workers see. It takes the result, and the work of
+    finished stages, so that a run that was broken off goes on where it was (`resume=False` starts over).
+
+    Columns are recognised by their names; `position`, `velocity`, `time` and `trajectory` say otherwise. With a column of
+    trajectories, rows that share a value are one trajectory, in whatever partition, in order of time. `samples_per_cell` is how
+    many samples one task matches; it follows from the memory of the workers. `tidy` removes stage files at the end, but for
+    those that `learn` reads. `progress(stage, done, total)` is called as tasks finish.
+    """
+    arrow()
+    wanted = Wanted(_names(position), _names(velocity), time, trajectory)
+    folder = Path(out).absolute()
+    (folder / "work").mkdir(parents=True, exist_ok=True)
+    with cluster(client) as crew_client:
+        if not resume:
+            _clear(folder)
+        size = _cell_size(crew_client, folder, samples_per_cell)
+
+        def run() -> DistributedIdentification:
+            files, name = _files(data, crew_client, folder, progress)
+            parts, columns = open_parts(files, wanted)
+            key = fingerprint(parts if name is None else [], columns, {"cell": size, "format": FORMAT, "name": name})
+            _begin(folder, key, size)
+            if (folder / "summary.json").exists() and intact(folder, KEPT, key):
+                return DistributedIdentification.open(folder)
+            return Run(Crew(crew_client, folder, key, progress), parts, columns, size).whole()
+
+        try:
+            found: DistributedIdentification = lasting(run)
+        finally:
+            sweep(folder)
+        if tidy:
+            _clear_work(folder, but=KEPT)
+        return found
+
+
+def _names(names: Names | None) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    return tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(map(str, names))
+
+
+def _files(data: Any, client: Any, folder: Path, progress: Progress | None) -> tuple[list[Path], str | None]:
+    """Parquet files of the input; those of a Dask collection are written by its own tasks."""
+    taken = partitions_of(data)
+    if taken is None:
+        if not isinstance(data, str | Path | list | tuple):
+            raise DataError(
+                f"Expected a Dask DataFrame, a Dask Array or Parquet files, got {type(data).__name__}. What fits in memory goes "
+                "to eigenwell.identify."
+            )
+        return find_files(data), None
+    partitions, name = taken
+    names = [f"part-{k:05d}" for k in range(len(partitions))]
+    tasks = [Task("take", n, take_partition, {"name": n}, f"partition {k}") for k, n in enumerate(names)]
+    Crew(client, folder, name, progress).stage(tasks, partitions)
+    return [folder / "work" / "input" / f"{n}.parquet" for n in names], name
+
+
+def _cell_size(client: Any, folder: Path, asked: int | None) -> int:
+    if asked is not None:
+        if not (isinstance(asked, int) and asked > 0):
+            raise DataError(f"Expected samples_per_cell as a whole number > 0, got {asked!r}.")
+        return asked
+    try:  # a run that goes on keeps its cells, whatever the workers of today
+        return int(json.loads((folder / "work" / "run.json").read_text())["cell"])
+    except (OSError, ValueError, KeyError):
+        pass
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    except TypeError:  # older versions always tell of all workers
+        workers = client.scheduler_info()["workers"].values()
+    shares = [w["memory_limit"] / w["nthreads"] for w in workers if w.get("memory_limit")]
+    if not shares:
+        return DEFAULT_CELL
+    return int(np.clip(min(shares) / BYTES_PER_SAMPLE, SMALLEST_CELL, LARGEST_CELL))
+
+
+def _begin(folder: Path, key: str, size: int) -> None:
+    """Forget result and work of other data: from here on, a summary in the folder is one of this run."""
+    said = json.dumps({"key": key, "cell": size})
+    note = folder / "work" / "run.json"
+    if not note.exists() or note.read_text() != said:
+        _clear(folder, but=TAKEN)
+        put(note, lambda handle: handle.write(said.encode()), lasting=True)
+
+
+def _clear(folder: Path, but: Sequence[str] = ()) -> None:
+    for name in ("summary.json", "paths.parquet", "attractors.parquet"):
+        (folder / name).unlink(missing_ok=True)
+    for name in ("labels", "embeddings"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    _clear_work(folder, but)
+
+
+def _clear_work(folder: Path, but: Sequence[str]) -> None:
+    for stage in (folder / "work").iterdir():
+        if stage.is_dir() and stage.name not in but:
+            shutil.rmtree(stage, ignore_errors=True)

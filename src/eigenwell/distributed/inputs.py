@@ -1,0 +1,246 @@
+"""The input in parts: row groups of Parquet files, each small enough for one task, numbered through in their order."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import FloatArray
+from ..demonstrations import DataError
+from ..files.columns import Columns, recognise
+from ..files.errors import EmptyFile, MissingFile, UnknownColumns, UnreadableFile, missing_extra, unreadable
+from ..files.recording import Wanted
+from .folder import Products
+
+ROWS = 1_000_000
+"""Rows of a part, unless a single row group has more: a task holds about ten times the bytes of its rows."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows `offset` to `offset + rows` of the whole: some row groups of a file that must not change meanwhile."""
+
+    index: int
+    path: str
+    groups: tuple[int, int]
+    rows: int
+    offset: int
+    size: int
+    changed: int
+
+    @property
+    def name(self) -> str:
+        return f"part-{self.index:05d}"
+
+    @property
+    def about(self) -> str:
+        return f"partition {self.index} ({self.path})"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Positions, velocities where there are any, and what else the part says of its rows."""
+
+    x: FloatArray
+    v: FloatArray | None
+    time: NDArray[Any] | None
+    trajectory: NDArray[Any] | None
+
+
+def find_files(data: Any) -> list[Path]:
+    """Parquet files of a folder, a pattern, or a list of them."""
+    given = [data] if isinstance(data, str | os.PathLike) else list(data)
+    if not given:
+        raise MissingFile("Expected at least one Parquet file, got none.")
+    files: list[Path] = []
+    for one in given:
+        path = Path(one)
+        if path.is_dir():
+            inside = [p for p in path.rglob("*") if p.suffix in (".parquet", ".pq") and not p.name.startswith(".")]
+            if not inside:
+                raise EmptyFile(f"Expected Parquet files in the folder {path}, found none.")
+            files += sorted(inside, key=_natural)
+        elif glob.has_magic(str(one)) and not path.exists():
+            matching = sorted(map(Path, glob.glob(str(one), recursive=True)), key=_natural)
+            if not matching:
+                raise MissingFile(f"Expected files that match {one}, found none.")
+            files += matching
+        else:
+            files.append(path)
+    return files
+
+
+def _natural(path: Path) -> list[tuple[int, int | str]]:
+    return [(0, int(s)) if s.isdigit() else (1, s) for s in re.split(r"(\d+)", str(path).lower()) if s]
+
+
+def open_parts(files: Sequence[Path], wanted: Wanted, rows: int = ROWS) -> tuple[list[Part], Columns]:
+    """The parts of all files, and what their columns are; only the descriptions of the files are read.
+
+    Files without rows have no part.
+    """
+    _, pq = arrow()
+    parts: list[Part] = []
+    columns: Columns | None = None
+    offset = 0
+    for number, path in enumerate(files):
+        try:
+            state = path.stat()
+            with pq.ParquetFile(path) as table:
+                names = list(_numbers(table.schema_arrow))
+                counts = [table.metadata.row_group(g).num_rows for g in range(table.metadata.num_row_groups)]
+                counts = counts if any(counts) else []
+        except FileNotFoundError as error:
+            raise MissingFile(f"Expected partition {number} at {path}, found nothing there.") from error
+        except Exception as error:
+            raise _broken(number, path, error) from error
+        if columns is None:
+            columns = recognise(path, names, wanted)
+        missing = [n for n in columns.all if n not in names]
+        if missing:
+            raise UnknownColumns(
+                f"Expected the columns {list(columns.all)} of {files[0]} in every partition, got none called {missing[0]!r} in "
+                f"partition {number} ({path})."
+            )
+        start = 0
+        while start < len(counts):
+            stop = start + 1
+            while stop < len(counts) and sum(counts[start : stop + 1]) <= rows:
+                stop += 1
+            size = sum(counts[start:stop])
+            parts.append(
+                Part(len(parts), str(path.absolute()), (start, stop), size, offset, state.st_size, state.st_mtime_ns)
+            )
+            offset, start = offset + size, stop
+    assert columns is not None
+    if offset == 0:
+        raise EmptyFile(f"Expected rows in {files[0]}, got tables without any.")
+    return parts, columns
+
+
+def _broken(number: int, path: Path, error: BaseException) -> UnreadableFile:
+    return UnreadableFile(f"Partition {number}: {unreadable(path, 'a Parquet table', error)}")
+
+
+def _numbers(schema: Any) -> dict[str, tuple[str, int | None]]:
+    """Name of every column of numbers -> (column of the table, place in its list or None)."""
+    pa, _ = arrow()
+    out: dict[str, tuple[str, int | None]] = {}
+    for item in schema:
+        if pa.types.is_fixed_size_list(item.type):
+            out |= {f"{item.name}.{i}": (item.name, i) for i in range(item.type.list_size)}
+        elif not pa.types.is_nested(item.type):
+            out[item.name] = (item.name, None)
+    return out
+
+
+def read_part(part: Part, columns: Columns) -> Rows:
+    """The rows of a part, checked: finite numbers, in the number and from the file that was opened."""
+    _, pq = arrow()
+    path = Path(part.path)
+    try:
+        state = path.stat()
+        if (state.st_size, state.st_mtime_ns) != (part.size, part.changed):
+            raise UnreadableFile(
+                f"Expected {part.about} as it was when the run began, got a file that has changed since. Run again."
+            )
+        with pq.ParquetFile(path, memory_map=True) as table:
+            where = _numbers(table.schema_arrow)
+            whole = table.read_row_groups(
+                list(range(*part.groups)), columns=sorted({where[n][0] for n in columns.all}), use_threads=False
+            )
+    except FileNotFoundError as error:
+        raise MissingFile(f"Expected {part.about}, found nothing there: it was there when the run began.") from error
+    except DataError:
+        raise
+    except Exception as error:
+        raise _broken(part.index, path, error) from error
+    if whole.num_rows != part.rows:
+        raise UnreadableFile(f"Expected {part.rows} rows in {part.about}, got {whole.num_rows}.")
+
+    def column(name: str) -> NDArray[Any]:
+        source, place = where[name]
+        data = whole.column(source)
+        if place is not None:
+            flat = data.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+            return np.asarray(flat.reshape(part.rows, -1)[:, place])
+        return np.asarray(data.to_numpy())
+
+    def table_of(names: Sequence[str], what: str) -> FloatArray:
+        out = np.empty((part.rows, len(names)))
+        for k, name in enumerate(names):
+            data = column(name)
+            if data.dtype.kind not in "fiub":
+                raise UnreadableFile(f"Expected numbers in column {name!r} of {part.about}, got {data.dtype}.")
+            out[:, k] = data
+        bad = ~np.isfinite(out)
+        if bad.any():
+            rows = np.flatnonzero(bad.any(axis=1))
+            raise DataError(
+                f"Expected finite {what} in {part.about}, got {int(bad.sum())} NaN or infinite entries in {len(rows)} rows "
+                f"(first rows: {rows[:5].tolist()}). Drop or interpolate these rows first."
+            )
+        return out
+
+    return Rows(
+        table_of(columns.position, "positions"),
+        table_of(columns.velocity, "velocities") if columns.velocity else None,
+        column(columns.time) if columns.time else None,
+        column(columns.trajectory) if columns.trajectory else None,
+    )
+
+
+def fingerprint(parts: Sequence[Part], columns: Columns, settings: dict[str, Any]) -> str:
+    """Changes when a file, its rows or columns, or a setting changes: the work done so far is then of no use."""
+    said = json.dumps([[asdict(p) for p in parts], columns.all, settings], sort_keys=True, default=str)
+    return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+
+
+# --- Dask collections ---------------------------------------------------------------------------------
+
+
+def take_partition(folder: Path, partition: Any, *, name: str) -> Products:
+    """A partition of a Dask collection as a Parquet file of the work folder."""
+    pa, _ = arrow()
+    if isinstance(partition, np.ndarray):
+        half = partition.shape[1] // 2
+        named = [f"{letter}{i + 1}" for letter in "xv" for i in range(half)]
+        table = pa.table({n: np.ascontiguousarray(c) for n, c in zip(named, partition.T, strict=True)})
+    else:
+        table = pa.Table.from_pandas(partition, preserve_index=False)
+    return Products(tables={f"work/input/{name}.parquet": table}, summary={"rows": table.num_rows})
+
+
+def partitions_of(data: Any) -> tuple[list[Any], str] | None:
+    """Delayed partitions of a Dask DataFrame or Array, and a name that changes with it; None for anything else."""
+    if not hasattr(data, "to_delayed") or not hasattr(data, "__dask_graph__"):
+        return None
+    from dask.base import tokenize
+
+    if hasattr(data, "chunks"):
+        if data.ndim != 2 or data.shape[1] % 2 or data.shape[1] < 4:
+            raise DataError(
+                f"Expected a Dask Array (n, 2 d) of d positions and then d velocities, got shape {data.shape}."
+            )
+        data = data.rechunk({1: -1})
+        return [block for row in data.to_delayed() for block in row], str(tokenize(data))
+    return list(data.to_delayed()), str(tokenize(data))
+
+
+def arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise missing_extra("eigenwell.distributed", "pyarrow", "dask") from error
+    return pa, pq

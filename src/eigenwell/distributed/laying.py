@@ -1,0 +1,160 @@
+"""Whole paths: each in one task, in order of time, with what the grouping of their ends asks about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .._types import BoolArray, FloatArray, IntArray
+from ..paths.builders import whole_enough
+from ..paths.fragments import along
+from ..paths.grading import end_pace, is_orbit
+from .folder import Products, fetch
+
+
+def layout(folder: Path, *, absorbed: bool, per_bucket: int) -> Products:
+    """Which chains make up which path, and which paths are laid in one task: those that end near each other.
+
+    Paths are numbered as on a single machine, by the chain that took the others up.
+    """
+    lengths = np.array(fetch(folder, "stitch", "stitch", "lengths"))
+    host = np.array(fetch(folder, "absorb", "absorb", "host")) if absorbed else np.arange(len(lengths))
+    owners, path = np.unique(host, return_inverse=True)
+    path = path.reshape(-1)
+    samples = np.bincount(path, weights=lengths).astype(np.intp)
+    order = np.argsort(fetch(folder, "stitch", "stitch", "tail_cell")[owners], kind="stable")
+    bucket = np.empty(len(owners), dtype=np.intp)
+    bucket[order] = np.maximum(np.cumsum(samples[order]) - 1, 0) // per_bucket
+    bucket = np.unique(bucket, return_inverse=True)[1].reshape(-1)
+    return Products(
+        arrays={
+            "path": path,
+            "guest": host != np.arange(len(lengths)),
+            "bucket": bucket,
+            "usable": whole_enough(samples),
+        },
+        summary={"buckets": int(bucket.max()) + 1},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """Samples path after path: id, the id of the sample each repeats (or its own), place along the path, x and v."""
+
+    path: IntArray
+    ids: IntArray
+    first: IntArray
+    key: FloatArray
+    x: FloatArray
+    v: FloatArray
+
+    def take(self, order: IntArray) -> Laid:
+        return Laid(*(getattr(self, name)[order] for name in ("path", "ids", "first", "key", "x", "v")))
+
+
+def lay(folder: Path, *, bucket: int, names: Sequence[str], dt: float, offsets: Sequence[int]) -> Products:
+    """The paths of one bucket."""
+    chain, start, length, bounds = (
+        fetch(folder, "stitch", "stitch", a) for a in ("chain", "start", "length", "bounds")
+    )
+    path_of, guest, bucket_of = (np.array(fetch(folder, "layout", "layout", a)) for a in ("path", "guest", "bucket"))
+    pieces = np.flatnonzero(bucket_of[path_of[chain]] == bucket)
+    chain, start, piece_length = chain[pieces], start[pieces], length[pieces]
+    path, is_guest = path_of[chain], guest[chain]
+    order = np.lexsort((start, chain, is_guest, path))
+    to = np.empty(len(pieces), dtype=np.intp)
+    to[order] = np.cumsum(piece_length[order]) - piece_length[order]
+    cell = np.searchsorted(bounds, pieces, side="right") - 1
+    total = int(piece_length.sum())
+    rows: FloatArray | None = None
+    again: list[FloatArray] = []
+    for c in np.unique(cell).tolist():
+        here = np.flatnonzero(cell == c)
+        in_cell = np.array(length[int(bounds[c]) : int(bounds[c + 1])])
+        begin = (np.cumsum(in_cell) - in_cell)[pieces[here] - int(bounds[c])]
+        source, target = spread(begin, piece_length[here]), spread(to[here], piece_length[here])
+        matched = fetch(folder, "match", names[c], "rows")
+        if rows is None:
+            rows = np.empty((total, matched.shape[1]))
+        rows[target] = matched[source]
+        repeats = np.array(fetch(folder, "match", names[c], "repeats"))
+        if len(repeats):
+            moved = np.full(len(matched), -1, dtype=np.intp)
+            moved[source] = target
+            placed = moved[repeats[:, 1].astype(np.intp)]
+            again.append(np.column_stack([repeats[:, 0], placed])[placed >= 0])
+    assert rows is not None
+    by_row = np.repeat(order, piece_length[order])
+    key = (spread(start[order], piece_length[order])).astype(np.float64)
+    d = rows.shape[1] // 2
+    ids = rows[:, 0].astype(np.intp)
+    laid = Laid(path[by_row], ids, ids, key, rows[:, 1 : 1 + d], rows[:, 1 + d :])
+    if is_guest.any():
+        _place_guests(laid, is_guest[by_row], dt)
+    extra = np.concatenate(again) if again else np.empty((0, 2))
+    if is_guest.any() or len(extra):
+        laid = _with_repeats(laid, extra)
+    usable = fetch(folder, "layout", "layout", "usable")[np.unique(path)]
+    return finish(laid, np.asarray(usable), offsets)
+
+
+def spread(begin: IntArray, count: IntArray) -> IntArray:
+    """begin[0], begin[0] + 1, ..., count[0] of them, then those of begin[1], ..."""
+    return np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+
+
+def _place_guests(laid: Laid, guest: BoolArray, dt: float) -> None:
+    for path in np.unique(laid.path[guest]):
+        mine = np.flatnonzero(laid.path == path)
+        members, guests = mine[~guest[mine]], mine[guest[mine]]
+        laid.key[guests] = along(laid.x, dt * laid.v[members], guests, members)[0]
+
+
+def _with_repeats(laid: Laid, extra: FloatArray) -> Laid:
+    """Every repeat right behind the sample it repeats."""
+    of = extra[:, 1].astype(np.intp)
+    more = laid.take(of)
+    both = Laid(
+        np.concatenate([laid.path, more.path]),
+        np.concatenate([laid.ids, extra[:, 0].astype(np.intp)]),
+        np.concatenate([laid.first, more.ids]),
+        np.concatenate([laid.key, more.key]),
+        np.concatenate([laid.x, more.x]),
+        np.concatenate([laid.v, more.v]),
+    )
+    return both.take(np.lexsort((both.ids, both.first, both.key, both.path)))
+
+
+def finish(laid: Laid, usable: BoolArray, offsets: Sequence[int]) -> Products:
+    """Rows in order; a table [path, rows, first id, pace, orbit, usable, start, end] of the paths; rows [id, path, position]
+    in the order of the input, with `bounds` of its partitions. `usable` has an entry for every path."""
+    path, ids, x, v = laid.path, laid.ids, np.ascontiguousarray(laid.x), np.ascontiguousarray(laid.v)
+    begin = np.flatnonzero(np.concatenate([[True], np.diff(path) != 0]))
+    end = np.append(begin[1:], len(path))
+    spans = list(zip(begin.tolist(), end.tolist(), strict=True))
+    table = np.column_stack(
+        [
+            path[begin],
+            end - begin,
+            ids[begin],
+            [end_pace(v[a:b]) for a, b in spans],
+            [is_orbit(x[a:b], v[a:b]) for a, b in spans],
+            usable,
+            x[begin],
+            x[end - 1],
+        ]
+    )
+    position = np.arange(len(path)) - np.repeat(begin, end - begin)
+    back = np.argsort(ids)
+    return Products(
+        arrays={
+            "rows": np.column_stack([ids, x, v]),
+            "paths": table,
+            "back": np.column_stack([ids, path, position])[back],
+            "bounds": np.searchsorted(ids[back], offsets),
+        },
+        summary={"paths": len(table), "samples": len(path), "repeats": int((laid.ids != laid.first).sum())},
+    )

@@ -1,0 +1,265 @@
+"""The stages of a run, one after the other, each from the files of the last."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._types import FloatArray
+from ..demonstrations import Caution, DataError
+from ..files.columns import Columns
+from ..paths.builders import resolution
+from ..paths.kinematics import MEASURED
+from . import absorbing, answering, laying, likelihood, matching, one_cell, splitting, stitching, survey, trajectories
+from .folder import put, settle
+from .inputs import Part, arrow
+from .moments import Moments
+from .result import DistributedIdentification
+from .stages import Crew, Task
+
+_BORDERS = Caution(
+    "matched-in-cells",
+    "The samples are noisy or have several rates, and were matched in cells: where cells meet, links may differ from those "
+    "of a single machine. Larger cells (samples_per_cell) have less border.",
+)
+
+
+_TIME = Caution(
+    "time-not-used",
+    "The column of time was not used, because no column tells trajectories apart: the samples were taken as unordered. "
+    "Say trajectory=... if there is one.",
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the laid paths are, and what the grouping of their ends needs besides."""
+
+    names: list[str]
+    resolution: float
+    trusted_ends: bool
+    warnings: tuple[Caution, ...]
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """`cell` is the number of samples that one task takes on."""
+
+    crew: Crew
+    parts: list[Part]
+    columns: Columns
+    cell: int
+
+    @property
+    def total(self) -> int:
+        return self.parts[-1].offset + self.parts[-1].rows
+
+    @property
+    def offsets(self) -> list[int]:
+        return [p.offset for p in self.parts] + [self.total]
+
+    @property
+    def part_names(self) -> list[str]:
+        return [p.name for p in self.parts]
+
+    def per_part(self, stage: str, function: Any, **arguments: Any) -> list[dict[str, Any]]:
+        shared = {"columns": self.columns} | arguments
+        tasks = [Task(stage, p.name, function, {"part": p} | shared, p.about) for p in self.parts]
+        return self.crew.stage(tasks)
+
+    def whole(self) -> DistributedIdentification:
+        if not self.columns.velocity and self.columns.trajectory is None:
+            raise DataError(
+                f"Expected velocities, or a column of trajectories beside time, got the columns {list(self.columns.all)}. "
+                "Say which they are with velocity=... or trajectory=..."
+            )
+        cells = max(1, -(-self.total // self.cell))
+        drawn = max(survey.PER_CELL * cells, survey.FEWEST) / self.total
+        seen = self.per_part("survey", survey.survey, drawn=drawn)
+        warnings = self.columns.warnings + survey.check(seen, len(self.columns.position), bool(self.columns.velocity))
+        if self.columns.time is not None and self.columns.trajectory is None:
+            warnings += (_TIME,)
+        filled = [s for s in seen if s["low"] is not None]
+        low, high = np.min([s["low"] for s in filled], axis=0), np.max([s["high"] for s in filled], axis=0)
+        moments = Moments.pooled(Moments.read(s["moments"]) for s in filled)
+        if self.columns.trajectory is not None:
+            laid = self._known()
+        elif cells == 1:
+            laid = self._in_one()
+        else:
+            survey.check_places(seen, self.total, len(self.columns.position))
+            laid = self._in_cells(cells)
+        return self._answer(replace(laid, warnings=warnings + laid.warnings), moments, low, high)
+
+    def _known(self) -> Found:
+        buckets = max(1, -(-self.total // self.cell))
+        self.per_part("sort", trajectories.sort, buckets=buckets)
+        names = [f"bucket-{b:05d}" for b in range(buckets)]
+        shared = {"names": self.part_names, "offsets": self.offsets, "columns": self.columns}
+        told = self.crew.stage([Task("lay", n, trajectories.lay, {"bucket": b} | shared) for b, n in enumerate(names)])
+        names = [n for n, t in zip(names, told, strict=True) if t["paths"]]
+        typical = self.crew.one(Task("steps", "steps", trajectories.typical_step, {"names": names}))["step"]
+        warnings = trajectories.cautions(told) + _repeated(sum(t["repeats"] for t in told), self.total)
+        return Found(names, typical, True, warnings, {"cells": buckets, "way": "trajectories"})
+
+    def _in_one(self) -> Found:
+        name = "bucket-00000"
+        arguments = {"parts": self.parts, "columns": self.columns, "offsets": self.offsets}
+        told = self.crew.one(Task("lay", name, one_cell.find_paths, arguments, "all samples"))
+        repeats = _repeated(told["repeats"], self.total)
+        return Found([name], told["resolution"], False, repeats, {"cells": 1, "way": "one cell"})
+
+    def _in_cells(self, cells: int) -> Found:
+        names = self.part_names
+        in_doubt = Task("doubt", "doubt", survey.nothing_more)
+        if not self.crew.has(in_doubt):  # a run that goes on need not try again
+            self.crew.one(self._plan(cells))
+            self.per_part("neighbours", survey.neighbours)
+            dt = self.crew.one(Task("step", "step", survey.time_step, {"names": names}))["dt"]
+            laid = None if dt is None else self._beyond_doubt(cells, dt)
+            if laid is not None:
+                return laid
+            self.crew.one(in_doubt)
+        return self._by_likelihood(max(cells, -(-self.total // likelihood.LARGEST_CELL)))
+
+    def _plan(self, cells: int) -> Task:
+        return Task("plan", "plan", survey.plan, {"names": self.part_names, "count": cells})
+
+    def _beyond_doubt(self, cells: int, dt: float) -> Found | None:
+        """Cells that match by halfway meeting; None where one time step does not serve all samples."""
+        copies = sum(s["copies"] for s in self.per_part("split", splitting.split, dt=dt))
+        names = [f"cell-{c:05d}" for c in range(cells)]
+        # Repeated samples count in the total but are measured once: up to four copies of everything leave enough.
+        shared = {"names": self.part_names, "dt": dt, "measured": 4 * MEASURED / self.total}
+        cuts: dict[int, list[int]] = {}
+        while True:
+            matched = self.crew.stage(
+                [
+                    Task("match", n, matching.match, {"cell": c, "cuts": cuts.get(c, [])} | shared, f"cell {c}")
+                    for c, n in enumerate(names)
+                ]
+            )
+            arguments = {"names": names, "summaries": matched, "dt": dt, "cuts": sum(map(len, cuts.values()))}
+            told = self.crew.one(Task("stitch", "stitch", stitching.stitch, arguments))
+            if not told["common"]:
+                return None
+            if not told["cuts"]:
+                break
+            for cell, sample in told["cuts"]:
+                cuts.setdefault(cell, []).append(sample)
+        facts = {"cells": cells, "way": "beyond doubt", "dt": dt, "halo_copies": copies}
+        return self._lay(names, matched, told, dt, facts)
+
+    def _by_likelihood(self, cells: int) -> Found:
+        """Cells with a wide halo that are matched as a single machine would; at their borders in doubt."""
+        self.crew.one(self._plan(cells))
+        self.per_part("neighbours", survey.neighbours)
+        step = self.crew.one(Task("step", "wide", likelihood.typical_step, {"names": self.part_names}))["step"]
+        halo = likelihood.HALO * step
+        copies = sum(s["copies"] for s in self.per_part("wide", likelihood.split_wide, halo=halo))
+        names = [f"cell-{c:05d}" for c in range(cells)]
+        shared = {"names": self.part_names}
+        matched = self.crew.stage(
+            [Task("match", n, likelihood.match_likely, {"cell": c} | shared, f"cell {c}") for c, n in enumerate(names)]
+        )
+        arguments = {"names": names, "summaries": matched}
+        told = self.crew.one(Task("stitch", "stitch", stitching.stitch_likely, arguments))
+        facts = {"cells": cells, "way": "likelihood", "dt": told["dt"], "halo_copies": copies, "halo": halo}
+        laid = self._lay(names, matched, told, told["dt"], facts)
+        return replace(laid, warnings=(*laid.warnings, _BORDERS))
+
+    def _lay(
+        self, names: list[str], matched: list[dict[str, Any]], told: dict[str, Any], dt: float, facts: dict[str, Any]
+    ) -> Found:
+        """Whole paths from the chains that were stitched."""
+        if told["crumbs"]:
+            self._absorb(names, dt, told["scales"], max(m["fastest"] for m in matched))
+        place = self.crew.one(
+            Task("layout", "layout", laying.layout, {"absorbed": told["crumbs"], "per_bucket": self.cell})
+        )
+        buckets = [f"bucket-{b:05d}" for b in range(place["buckets"])]
+        share = {"names": names, "dt": dt, "offsets": self.offsets}
+        self.crew.stage([Task("lay", n, laying.lay, {"bucket": b} | share) for b, n in enumerate(buckets)])
+        step, noise = told["scales"][:2]
+        repeats = _repeated(self.total - told["samples"], self.total)
+        return Found(buckets, resolution(step, noise), False, repeats, facts)
+
+    def _absorb(self, names: list[str], dt: float, scales: list[float], fastest: float) -> None:
+        shared = {"names": names, "dt": dt, "scales": scales, "fastest": fastest}
+        where = [(n, {"name": n, "cell": c}) for c, n in enumerate(names)]
+        self.crew.stage([Task("sweep", n, absorbing.sweep_up, here) for n, here in where])
+        self.crew.stage([Task("around", n, absorbing.look_around, here | shared) for n, here in where])
+        self.crew.one(Task("absorb", "absorb", absorbing.absorb, {"names": names}))
+
+    def _answer(self, laid: Found, moments: Moments, low: FloatArray, high: FloatArray) -> DistributedIdentification:
+        arguments = {
+            "names": laid.names,
+            "resolution": laid.resolution,
+            "radius": float(np.sqrt(moments.variance.sum())),
+            "extent": float((high - low).max()),
+            "trusted_ends": laid.trusted_ends,
+        }
+        graded = self.crew.one(Task("grade", "grade", answering.grade, arguments))
+        shared = {"names": laid.names, "eigenpairs": graded["eigenpairs"]}
+        runs = answering.batches(graded["samples"])
+        solved = self.crew.stage(
+            [
+                Task("solve", f"attractors-{r[0]:05d}", answering.solve, {"which": r} | shared, f"sub-dynamics {r[0]}")
+                for r in runs
+            ]
+        )
+        located = [one for s in solved for one in s["located"]]
+        self.crew.stage(
+            [Task("label", p.name, answering.label, {"part": p, "names": laid.names}, p.about) for p in self.parts]
+        )
+        warnings = [[c.name, c.message] for c in laid.warnings] + graded["warnings"]
+        folder = self.crew.folder
+        self._write_attractors(located, graded)
+        # The summary says that everything is there: not before it is on the disk.
+        settle([*folder.glob("labels/*.parquet"), *folder.glob("embeddings/*.parquet"), folder / "paths.parquet"])
+        summary = {
+            "n_samples": self.total,
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "n_attractors": graded["attractors"],
+            "confidence": graded["confidence"],
+            "arrived": graded["arrived"],
+            "grouping": graded["grouping"],
+            "paths": graded["paths"],
+            "samples": graded["samples"],
+            "located": located,
+            "warnings": warnings,
+            "partitions": [f"labels/{p.name}.parquet" for p in self.parts],
+            "inputs": [{"file": p.path, "rows": p.rows, "first_sample": p.offset} for p in self.parts],
+            "facts": laid.facts | {"run": self.crew.run_key, "laid": laid.names},
+        }
+        text = json.dumps(summary, indent=1).encode()
+        put(folder / "summary.json", lambda handle: handle.write(text), lasting=True)
+        return DistributedIdentification.open(folder)
+
+    def _write_attractors(self, located: list[dict[str, Any]], graded: dict[str, Any]) -> None:
+        pa, pq = arrow()
+        columns: dict[str, Any] = {
+            "label": [one["q"] for one in located],
+            "paths": graded["paths"],
+            "samples": graded["samples"],
+        }
+        for what, name in (("x", "position"), ("error_x", "standard_error")):
+            table = np.array([one[name] for one in located])
+            columns |= {f"{what}{i + 1}": column.tolist() for i, column in enumerate(table.T)}
+        put(
+            self.crew.folder / "attractors.parquet",
+            lambda handle: pq.write_table(pa.table(columns), handle),
+            lasting=True,
+        )
+
+
+def _repeated(count: int, total: int) -> tuple[Caution, ...]:
+    if count == 0:
+        return ()
+    said = f"{count} of {total} samples repeat another one exactly; each is counted once."
+    return (Caution("duplicated-samples", said),)

@@ -1,0 +1,260 @@
+"""Data in partitions: the answer of a single machine, whatever the partitions and the cells."""
+
+import json
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.metrics import adjusted_rand_score
+from typer.testing import CliRunner
+
+import eigenwell as ew
+from distributed import Client, LocalCluster
+from eigenwell import distributed
+from eigenwell.cli.app import app
+from eigenwell.distributed.cells import Cells, by_cell
+from eigenwell.distributed.moments import Moments
+from eigenwell.learning import Recipe
+
+
+@pytest.fixture(scope="module")
+def client():
+    settings = dict(processes=True, n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    with LocalCluster(**settings) as cluster, Client(cluster) as client:
+        yield client
+
+
+def frame(x, v, **more):
+    names = [f"x{i + 1}" for i in range(x.shape[1])] + [f"v{i + 1}" for i in range(x.shape[1])]
+    return pd.DataFrame(dict(zip(names, np.hstack([x, v]).T, strict=True)) | more)
+
+
+def write(folder, table, parts):
+    folder.mkdir()
+    for k, rows in enumerate(np.array_split(np.arange(len(table)), parts)):
+        pq.write_table(pa.Table.from_pandas(table.iloc[rows], preserve_index=False), folder / f"part-{k}.parquet")
+    return folder
+
+
+def assert_same(found, alone):
+    """Labels, paths, order along them, attractors, doubts: all that a single machine says."""
+    np.testing.assert_array_equal(found.labels(), alone.labels)
+    path, position = np.full(len(alone.labels), -1), np.full(len(alone.labels), -1)
+    for k in range(alone.graph.n_paths):
+        nodes = alone.graph.path(k)
+        path[nodes], position[nodes] = k, np.arange(len(nodes))
+    np.testing.assert_array_equal(found.paths(), path)
+    np.testing.assert_array_equal(found.positions(), position)
+    np.testing.assert_allclose(found.attractors, alone.attractors, atol=1e-10)
+    np.testing.assert_allclose(found.uncertainty, alone.uncertainty, rtol=1e-6)
+    assert found.confidence == pytest.approx(alone.confidence, abs=1e-9)
+    assert [str(w) for w in found.warnings] == [str(w) for w in alone.warnings]
+    for q in range(alone.n_attractors):
+        samples, embedding = found.embedding(q)
+        np.testing.assert_array_equal(samples, alone.members(q))
+        np.testing.assert_allclose(embedding, alone.embeddings[q], atol=1e-9)
+        np.testing.assert_allclose(found.eigenvalues[q], alone.spectra[q].eigenvalues, atol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7, 32])
+@pytest.mark.parametrize("system", [ew.systems.heart, ew.systems.duffing, ew.systems.four_wells], ids=lambda s: s.name)
+def test_every_partitioning_gives_the_answer_of_one_machine(client, tmp_path, system, parts):
+    demos = system.sample(seed=parts).shuffled(parts)
+    alone = ew.identify(demos.x, demos.v)
+    source = write(tmp_path / "in", frame(demos.x, demos.v), parts)
+    found = distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=400 + 100 * parts)
+    assert found.facts["way"] == "beyond doubt"
+    assert found.facts["cells"] > 1
+    assert_same(found, alone)
+
+
+def spoiled(kind, rng):
+    """Samples with gaps, with crumbs beside the paths, with repeats, or with an orbit that closes exactly."""
+    demos = ew.systems.heart.sample(seed=4)
+    x, v, n = demos.x, demos.v, demos.n_samples
+    if kind == "dropped":
+        rows = np.flatnonzero(rng.random(n) > 0.03)
+    elif kind == "gaps":
+        lost = (rng.integers(0, n - 20, 25)[:, None] + np.arange(rng.integers(2, 12))).ravel()
+        rows = np.setdiff1d(np.arange(n), lost)
+    elif kind == "repeats":
+        rows = np.concatenate([np.arange(n), rng.integers(0, n, 600)])
+    elif kind == "crumbs":
+        start = rng.integers(0, n - 20, 8)
+        x = np.concatenate([x, *(x[a : a + 6] + 1e-4 for a in start)])
+        v = np.concatenate([v, *(v[a : a + 6] for a in start)])
+        rows = np.arange(len(x))
+    else:
+        angle = np.arange(1000) * 2 * np.pi / 1000
+        x = np.concatenate([x, 5 + np.column_stack([np.cos(angle), np.sin(angle)])])
+        v = np.concatenate([v, 0.2 * np.pi * np.column_stack([-np.sin(angle), np.cos(angle)])])
+        rows = np.arange(len(x))
+    rows = rng.permutation(rows)
+    return x[rows], v[rows]
+
+
+@pytest.mark.parametrize("kind", ["dropped", "gaps", "repeats", "crumbs", "closed"])
+def test_gaps_crumbs_repeats_and_loops_across_cells(client, tmp_path, kind):
+    x, v = spoiled(kind, np.random.default_rng(1))
+    source = write(tmp_path / "in", frame(x, v), 5)
+    found = distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=600)
+    assert found.facts["way"] == "beyond doubt"
+    assert_same(found, ew.identify(x, v))
+
+
+def test_three_dimensions(client, tmp_path):
+    demos = ew.systems.three_d.sample(seed=0, n_per_attractor=4).shuffled(0)
+    source = write(tmp_path / "in", frame(demos.x, demos.v), 3)
+    found = distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=2000)
+    assert_same(found, ew.identify(demos.x, demos.v))
+
+
+@pytest.mark.parametrize("parts", [2, 7])
+def test_composites_that_fit_in_one_cell(client, tmp_path, parts):
+    demos = ew.datasets.composite(parts, every=2)
+    source = write(tmp_path / "in", frame(demos.x, demos.v), parts)
+    found = distributed.identify(source, out=tmp_path / "out", client=client)
+    assert found.facts["way"] == "one cell"
+    assert_same(found, ew.identify(demos.x, demos.v))
+
+
+def test_noisy_samples_in_several_cells(client, tmp_path):
+    demos = ew.datasets.composite(0)
+    source = write(tmp_path / "in", frame(demos.x, demos.v), 3)
+    found = distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=4000)
+    assert found.facts["way"] == "likelihood"
+    assert found.n_attractors == len(demos.truth.attractors)
+    assert adjusted_rand_score(demos.truth.labels, found.labels()) > 0.99
+    assert "matched-in-cells" in {w.name for w in found.warnings}
+
+
+def test_dask_collections(client, tmp_path):
+    demos = ew.systems.heart.sample(seed=0, frequency=50).shuffled(0)
+    alone = ew.identify(demos.x, demos.v)
+    table = dd.from_pandas(frame(demos.x, demos.v), npartitions=3, sort=False)
+    found = distributed.identify(table, out=tmp_path / "frame", client=client, samples_per_cell=1000)
+    assert_same(found, alone)
+    labels = found.frame()
+    assert labels.npartitions == len(found.partitions)
+    np.testing.assert_array_equal(labels["label"].compute(), alone.labels)
+    array = da.from_array(np.hstack([demos.x, demos.v]), chunks=(700, 3))
+    assert_same(distributed.identify(array, out=tmp_path / "array", client=client, samples_per_cell=1000), alone)
+
+
+def test_known_trajectories_in_any_order(client, tmp_path):
+    demos = ew.systems.heart.sample(seed=0, frequency=50)
+    alone = ew.identify(demos)
+    owner = np.repeat([f"run {k}" for k in range(demos.n_trajectories)], np.diff(demos.offsets))
+    time = np.concatenate([np.arange(len(x)) / 50 for x, _ in demos.trajectories()])
+    table = frame(demos.x, demos.v, trajectory=owner, time=time)
+    order = np.random.default_rng(0).permutation(len(table))
+    source = write(tmp_path / "in", table.iloc[order], 4)
+    found = distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=800)
+    assert found.facts["way"] == "trajectories"
+    np.testing.assert_array_equal(found.labels(), alone.labels[order])
+    np.testing.assert_allclose(found.attractors, alone.attractors, atol=1e-10)
+    assert found.confidence == pytest.approx(alone.confidence)
+    # A partition given twice adds rows, and nothing else.
+    again = distributed.identify(
+        [*sorted(source.iterdir()), source / "part-1.parquet"],
+        out=tmp_path / "again",
+        client=client,
+        samples_per_cell=800,
+    )
+    np.testing.assert_array_equal(again.labels()[: len(order)], alone.labels[order])
+    np.testing.assert_allclose(again.attractors, found.attractors, atol=1e-2)
+    # Time stamps alone are enough: velocities are estimated as on one machine.
+    positions = write(tmp_path / "positions", table.drop(columns=["v1", "v2"]).iloc[order], 2)
+    timed = distributed.identify(positions, out=tmp_path / "out2", client=client)
+    np.testing.assert_array_equal(timed.labels(), alone.labels[order])
+    assert "velocities-estimated" in {w.name for w in timed.warnings}
+
+
+def test_learned_fields_are_stable_at_their_attractors(client, tmp_path):
+    demos = ew.systems.heart.sample(seed=0, frequency=20).shuffled()
+    source = write(tmp_path / "in", frame(demos.x, demos.v), 2)
+    found = distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=500)
+    told = []
+    field = distributed.learn(
+        found,
+        client=client,
+        recipe=Recipe(steps=20, layers=2, features=8, nodes=200, velocity=0.0, direction=0.0),
+        progress=lambda *said: told.append(said),
+    )
+    assert len(field.fields) == 2
+    np.testing.assert_allclose([one.attractor for one in field.fields], found.attractors, atol=1e-5)
+    np.testing.assert_array_equal(field.predict(field.fields[0].attractor), 0)
+    assert told[-1] == ("learn", 2, 2)
+
+
+def test_without_a_client_a_cluster_is_made_and_closed(tmp_path, monkeypatch):
+    demos = ew.systems.heart.sample(seed=0, frequency=20).shuffled()
+    source = write(tmp_path / "in", frame(demos.x, demos.v), 2)
+    import distributed as dask_distributed
+
+    made = []
+
+    class Watched(LocalCluster):
+        def __init__(self, **settings):
+            super().__init__(n_workers=1, **settings)
+            made.append(self)
+
+    monkeypatch.setattr(dask_distributed, "LocalCluster", Watched)
+    monkeypatch.setattr(dask_distributed, "get_client", lambda: (_ for _ in ()).throw(ValueError()))
+    found = distributed.identify(source, out=tmp_path / "out")
+    assert found.n_attractors == 2
+    assert [one.status.name for one in made] == ["closed"]
+
+
+def test_the_command_line(client, tmp_path):
+    demos = ew.systems.heart.sample(seed=0, frequency=50).shuffled()
+    source = write(tmp_path / "in", frame(demos.x, demos.v), 3)
+    files = [str(p) for p in sorted(source.iterdir())]
+    address = client.scheduler.address
+    options = ["--dask", address, "--out", str(tmp_path / "out"), "--labels", str(tmp_path / "labels.txt")]
+    done = CliRunner().invoke(app, ["identify", *options, "--json", *files])
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    alone = ew.identify(demos.x, demos.v)
+    assert answer["n_attractors"] == 2
+    np.testing.assert_allclose(answer["attractors"], alone.attractors, atol=1e-10)
+    np.testing.assert_array_equal(np.loadtxt(tmp_path / "labels.txt"), alone.labels)
+    plain = CliRunner().invoke(app, ["identify", *options, *files])
+    assert plain.stdout.startswith("2 attractors")
+    refused = CliRunner().invoke(app, ["identify", "--dask", address, "--dt", "0.1", *files])
+    assert refused.exit_code == 2
+
+
+def test_cells_share_points_out_evenly_and_reach_all_that_is_near():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(5000, 3))
+    cells = Cells.of(points, 7)
+    home = cells.home(points)
+    assert cells.count == 7
+    np.testing.assert_allclose(np.bincount(home) / len(points), 1 / 7, rtol=0.02)
+    radius = rng.uniform(0, 0.3, len(points))
+    row, cell = cells.reached(points, radius)
+    reached = set(zip(row.tolist(), cell.tolist(), strict=True))
+    assert len(reached) == len(row)
+    for _ in range(20):
+        step = rng.normal(size=points.shape)
+        near = points + step / np.linalg.norm(step, axis=1)[:, None] * (radius * rng.random(len(radius)))[:, None]
+        assert set(zip(range(len(points)), cells.home(near).tolist(), strict=True)) <= reached
+
+
+def test_sorting_by_cell_keeps_the_order_within():
+    cell = np.array([2, 0, 2, 1, 0])
+    order, bounds = by_cell(cell, 4)
+    np.testing.assert_array_equal(order, [1, 4, 3, 0, 2])
+    np.testing.assert_array_equal(bounds, [0, 2, 3, 5, 5])
+
+
+def test_moments_of_parts_are_those_of_the_whole():
+    x = np.random.default_rng(0).normal(loc=1e6, size=(1000, 2))
+    pooled = Moments.pooled(Moments.of(part) for part in np.split(x, [0, 10, 500]))
+    np.testing.assert_allclose(pooled.mean, x.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(pooled.variance, x.var(axis=0), rtol=1e-9)

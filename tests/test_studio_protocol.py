@@ -272,6 +272,19 @@ def test_labels_differ_within_a_stroke_only_sample_by_sample():
         assert isinstance(label, int) or len(label) == len(s.t)
 
 
+def test_the_kernel_is_not_sure_of_anything():
+    answer = finding.identified(strokes_of("crossing"), Options(graph="kernel"))
+    assert answer["confidence"] is None and "sliders" in answer["confidence_words"]
+
+
+def test_a_close_call_is_called_one():
+    """Flicks so quick that their ends blur: nothing is said of a limit that could move by a factor of 1."""
+    t = np.array([0.0, 0.016, 0.033])
+    strokes = [Stroke(f"s{k}", t, np.array([[-1 + 0.05 * k, 0.6], [-0.2, 0.2], [0.6, -0.3]])) for k in range(4)]
+    assert "close call" in finding.identified(strokes, Options())["why"]
+    assert "close call" not in finding.identified(strokes_of("crossing"), Options())["why"]
+
+
 def test_sliders_that_tear_everything_apart_give_a_picture_and_no_failure():
     answer = finding.identified(strokes_of("crossing"), Options(graph="kernel", sigma=1e-5, theta_r=0.01, eps=0.99))
     assert answer["n_attractors"] == 0 and "hang together" in answer["why"]
@@ -344,7 +357,7 @@ def test_a_particle_takes_the_way_of_simulate(seed, swirl):
     assert shown["arrived"] and shown["attractor"] == 0 and len(shown["t"]) <= particles.FRAMES
     assert np.allclose(shown["x"][-1], field.attractor, atol=1e-4)
     rested = particles.path(whole, tuple(field.attractor))
-    assert rested["arrived"] and len(rested["t"]) == 1
+    assert rested["arrived"] and len(rested["t"]) == len(rested["x"]) == 2  # a way has two ends
 
 
 # --- gate and tickets ---------------------------------------------------------------------------------

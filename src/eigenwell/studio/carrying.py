@@ -108,7 +108,7 @@ def write(result: Found, field: MultiAttractorField | None, what: str) -> tuple[
             return "eigenwell-field.onnx", "application/octet-stream", (folder / "eigenwell-field.onnx").read_bytes()
         from ..export import export_c
 
-        export_c(field, folder / "eigenwell_field.h")
+        export_c(field, folder / "eigenwell_field.h", name="field")
         return "eigenwell_field.h", "text/plain", (folder / "eigenwell_field.h").read_bytes()
 
 

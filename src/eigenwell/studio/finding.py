@@ -111,7 +111,8 @@ def identified(strokes: Sequence[Stroke], options: Options) -> dict[str, Any]:
     found, x = result.found, result.demos.x
     return {
         "n_attractors": found.n_attractors,
-        "confidence": shown(found.confidence),
+        # How widely a graph of the sliders' falls apart says nothing about whether it is the right graph.
+        "confidence": shown(found.confidence) if found.grouping else None,
         "confidence_words": surety(found.confidence) if found.grouping else "as the sliders have it",
         "why": words.why(found, options),
         "labels": _labels(drawn, np.repeat(found.labels, result.every)),
@@ -136,7 +137,7 @@ def shown(values: Any) -> Any:
 def _nothing(drawn: Drawing, said: str) -> dict[str, Any]:
     return {
         "n_attractors": 0,
-        "confidence": 0.0,
+        "confidence": None,
         "confidence_words": "as the sliders have it",
         "why": f"With these settings the samples do not hang together. {said}",
         "labels": dict.fromkeys(drawn.ids, -1),

@@ -16,8 +16,9 @@ from .server import Studio
 
 HEADER_SECONDS = 10.0
 """A connection that has not finished its first request by then is closed; uvicorn itself would wait for ever."""
-CONNECTIONS = 200
-"""Open at once; a browser opens six. The next ones are closed, so that they cannot use up the file descriptors."""
+CONNECTIONS = 400
+"""Open at once; a browser opens six, and a class opens the page together.
+The next ones are closed, so that they cannot use up the file descriptors."""
 
 
 class PromptProtocol(H11Protocol):
@@ -77,7 +78,7 @@ def listen(host: str, port: int, token: str | None, ready: Callable[[str], None]
     )
     shown = f"[{host}]" if ":" in host else host
     if host in ("0.0.0.0", "::"):
-        shown = "127.0.0.1"
+        shown = own_address()
     address = f"http://{shown}:{number}/" + (f"?token={token}" if token else "")
     server = Announcing(config, lambda: ready(address))
     try:
@@ -86,6 +87,16 @@ def listen(host: str, port: int, token: str | None, ready: Callable[[str], None]
         pass
     finally:
         bound.close()
+
+
+def own_address() -> str:
+    """The address under which others on the network reach this machine, as far as it has one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # set aside for documents; UDP sends nothing until it is told to
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -51,7 +51,9 @@ def path(field: MultiAttractorField, start: tuple[float, float]) -> dict[str, An
     q = int(field.basin(at))
     t, x, arrived = to_rest(field.fields[q], at)
     arrived = arrived and bool(t[-1] <= LONGEST)
-    even = np.linspace(0.0, min(float(t[-1]), LONGEST), min(FRAMES, len(t)))
+    even = np.linspace(
+        0.0, min(float(t[-1]), LONGEST), max(2, min(FRAMES, len(t)))
+    )  # two, also for one that lies there
     states = np.column_stack([np.interp(even, t, x[:, i]) for i in (0, 1)])
     if arrived:  # and does not stop a hair beside it
         states[-1] = field.fields[q].attractor

@@ -58,12 +58,25 @@ class Options:
     theta_r: float | None = None
     eps: float | None = None
 
+    @property
+    def in_use(self) -> Options:
+        """Without sliders that move nothing."""
+        return self if self.graph == "kernel" else Options(self.order, self.graph)
+
 
 @dataclass(frozen=True, eq=False)
 class Strokes:
     rev: int
     strokes: tuple[Stroke, ...]
     options: Options
+
+    def same_as(self, other: Strokes) -> bool:
+        """The same drawing, looked at in the same way; only the revision may be another."""
+        return (
+            self.options.in_use == other.options.in_use
+            and len(self.strokes) == len(other.strokes)
+            and all(a.same_as(b) for a, b in zip(self.strokes, other.strokes, strict=True))
+        )
 
 
 @dataclass(frozen=True)

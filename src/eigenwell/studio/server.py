@@ -28,8 +28,8 @@ from .tickets import LETTERS, Tickets
 from .workers import Desk, Worker
 
 PAGE = Path(__file__).parent / "page"
-SESSIONS = 8
-"""Pages at a time; the studio is for one person, or a room with a projector."""
+SESSIONS = 32
+"""Pages at a time: a class. Strokes are answered in a tenth of a second, one page after the other; learning takes turns."""
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",

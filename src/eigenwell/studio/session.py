@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from . import protocol
@@ -35,6 +35,18 @@ class Desks:
         return self.drawing, self.learning, self.errands
 
 
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A field in bytes, the strokes it was learned from, and the newest revision that has them."""
+
+    of: Strokes
+    rev: int
+    field: bytes
+
+    def known_as(self, rev: int) -> bool:
+        return rev in (self.of.rev, self.rev)
+
+
 class Session:
     """State of one page between its first message and its last."""
 
@@ -42,7 +54,7 @@ class Session:
         self._desks, self._tickets = desks, tickets
         self.outbox: asyncio.Queue[str | None] = asyncio.Queue(UNREAD)
         self._drawn: Strokes | None = None
-        self._field: tuple[int, bytes] | None = None
+        self._field: Learned | None = None
 
     def close(self) -> None:
         """The page is gone: stop its work and forget it."""
@@ -102,6 +114,8 @@ class Session:
         self._drawn = message
         # What is being learned belongs to strokes that are no more.
         self._desks.learning.drop(self, "learn")
+        if self._field is not None and self._field.of.same_as(message):
+            self._field = replace(self._field, rev=rev)
         if not message.strokes:
             self._desks.drawing.drop(self, "strokes")
             self.say("empty", rev=rev)
@@ -109,7 +123,7 @@ class Session:
         came = time.perf_counter()
 
         def done(body: str) -> None:
-            self.say("identified", body, rev=rev, ms=_ms(came))
+            self.say("identified", body, rev=rev, ms=_ms(came), field=self._field_of(rev) is not None)
 
         self._work(self._desks.drawing, "strokes", "identify", (message.strokes, message.options), done, rev)
 
@@ -120,7 +134,7 @@ class Session:
         came = time.perf_counter()
 
         def done(answer: tuple[str, bytes]) -> None:
-            self._field = (rev, answer[1])
+            self._field = Learned(drawn, rev, answer[1])
             self.say("learned", answer[0], rev=rev, ms=_ms(came))
 
         def news(progress: dict[str, Any]) -> None:
@@ -187,7 +201,7 @@ class Session:
         return None
 
     def _field_of(self, rev: int) -> bytes | None:
-        return self._field[1] if self._field is not None and self._field[0] == rev else None
+        return self._field.field if self._field is not None and self._field.known_as(rev) else None
 
     def _work(
         self,

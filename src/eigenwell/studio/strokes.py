@@ -39,6 +39,9 @@ class Stroke:
     t: FloatArray
     x: FloatArray
 
+    def same_as(self, other: Stroke) -> bool:
+        return self.id == other.id and np.array_equal(self.t, other.t) and np.array_equal(self.x, other.x)
+
 
 @dataclass(frozen=True, eq=False)
 class Drawing:

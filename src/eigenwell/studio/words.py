@@ -26,6 +26,8 @@ _DRAWN = {
     "that the learned one takes a middle way there; draw them apart, and it can follow all.",
     "constant-dimension": "All strokes run along one axis; draw across it too.",
 }
+CLOSE = 1.5
+"""A limit that may move by less than this factor is drawn where it happens to be, and not in a gap."""
 # The library counts sub-dynamics from 0, the page counts attractors from 1.
 _COUNTED = re.compile(r"([Ss])ub-dynamics (\d+)")
 
@@ -49,6 +51,11 @@ def why(found: Identification, options: Options) -> str:
         return f"{begin} One stroke alone cannot show whether others would end there too; draw more."
     if count == ends:
         return f"{begin} Every one has its own: no two ends lie within {grouping.high:.2g} of each other. Draw more to each."
+    if grouping.high < CLOSE * grouping.low:
+        return (
+            f"{begin} But that is a close call: ends up to {grouping.low:.2g} apart count as one place, and with a slightly "
+            "different limit the number would change. Draw to the same spot, and slow down before you lift."
+        )
     apart = "and no end lies outside" if count == 1 else f"and the places are {grouping.high:.2g} or more apart"
     room = f"{float(f'{grouping.high / grouping.low:.2g}'):g}"
     return (

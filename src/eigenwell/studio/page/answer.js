@@ -18,10 +18,12 @@ export class Answer {
     write("count-noun", n === 1 ? "attractor" : "attractors");
     // Beside the sliders, where the large number is out of sight.
     write("echo", n === 1 ? "1 attractor" : `${n} attractors`);
-    const confidence = Number(found?.confidence ?? 0);
+    // Sliders have none: the number is whatever they make it.
+    const confidence = found?.confidence ?? null;
     write("sure-words", found ? capital(found.confidence_words ?? "") : "");
-    write("sure-number", found ? `confidence ${confidence.toFixed(2)}` : "");
-    $("meter").style.transform = `scaleX(${Math.min(Math.max(confidence, 0), 1)})`;
+    write("sure-number", confidence === null ? "" : `confidence ${Number(confidence).toFixed(2)}`);
+    $("meter").style.transform = `scaleX(${Math.min(Math.max(Number(confidence ?? 0), 0), 1)})`;
+    $("meter").parentElement.hidden = confidence === null;
     write("why", found ? found.why ?? "" : words);
     const ends = strokes.map((s) => mainLabel(labels[s.id], s.x.length));
     $("attractors").replaceChildren(...(found?.attractors ?? []).map((a, q) => row(a, q, ends, theme)));

@@ -117,13 +117,12 @@ async function openFile({ limits, link }, file) {
 }
 
 function save({ drawing }) {
-  if (drawing.strokes.length) download("eigenwell-strokes.csv", toCsv(drawing.strokes));
+  if (drawing.strokes.length) download("eigenwell-drawing.csv", toCsv(drawing.strokes));
 }
 
 function take(studio, what) {
   const { drawing, labels, found, field, shown, canvas, theme, link, rev } = studio;
-  if (what === "csv") save(studio);
-  else if (what === "png") canvas.flattened(theme.paper).toBlob((blob) => download("eigenwell-canvas.png", blob));
+  if (what === "png") canvas.flattened(theme.paper).toBlob((blob) => download("eigenwell-canvas.png", blob));
   else if (what === "svg") {
     const seen = { strokes: drawing.strokes, labels, found, field, shown };
     download("eigenwell-canvas.svg", picture(canvas.view, theme, seen));

@@ -21,7 +21,8 @@ export function hear(studio, menu) {
       menu.fill(Array.isArray(presets) ? presets : []);
       write("about", version ? `eigenwell ${version}${AT_HOME ? ". Nothing you draw leaves this computer." : ""}` : "");
       mark.readyMs ??= performance.now().toFixed(0);
-      if (drawing.strokes.length || studio.rev) studio.publish();
+      hush(); // of a connection that is back
+      if (drawing.strokes.length || studio.rev) studio.publish(false);
     },
 
     empty({ rev }) { if (rev === studio.rev) studio.answered = rev; },
@@ -30,6 +31,7 @@ export function hear(studio, menu) {
       if (message.rev !== studio.rev) return;
       const { endedAt } = studio;
       Object.assign(studio, { answered: message.rev, found: message, labels: message.labels ?? {}, endedAt: null });
+      if (message.field) studio.fieldRev = message.rev; // back at what the field was learned from
       settings.used(message.kernel);
       answer.show(message, drawing.strokes, studio.labels, studio.theme);
       $("code").hidden = !message.python;
@@ -94,7 +96,10 @@ export function hear(studio, menu) {
         return;
       }
       if (about === "learn") learning.stop();
-      if (about === "simulate") drops.failed(id);
+      if (about === "simulate") {
+        drops.failed(id);
+        canvas.repaint("paper");
+      }
       notify(String(message));
     },
   };

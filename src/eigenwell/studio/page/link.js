@@ -1,7 +1,7 @@
 // The socket to the server: it comes back by itself, later and later, and says how it is doing.
 
 const FIRST_WAIT = 500;
-const LONGEST_WAIT = 10_000;
+const LONGEST_WAIT = 3000; // the server is near, and somebody looks at the page
 // A server that leaves a ping unanswered this long is gone, even if the socket does not know it.
 const PING_EVERY = 15_000;
 const PATIENCE = 20_000;

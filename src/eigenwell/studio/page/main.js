@@ -14,5 +14,5 @@ mark.strokes = 0;
 hear(studio, wire(studio));
 if (kept.strokes.length) studio.drawing.restore(kept.strokes);
 studio.tell();
-addEventListener("pagehide", () => studio.store());
+addEventListener("pagehide", () => studio.storeRest());
 studio.link.open();

@@ -17,6 +17,7 @@ const $ = (id) => document.getElementById(id);
 export const mark = document.body.dataset;
 
 const EMPTY = "Strokes that come to rest at one place share an attractor.";
+const AWAY = "Nobody has looked at these strokes yet: there is no connection to the server. They are kept until it is back.";
 const GRAPH = 1;
 export const LAYERS = ["strokes", "graph", "flow", "potential", "basins"];
 
@@ -79,9 +80,11 @@ export class Studio {
     hush();
     if (what === "loaded") this.forgetField(); // of other strokes altogether
     const back = what === "undone" || what === "redone";
-    if (what === "loaded" || what === "restored" || (back && !this.view.holds(strokes))) this.canvas.refit();
+    // A pen that leaves the canvas, or a stroke that is carried off it, would end out of sight.
+    const lost = back ? !this.view.holds(strokes) : !this.view.holds(strokes.map(({ x }) => ({ x: [x[0], x.at(-1)] })));
+    if (what === "loaded" || what === "restored" || lost || !strokes.length) this.canvas.refit();
     if (what !== "drawn" && what !== "restored") say(`Strokes ${what}. There are ${strokes.length}.`);
-    this.publish();
+    this.publish(what !== "restored");
   }
 
   #told(sliding) {
@@ -98,8 +101,9 @@ export class Studio {
     this.#wasKernel = kernel;
   }
 
-  /** Strokes or settings are new: number them, send them, keep them. */
-  publish() {
+  /** Strokes or settings are new: number them, send them, keep them. Those that are sent again were kept before, and
+   * another page may have kept newer ones since. */
+  publish(fresh = true) {
     const { strokes } = this.drawing;
     clearTimeout(this.#timers.send);
     clearTimeout(this.#timers.teach);
@@ -112,14 +116,24 @@ export class Studio {
       this.answer.show(null, [], {}, this.theme, EMPTY);
       $("code").hidden = true;
     }
+    if (strokes.length && !this.found && !this.link.isOpen) this.answer.show(null, strokes, {}, this.theme, AWAY);
     this.link.send({ type: "strokes", rev: this.rev, strokes, options: this.settings.options });
-    clearTimeout(this.#timers.store);
-    this.#timers.store = setTimeout(() => this.store(), 250);
+    if (fresh) this.#storeSoon();
     this.canvas.repaint("scene", "backdrop", "flow", "paper");
     this.tell();
   }
 
+  #storeSoon() {
+    clearTimeout(this.#timers.store);
+    this.#timers.store = setTimeout(() => this.store(), 250);
+  }
+
+  /** Before the page goes: what has not been kept yet. */
+  storeRest() { if (this.#timers.store) this.store(); }
+
   store() {
+    clearTimeout(this.#timers.store);
+    this.#timers.store = 0;
     const { settings, shown, chosenTheme: theme } = this;
     const kept = keep(this.drawing.strokes, { options: settings.options, shown, auto: $("auto").checked, theme });
     if (!kept && this.#storable) notify("This browser has no room to keep your strokes. Save them as CSV before you leave.");
@@ -150,7 +164,7 @@ export class Studio {
   /** In auto mode, once nobody is drawing. */
   teachSoon() {
     clearTimeout(this.#timers.teach);
-    if ($("auto").checked) this.#timers.teach = setTimeout(() => this.gestures.pen.busy || this.teach(), 500);
+    if ($("auto").checked && (!this.field || this.isStale)) this.#timers.teach = setTimeout(() => this.gestures.pen.busy || this.teach(), 500);
   }
 
   stopLearning() {
@@ -224,7 +238,7 @@ export class Studio {
     write("learn", field && !stale ? "Learn again" : "Learn a stable field");
     write("learn-words", this.isKernel && !none ? "A field is learned from paths. Switch the graph to paths first." : "");
     for (const button of $("take").children) {
-      const madeHere = ["csv", "png", "svg"].includes(button.dataset.take);
+      const madeHere = ["png", "svg"].includes(button.dataset.take);
       const fieldMissing = button.classList.contains("needs-field") && (!field || stale);
       button.disabled = none || (!madeHere && !answered) || fieldMissing;
     }

@@ -135,3 +135,15 @@ def test_composites_of_crossing_bundles(noise, drop):
     for q in range(len(demos.truth.attractors)):
         members = demos.truth.labels == q
         assert np.bincount(graph.labels[members] + 1).max() > 0.99 * members.sum()
+
+
+@pytest.mark.parametrize("seed", [30, 31, 33])
+def test_pen_strokes_that_took_turns_are_put_together(seed):
+    """Uneven pen events split a stroke into chains that overlap; a crumb beside them must not take a half's place."""
+    samples = datasets.pen_strokes(seed=seed).shuffled(seed)
+    found = SuccessorGraph().build(samples)
+    truth = samples.truth.labels
+    assert found.grouping.n_groups == truth.max() + 1
+    for q in range(found.grouping.n_groups):
+        assert len(np.unique(truth[found.graph.labels == q])) == 1
+    assert (found.graph.labels >= 0).mean() > 0.98

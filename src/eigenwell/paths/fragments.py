@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
 from .chains import Chains, best_links, open_loops, unique_pairs
-from .kinematics import FIT, TRIM, Kinematics, estimate, fit_states
+from .kinematics import FIT, HALF_FIT, TRIM, Kinematics, estimate, fit_states
 from .links import IN_MOTION, link_score
 
 # Gaps, in steps, that are tried; between them the likelihood is smooth.
@@ -26,6 +26,8 @@ REAL_CHAIN = 4
 HEADS, AROUND = 10, 30
 # An overlap or a crumb counts when this share of its samples lies on the other chain.
 ON_PATH = 0.8
+# Two chains move alike when their tracks turn by less than this (30 degrees), whatever their velocities say.
+SAME_WAY = 0.87
 # A link is doubtful when it misses by more than three times what is usual.
 DOUBT = 9.0
 
@@ -109,7 +111,10 @@ def _link(x: FloatArray, chains: Chains, kin: Kinematics, longest: float, shorte
     m = GAPS[longest >= GAPS]
     gap, variance = _mismatch((p_a, u_a, w_a), (p_b, u_b, w_b), tail_cov[f] + head_cov[g], m, kin.bend)
     # Both sides must be in motion: a path at rest may end, and one that sets off at once may begin.
+    # Velocities of a pen's last events may be wild; what the samples moved by has a say as well.
+    tail_moved, head_moved = (moved[real] for moved in _end_steps(x, chains))
     slower = np.minimum(np.linalg.norm(u_a, axis=1), np.linalg.norm(u_b, axis=1))
+    slower = np.minimum(slower, np.minimum(tail_moved[f], head_moved[g]))
     motion = 2 * np.minimum(1, slower / kin.typical)
     score = link_score(gap, variance, kin.spread2, d, m - 1)
     follows = best_links(f, g, score.min(axis=1) - IN_MOTION * motion, n)
@@ -121,6 +126,16 @@ def _link(x: FloatArray, chains: Chains, kin: Kinematics, longest: float, shorte
     successor = chains.successor.copy()
     successor[tails[linked]] = heads[follows[linked]]
     return Chains.of(successor, x)
+
+
+def _end_steps(x: FloatArray, chains: Chains) -> tuple[FloatArray, FloatArray]:
+    """Mean step over the last and the first samples of every chain, by their positions; infinite for a single sample."""
+    back = np.minimum(chains.lengths, FIT) - 1
+    last, first = chains.offsets[1:] - 1, chains.offsets[:-1]
+    many = np.maximum(back, 1)
+    tail = np.linalg.norm(x[chains.tails] - x[chains.order[last - back]], axis=1) / many
+    head = np.linalg.norm(x[chains.heads] - x[chains.order[first + back]], axis=1) / many
+    return np.where(back > 0, tail, np.inf), np.where(back > 0, head, np.inf)
 
 
 State = tuple[FloatArray, FloatArray, FloatArray]
@@ -172,8 +187,12 @@ def cut_doubtful(x: FloatArray, chains: Chains, kin: Kinematics) -> Chains:
 
 
 def tolerance(kin: Kinematics) -> FloatArray:
-    """How far from a path a sample of it may lie: four standard deviations of noise and two local steps."""
-    step = np.maximum(np.linalg.norm(kin.u, axis=1), 2 * kin.noise_u)
+    """How far from a path a sample of it may lie: four standard deviations of noise and two local steps.
+
+    Where velocities are noisy, a slow sample may belong to a fast stretch: then no step is taken to be shorter than usual.
+    """
+    shortest = max(2 * kin.noise_u, kin.step) if kin.noisy else 2 * kin.noise_u
+    step = np.maximum(np.linalg.norm(kin.u, axis=1), shortest)
     return np.asarray(4 * np.sqrt(2) * kin.noise_x + 2 * step, dtype=np.float64)
 
 
@@ -187,9 +206,20 @@ def _beside(
     reach = tolerance(kin)[samples][:, None]
     change = np.linalg.norm(kin.u[near] - kin.u[samples][:, None], axis=2)
     alike = change <= 4 * np.sqrt(2) * kin.noise_u + 0.5 * np.linalg.norm(kin.u[samples], axis=1)[:, None]
+    way = _headings(x, chains)
+    alike |= (way[near] * way[samples][:, None]).sum(axis=2) > SAME_WAY
     ok = (distance <= reach) & alike & (chains.chain_of[near] != chains.chain_of[samples][:, None])
     row, column = np.nonzero(ok)
     return row, near[row, column], (distance / reach)[row, column]
+
+
+def _headings(x: FloatArray, chains: Chains) -> FloatArray:
+    """Direction of the track at every sample, from four samples before it to four behind."""
+    position, chain = chains.position_of, chains.chain_of
+    before = np.maximum(position - HALF_FIT, chains.offsets[chain])
+    behind = np.minimum(position + HALF_FIT, chains.offsets[chain + 1] - 1)
+    way = x[chains.order[behind]] - x[chains.order[before]]
+    return np.asarray(way / (np.linalg.norm(way, axis=1, keepdims=True) + np.finfo(np.float64).tiny))
 
 
 def _zip(x: FloatArray, chains: Chains, kin: Kinematics) -> Chains | None:
@@ -200,26 +230,38 @@ def _zip(x: FloatArray, chains: Chains, kin: Kinematics) -> Chains | None:
     leave = _closest(real[row], chains.chain_of[on_b], on_b, miss)
     row, on_a, miss = _beside(x, chains, kin, chains.heads[real], tree)
     enter = _closest(chains.chain_of[on_a], real[row], on_a, miss)
-    both = sorted((leave[pair][1] + enter[pair][1], pair) for pair in leave.keys() & enter.keys())
+    overlaps = []
+    for a, b in leave.keys() & enter.keys():
+        first, last = chains.position_of[enter[a, b][0]], chains.position_of[leave[a, b][0]]
+        shared = int(chains.offsets[a + 1] - first + last - chains.offsets[b])
+        overlaps.append((-shared, leave[a, b][1] + enter[a, b][1], (a, b), (int(first), int(last))))
     successor, used = chains.successor.copy(), set[int]()
-    for _, (a, b) in both:
+    # The longest overlap first: a crumb beside a path must not take the place of the path's other half.
+    for _, _, (a, b), (first, last) in sorted(overlaps):
         if a in used or b in used:
             continue
-        first, last = chains.position_of[enter[a, b][0]], chains.position_of[leave[a, b][0]]
         in_a = chains.order[first : chains.offsets[a + 1]]
         in_b = chains.order[chains.offsets[b] : last + 1]
         # The end of one and the beginning of the other; trajectories that run together all the way stay two.
         if 2 * len(in_a) > chains.lengths[a] or 2 * len(in_b) > chains.lengths[b]:
             continue
-        key, distance = along(x, kin.u[in_b], in_a, in_b)
-        if (distance <= tolerance(kin)[in_a]).mean() < ON_PATH:
+        a_on_b, b_on_a = _lies_on(x, kin, in_a, in_b), _lies_on(x, kin, in_b, in_a)
+        if max(a_on_b[1], b_on_a[1]) < ON_PATH:
             continue
         used |= {a, b}
-        merged = np.concatenate([in_a, in_b])[np.argsort(np.concatenate([key, np.arange(len(in_b))]), kind="stable")]
+        # The one with fewer holes is the ruler along which the other is laid.
+        keys = (a_on_b[0], np.arange(len(in_b))) if a_on_b[1] >= b_on_a[1] else (np.arange(len(in_a)), b_on_a[0])
+        merged = np.concatenate([in_a, in_b])[np.argsort(np.concatenate(keys), kind="stable")]
         before, after = chains.order[chains.offsets[a] : first], chains.order[last + 1 : chains.offsets[b + 1]]
         whole = np.concatenate([before, merged, after])
         successor[whole[:-1]], successor[whole[-1]] = whole[1:], -1
     return Chains.of(successor, x) if used else None
+
+
+def _lies_on(x: FloatArray, kin: Kinematics, samples: IntArray, path: IntArray) -> tuple[FloatArray, float]:
+    """Places of `samples` along a path, and the share of them that lie on it."""
+    key, distance = along(x, kin.u[path], samples, path)
+    return key, float((distance <= tolerance(kin)[samples]).mean())
 
 
 def _closest(a: IntArray, b: IntArray, sample: IntArray, miss: FloatArray) -> dict[tuple[int, int], tuple[int, float]]:
@@ -230,14 +272,18 @@ def _closest(a: IntArray, b: IntArray, sample: IntArray, miss: FloatArray) -> di
 
 
 def along(x: FloatArray, u: FloatArray, samples: IntArray, path: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Place of `samples` along the ordered samples of a path, as a real-valued position, and their distance to it.
+    """Place of `samples` along the ordered samples of a path, as a real-valued position, and their distance to its line.
 
     `u` are the steps of the path's samples.
     """
+    tiny = np.finfo(np.float64).tiny
     distance, nearest = cKDTree(x[path]).query(x[samples])
-    step = u[nearest]
-    u2 = (step**2).sum(1) + np.finfo(np.float64).tiny
-    ahead = np.clip(((x[samples] - x[path[nearest]]) * step).sum(1) / u2, -0.49, 0.49)
+    step, away = u[nearest], x[samples] - x[path[nearest]]
+    ahead = np.clip((away * step).sum(1) / ((step**2).sum(1) + tiny), -0.49, 0.49)
+    for beside in (np.maximum(nearest - 1, 0), np.minimum(nearest + 1, len(path) - 1)):
+        edge = x[path[beside]] - x[path[nearest]]
+        part = np.clip((away * edge).sum(1) / ((edge**2).sum(1) + tiny), 0, 1)
+        distance = np.minimum(distance, np.linalg.norm(away - part[:, None] * edge, axis=1))
     return nearest + ahead, np.asarray(distance, dtype=np.float64)
 
 

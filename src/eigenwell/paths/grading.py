@@ -86,6 +86,8 @@ def is_orbit(x: FloatArray, v: FloatArray) -> bool:
     # Mean velocity of the last samples: the noise of a pen at rest is not motion.
     if len(x) < 20 or np.linalg.norm(v[-5:].mean(axis=0)) < IN_FULL_MOTION * np.quantile(speed, 0.9):
         return False
+    if speed[-1] == 0:  # stopped dead
+        return False
     # Several turns interleave into one with short and long steps; the long ones are what a turn leaves open.
     step = np.quantile(np.linalg.norm(np.diff(x, axis=0), axis=1), 0.95)
     gap = x[:-10] - x[-1]

@@ -14,6 +14,7 @@ export class Pen {
   #canvas;
   #tell;
   #origin = [0, 0];
+  #size = [0, 0];
   #active = null;
   #keys = new Set();
   #cursor = null;
@@ -46,6 +47,7 @@ export class Pen {
     // Measured once per gesture: no layout while the pen moves.
     const box = this.#canvas.getBoundingClientRect();
     this.#origin = [box.left, box.top];
+    this.#size = [box.width, box.height];
     const at = this.#at(event);
     this.#put(null);
     const kind = this.#tell.down(at, event);
@@ -98,7 +100,8 @@ export class Pen {
       const t = (event.timeStamp - a.start) / 1000;
       if (!(t > a.last)) continue; // two events within the clock's resolution
       a.last = t;
-      found.push({ t, x: this.#at(event) });
+      // A pen that leaves the canvas stays at its edge: nothing is drawn that cannot be seen.
+      found.push({ t, x: this.#at(event).map((c, k) => Math.min(Math.max(c, 0), this.#size[k])) });
     }
     if (found.length) this.#tell.samples(found);
   }

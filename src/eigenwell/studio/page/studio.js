@@ -80,8 +80,7 @@ export class Studio {
     hush();
     if (what === "loaded") this.forgetField(); // of other strokes altogether
     const back = what === "undone" || what === "redone";
-    // A pen that leaves the canvas, or a stroke that is carried off it, would end out of sight.
-    const lost = back ? !this.view.holds(strokes) : !this.view.holds(strokes.map(({ x }) => ({ x: [x[0], x.at(-1)] })));
+    const lost = (back || what === "moved") && !this.view.holds(strokes);
     if (what === "loaded" || what === "restored" || lost || !strokes.length) this.canvas.refit();
     if (what !== "drawn" && what !== "restored") say(`Strokes ${what}. There are ${strokes.length}.`);
     this.publish(what !== "restored");
@@ -164,7 +163,7 @@ export class Studio {
   /** In auto mode, once nobody is drawing. */
   teachSoon() {
     clearTimeout(this.#timers.teach);
-    if ($("auto").checked && (!this.field || this.isStale)) this.#timers.teach = setTimeout(() => this.gestures.pen.busy || this.teach(), 500);
+    if ($("auto").checked && (!this.field || this.isStale)) this.#timers.teach = setTimeout(() => (this.gestures.pen.busy ? this.teachSoon() : this.teach()), 500);
   }
 
   stopLearning() {

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from statistics import median
 from urllib.parse import urlparse
 
 import numpy as np
@@ -616,7 +615,7 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
     assert page.evaluate("navigator.clipboard.readText()") == page.text_content("#python")
 
     page.keyboard.press("d")
-    draw(page, curve((0.5, 0.1), (0.5, 0.4), 0.1, 40))
+    draw(page, curve((0.5, 0.1), (0.5, 0.4), 0.1, 16))
     settle(page, 7)
     assert marks(page)["field"] == "stale" and page.is_visible("#stale") and page.is_disabled("[data-take=model]")
     # Back at what it was learned from, it is the field of these strokes again, here and on the server.
@@ -648,7 +647,7 @@ def test_quick_with_twelve_strokes(visit, tmp_path):
     page.set_input_files("#file", file)
     settle(page, 11)
     waits = []
-    for _ in range(3):
+    for _ in range(2):  # four seconds each, at an event a frame
         draw(page, strokes[11])
         settle(page, 12)
         waits.append(float(marks(page)["latencyMs"]) / 1000)
@@ -662,5 +661,5 @@ def test_quick_with_twelve_strokes(visit, tmp_path):
     page.check("#auto")  # learns without being asked
     page.wait_for_function("() => document.body.dataset.learnMs !== undefined", timeout=60_000)
     took = float(marks(page)["learnMs"]) / 1000
-    print(f"\nstroke end to labels: median {median(waits):.3f} s, slowest {max(waits):.3f} s; learning: {took:.1f} s")
-    assert median(waits) < 2.0 and took < 60
+    print(f"\nstroke end to labels: {max(waits):.3f} s; learning: {took:.1f} s")
+    assert max(waits) < 2.0 and took < 60

@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -275,6 +276,9 @@ def test_labels_differ_within_a_stroke_only_sample_by_sample():
 def test_the_kernel_is_not_sure_of_anything():
     answer = finding.identified(strokes_of("crossing"), Options(graph="kernel"))
     assert answer["confidence"] is None and "sliders" in answer["confidence_words"]
+    # Its doubts are told to somebody who draws, not to somebody who programs.
+    told = " ".join(w["text"] for w in finding.identified(strokes_of("corner"), Options(graph="kernel"))["warnings"])
+    assert "dashed" in told and not re.search(r"Graph|label -1|Pass |pass ", told)
 
 
 def test_a_close_call_is_called_one():

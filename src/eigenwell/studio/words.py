@@ -24,6 +24,14 @@ _DRAWN = {
     "jumps": "A stroke jumps: the pointer lost contact on its way. Delete that stroke and draw it again.",
     "crossing": "Strokes to one attractor run against each other at some places. A field has one direction at each place, so "
     "that the learned one takes a middle way there; draw them apart, and it can follow all.",
+    "unassigned-samples": "Some samples hang together with too few others to tell where they belong; those parts of strokes are "
+    "dashed. Known order and the paths lose none.",
+    "broken-paths": "Some paths that were pieced together break off in motion and are left out. With known order there is "
+    "nothing to piece together.",
+    "closed-orbit": "A stroke comes back to its own track at full speed: such a motion never rests. Stop it at a goal, "
+    "or delete it.",
+    "two-candidates": "Two numbers of attractors explain almost equally well where the strokes end. Draw some more to each goal.",
+    "duplicated-trajectory": "A stroke repeats another one and counts twice; delete one of them.",
     "constant-dimension": "All strokes run along one axis; draw across it too.",
 }
 CLOSE = 1.5

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -18,6 +15,7 @@ import numpy as np
 from ..demonstrations import Caution, Demonstrations
 from ..identification import Identification
 from ..palette import DARK, LIGHT
+from .provenance import provenance
 from .sections import Figure
 from .wording import plural, point, quantity, remedy, surety
 
@@ -56,7 +54,7 @@ def page(
         style=_resource("style.css"),
         navigation=navigation,
         body="\n".join(sections),
-        provenance=_provenance(demos, command),
+        provenance=provenance(_PACKAGES, command),
         plotly=plotly,
         figures=_embedded([{"id": f"{f.name}-{k}", **vars(plot)} for f in figures for k, plot in enumerate(f.plots)]),
         palettes=_embedded({theme.name: asdict(theme) for theme in (LIGHT, DARK)}),
@@ -179,17 +177,3 @@ def _certificate(certificates: Sequence[Any]) -> str:
 three times the box of its data, met.</p>
 <div class="scroll">{_table(headings, rows)}</div>
 </section>"""
-
-
-def _provenance(demos: Demonstrations, command: str | None) -> str:
-    from .. import __version__
-
-    versions = [f"eigenwell {__version__}", f"Python {platform.python_version()}"]
-    for package in _PACKAGES:
-        try:
-            versions.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    asked = f"<dt>Command</dt><dd><code>{escape(command)}</code></dd>" if command else ""
-    return f"<dl>{asked}<dt>Versions</dt><dd>{escape(', '.join(versions))}</dd><dt>Date</dt><dd>{made}</dd></dl>"

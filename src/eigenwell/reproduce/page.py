@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from base64 import b64encode
-from datetime import UTC, datetime
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
@@ -14,6 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from ..files import replacing
+from ..report.provenance import provenance
 from .drawing import DOTS
 from .results import Figure, Outcome, Table, shown
 
@@ -154,21 +152,10 @@ def _checks(out: Outcome) -> str:
 
 
 def _provenance(result: Reproduction, command: str | None) -> str:
-    from .. import __version__
-
-    versions = [f"eigenwell {__version__}", f"Python {platform.python_version()}"]
-    for package in _PACKAGES:
-        try:
-            versions.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
-    rows = {
-        "Command": f"<code>{escape(command)}</code>" if command else "",
+    facts = {
         "Seed": str(result.study.seed),
         "Time": f"{result.seconds:.0f} s",
-        "Versions": escape(", ".join(versions)),
         "Numbers": '<a href="results.json">results.json</a>',
-        "Date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "Not redrawn": _SCHEMATIC,
     }
-    return "<dl>" + "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows.items() if text) + "</dl>"
+    return provenance(_PACKAGES, command, facts)

@@ -67,14 +67,19 @@ def matrix(a: Any, name: str) -> FloatArray:
         )
     if out.ndim != 2 or out.size == 0:
         raise DataError(f"Expected {name} as a non-empty (n, d) array, got shape {out.shape}.")
-    bad = ~np.isfinite(out)
+    check_finite(out, f"numbers in {name}")
+    return out
+
+
+def check_finite(table: FloatArray, what: str) -> None:
+    """Refuse NaN and infinity in an (n, d) table, with how many there are and where."""
+    bad = ~np.isfinite(table)
     if bad.any():
         rows = np.flatnonzero(bad.any(axis=1))
         raise DataError(
-            f"Expected finite numbers in {name}, got {int(bad.sum())} NaN or infinite entries in {len(rows)} rows "
+            f"Expected finite {what}, got {int(bad.sum())} NaN or infinite entries in {len(rows)} rows "
             f"(first rows: {rows[:5].tolist()}). Drop or interpolate these rows first."
         )
-    return out
 
 
 def check_tall(shape: tuple[int, ...]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..demonstrations import DataError
+from ..files.door import Names, column_names
 from ..files.recording import Wanted
 from .folder import intact, put, sweep
 from .inputs import arrow, find_files, fingerprint, open_parts, partitions_of, take_partition
@@ -27,8 +28,6 @@ TAKEN = ("take", "input")
 """Partitions of a Dask collection, which know by themselves whether they are up to date."""
 FORMAT = 1
 """Changes when stage files change their meaning: older ones are then of no use."""
-
-Names = Sequence[str] | str
 
 
 def identify(
@@ -58,7 +57,7 @@ def identify(
     those that `learn` reads. `progress(stage, done, total)` is called as tasks finish.
     """
     arrow()
-    wanted = Wanted(_names(position), _names(velocity), time, trajectory)
+    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory)
     folder = Path(out).absolute()
     (folder / "work").mkdir(parents=True, exist_ok=True)
     with cluster(client) as crew_client:
@@ -82,12 +81,6 @@ def identify(
         if tidy:
             _clear_work(folder, but=KEPT)
         return found
-
-
-def _names(names: Names | None) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    return tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(map(str, names))
 
 
 def _files(data: Any, client: Any, folder: Path, progress: Progress | None) -> tuple[list[Path], str | None]:

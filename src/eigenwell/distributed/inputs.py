@@ -6,7 +6,6 @@ import glob
 import hashlib
 import json
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import FloatArray
+from ..checks import check_finite
 from ..demonstrations import DataError
 from ..files.columns import Columns, recognise
-from ..files.errors import EmptyFile, MissingFile, UnknownColumns, UnreadableFile, missing_extra, unreadable
+from ..files.door import natural_order
+from ..files.errors import EmptyFile, MissingFile, UnknownColumns, UnreadableFile, unreadable
+from ..files.parquet import pyarrow_for
 from ..files.recording import Wanted
 from .folder import Products
 
@@ -69,19 +71,15 @@ def find_files(data: Any) -> list[Path]:
             inside = [p for p in path.rglob("*") if p.suffix in (".parquet", ".pq") and not p.name.startswith(".")]
             if not inside:
                 raise EmptyFile(f"Expected Parquet files in the folder {path}, found none.")
-            files += sorted(inside, key=_natural)
+            files += sorted(inside, key=lambda p: natural_order(str(p)))
         elif glob.has_magic(str(one)) and not path.exists():
-            matching = sorted(map(Path, glob.glob(str(one), recursive=True)), key=_natural)
+            matching = sorted(map(Path, glob.glob(str(one), recursive=True)), key=lambda p: natural_order(str(p)))
             if not matching:
                 raise MissingFile(f"Expected files that match {one}, found none.")
             files += matching
         else:
             files.append(path)
     return files
-
-
-def _natural(path: Path) -> list[tuple[int, int | str]]:
-    return [(0, int(s)) if s.isdigit() else (1, s) for s in re.split(r"(\d+)", str(path).lower()) if s]
 
 
 def open_parts(files: Sequence[Path], wanted: Wanted, rows: int = ROWS) -> tuple[list[Part], Columns]:
@@ -183,13 +181,7 @@ def read_part(part: Part, columns: Columns) -> Rows:
             if data.dtype.kind not in "fiub":
                 raise UnreadableFile(f"Expected numbers in column {name!r} of {part.about}, got {data.dtype}.")
             out[:, k] = data
-        bad = ~np.isfinite(out)
-        if bad.any():
-            rows = np.flatnonzero(bad.any(axis=1))
-            raise DataError(
-                f"Expected finite {what} in {part.about}, got {int(bad.sum())} NaN or infinite entries in {len(rows)} rows "
-                f"(first rows: {rows[:5].tolist()}). Drop or interpolate these rows first."
-            )
+        check_finite(out, f"{what} in {part.about}")
         return out
 
     return Rows(
@@ -238,9 +230,4 @@ def partitions_of(data: Any) -> tuple[list[Any], str] | None:
 
 
 def arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise missing_extra("eigenwell.distributed", "pyarrow", "dask") from error
-    return pa, pq
+    return pyarrow_for("eigenwell.distributed", "dask")

@@ -50,7 +50,6 @@ def learn(
             crew.submit(
                 train_one,
                 str(found.folder),
-                found.facts["laid"],
                 q,
                 found.attractors[q],
                 target,
@@ -85,7 +84,6 @@ def learn(
 
 def train_one(
     folder: str,
-    names: list[str],
     q: int,
     attractor: FloatArray,
     target: Any,
@@ -95,7 +93,7 @@ def train_one(
     every: int,
 ) -> tuple[StableField, FloatArray, tuple[Caution, ...]]:
     """The field of one sub-dynamics, samples that draw its basin, and doubts."""
-    from ..learning.learner import doubts, learn_bundles
+    from ..learning.learner import doubts, learn_bundles, thinned
     from ..learning.targets import Bundle, LaplacianTarget
 
     place = Path(folder)
@@ -111,9 +109,8 @@ def train_one(
         embedded = [u[path] for path in paths]
     bundle = Bundle.of([(x[path], v[path]) for path in paths], attractor, embedded)
     fields, failed = learn_bundles([bundle], target=target, recipe=recipe, seed=seed, dtype=dtype)
-    kept = [np.unique(np.concatenate([path[::every], path[:1], path[-1:]])) for path in paths]
     cautions = (*doubts(bundle, name=f"Sub-dynamics {q}"), *(_about(q, c) for c in failed))
-    return fields[0], x[np.concatenate(kept)], cautions
+    return fields[0], x[np.concatenate(thinned(paths, every))], cautions
 
 
 def _about(q: int, caution: Caution) -> Caution:

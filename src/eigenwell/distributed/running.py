@@ -91,7 +91,7 @@ class Run:
         elif cells == 1:
             laid = self._in_one()
         else:
-            survey.check_places(seen, self.total, len(self.columns.position))
+            survey.check_spread(seen, self.total, len(self.columns.position))
             laid = self._in_cells(cells)
         return self._answer(replace(laid, warnings=warnings + laid.warnings), moments, low, high)
 
@@ -235,7 +235,7 @@ class Run:
             "warnings": warnings,
             "partitions": [f"labels/{p.name}.parquet" for p in self.parts],
             "inputs": [{"file": p.path, "rows": p.rows, "first_sample": p.offset} for p in self.parts],
-            "facts": laid.facts | {"run": self.crew.run_key, "laid": laid.names},
+            "facts": laid.facts | {"run": self.crew.run_key},
         }
         text = json.dumps(summary, indent=1).encode()
         put(folder / "summary.json", lambda handle: handle.write(text), lasting=True)

@@ -15,8 +15,9 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..checks import check_samples, check_tall
-from ..demonstrations import Caution, DataError
+from ..demonstrations import Caution
 from ..files.columns import Columns
+from ..paths.builders import check_places
 from ..paths.hashing import sample_hash, share, smallest
 from ..paths.successors import ASKED, NEIGHBOURS, common_time_step
 from .cells import Cells
@@ -164,10 +165,7 @@ def check(summaries: Sequence[dict[str, Any]], dimension: int, velocities: bool)
     return check_samples(np.stack([low, high]), np.full((2, dimension), float(moves)))
 
 
-def check_places(summaries: Sequence[dict[str, Any]], total: int, dimension: int) -> None:
+def check_spread(summaries: Sequence[dict[str, Any]], total: int, dimension: int) -> None:
+    """What `SuccessorGraph` refuses as well: samples at a handful of places."""
     count = max(s["places"] for s in summaries)
-    if count <= dimension + 1 or count < min(10, total):
-        raise DataError(
-            f"Expected more than {max(9, dimension + 1)} distinct positions in {dimension}-D, got about {count} in every "
-            "partition. Record more samples, or pass trajectories in order of time."
-        )
+    check_places(count, total, dimension, f"about {count} in every partition")

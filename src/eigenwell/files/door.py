@@ -45,7 +45,7 @@ def read(
     gives unordered samples. `dt` is the time step where the file has none; `every` keeps each n-th sample of every
     trajectory, and its last. What was guessed or converted is in `.warnings`.
     """
-    wanted = Wanted(_names(position), _names(velocity), time, trajectory, dt, every)
+    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every)
     if not (isinstance(every, int) and every >= 1):
         raise DataError(f"Expected every as a whole number >= 1, got {every!r}.")
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -59,7 +59,7 @@ def read(
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
     """The positions alone, (n, d): states to ask a field about."""
-    recordings = _recordings(Path(path), Wanted(_names(position), dt=None if position else 1.0))
+    recordings = _recordings(Path(path), Wanted(column_names(position), dt=None if position else 1.0))
     return np.concatenate([np.asarray(r.x, dtype=np.float64) for r in recordings])
 
 
@@ -71,7 +71,7 @@ def write(path: AnyPath, demos: Demonstrations) -> None:
         form.write(temporary, demos)
 
 
-def _names(names: Names | None) -> tuple[str, ...] | None:
+def column_names(names: Names | None) -> tuple[str, ...] | None:
     if names is None:
         return None
     return tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(map(str, names))
@@ -93,7 +93,8 @@ def _recordings(path: Path, wanted: Wanted) -> list[Recording]:
         return [read_lerobot(path, wanted)]
     known = {s for form in FORMATS for s in form.suffixes}
     files = sorted(
-        (p for p in path.iterdir() if p.suffix.lower() in known and not p.name.startswith(".")), key=_natural
+        (p for p in path.iterdir() if p.suffix.lower() in known and not p.name.startswith(".")),
+        key=lambda p: natural_order(p.name),
     )
     if not files:
         raise EmptyFile(f"Expected data files ({', '.join(sorted(known))}) in the folder {path}, found none.")
@@ -128,9 +129,9 @@ def _mode(path: Path) -> int:
         raise UnreadableFile(f"Cannot read {path}: {why}.") from error
 
 
-def _natural(path: Path) -> list[tuple[int, int | str]]:
+def natural_order(name: str) -> list[tuple[int, int | str]]:
     """demo2 before demo10."""
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", path.name.lower()) if part]
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", name.lower()) if part]
 
 
 def _demonstrations(recordings: Sequence[Recording], dt: float | None) -> Demonstrations:

@@ -207,9 +207,14 @@ def _check_footer(path: Path) -> None:
 
 
 def _arrow() -> tuple[Any, Any]:
+    return pyarrow_for("Reading and writing Parquet", "files")
+
+
+def pyarrow_for(what: str, extra: str) -> tuple[Any, Any]:
+    """pyarrow and its reader of Parquet, or the pip line of the extra that brings them."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise missing_extra("Reading and writing Parquet", "pyarrow", "files") from error
+        raise missing_extra(what, "pyarrow", extra) from error
     return pa, pq

@@ -181,6 +181,11 @@ def _basin_samples(demos: Demonstrations, paths: Sequence[IntArray], group: IntA
     """Samples of the paths, thinned where there are very many; starts and ends are always kept."""
     total = sum(len(path) for path in paths)
     step = max(1, -(-total // BASIN_SAMPLES))
-    kept = [np.unique(np.concatenate([path[::step], path[:1], path[-1:]])) for path in paths]
+    kept = thinned(paths, step)
     labels = np.repeat(group, [len(index) for index in kept])
     return demos.x[np.concatenate(kept)].copy(), labels.astype(np.intp)
+
+
+def thinned(paths: Sequence[IntArray], step: int) -> list[IntArray]:
+    """Every step-th sample of each path, with its start and its end."""
+    return [np.unique(np.concatenate([path[::step], path[:1], path[-1:]])) for path in paths]

@@ -64,17 +64,21 @@ class SuccessorGraph:
         index = np.flatnonzero(first)
         x, v = demos.x[index], demos.v[index]
         places = int(first_occurrence(x, np.zeros_like(x)).sum())
-        # Many samples at a handful of places are labels or switches, not positions of a motion.
-        if places <= demos.dimension + 1 or places < min(10, len(x)):
-            raise DataError(
-                f"Expected more than {max(9, demos.dimension + 1)} distinct positions in {demos.dimension}-D, got {places}. "
-                "Record more samples, or pass trajectories in order of time."
-            )
+        check_places(places, len(x), demos.dimension, str(places))
         chains, kin, sure = match_successors(x, v)
         fragments = join_fragments(x, v, chains, kin, beyond_doubt=sure)
         usable = whole_enough(np.diff(fragments.offsets))
         nodes, offsets = _with_repeats(demos, index[fragments.nodes], fragments.offsets, first)
         return nodes, offsets, usable, resolution(kin.step, kin.noise_x)
+
+
+def check_places(places: int, samples: int, dimension: int, got: str) -> None:
+    """Refuse samples at a handful of places: these are labels or switches, not positions of a motion."""
+    if places <= dimension + 1 or places < min(10, samples):
+        raise DataError(
+            f"Expected more than {max(9, dimension + 1)} distinct positions in {dimension}-D, got {got}. Record more samples, "
+            "or pass trajectories in order of time."
+        )
 
 
 def resolution(step: float, noise: float) -> float:

@@ -131,7 +131,7 @@ class LatentPath:
 
     def speed(self, h: FloatArray) -> FloatArray:
         """m s(x) on each curve when its clock shows h."""
-        return np.asarray(clock_speed(self.model, self.latent(self.radius(h)))[0])
+        return np.asarray(clock_speed(self.model, self.latent(self.radius(h)), self.origin))
 
     def tick(self, h: FloatArray, dt: float) -> FloatArray:
         """h after dt: a fourth-order step of dh/dt = -m s; a mean of positive speeds, so h always falls."""

@@ -105,12 +105,12 @@ def braking(model: StableModel, free: Array) -> Array:
     return 1.0 / (top * (1.0 + (r / top / top) ** BRAKE_POWER) ** (1 / BRAKE_POWER))
 
 
-def clock_speed(model: StableModel, y: Array) -> tuple[Array, Array]:
-    """m s, with which the latent clock runs, and x, at latent points y = psi(x) - psi(x*)."""
+def clock_speed(model: StableModel, y: Array, origin: Array) -> Array:
+    """m s, with which the latent clock runs, at latent points y = psi(x) - origin, origin = psi(x*)."""
     xp = namespace(y)
-    x, steps = linearise_inverse(model.flow, y + forward(model.flow, model.attractor[None]))
+    x, steps = linearise_inverse(model.flow, y + origin)
     s = xp.exp(log_speed(model.speed, x))
-    return s * braking(model, s[:, None] * pull(steps, latent_velocity(model, y))), x
+    return s * braking(model, s[:, None] * pull(steps, latent_velocity(model, y)))
 
 
 def potential(model: StableModel, x: Array) -> Array:

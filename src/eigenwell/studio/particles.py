@@ -8,13 +8,12 @@ import numpy as np
 
 from .._types import FloatArray
 from ..fields import LatentPath, MultiAttractorField, StableField
+from ..fields.certificates import ARRIVED
 
 NODES = 800
 """Of the quadrature along the way; a winding motion makes a dozen turns, sixty nodes each."""
 REST = 1e-9
 """Latent radius, in boxes, at which the way ends; psi stretches by less than 10^5."""
-ARRIVED = 1e-3
-"""Of the box: within this distance of the attractor a particle has arrived, as in `fields.certificates`."""
 FRAMES = 300
 LONGEST = 60.0
 """Seconds that are shown; who creeps in more slowly is watched no longer."""
@@ -24,7 +23,7 @@ def to_rest(field: StableField, start: FloatArray) -> tuple[FloatArray, FloatArr
     """Times (n,), states (n, 2) and whether the particle arrives.
 
     In the latent space the way is known (`fields.simulation`); with h = rho + epsilon ln rho its timing is
-    t = integral dh / s(x(h)), so that all states are computed at once and the times are one cumulative sum. The stepper
+    t = integral dh / (m s)(x(h)), so that all states are computed at once and the times are one cumulative sum. The stepper
     of `simulate` does the same a step at a time, which takes a hundred milliseconds; this takes two.
     """
     path = LatentPath.through(field.model, field.to_unit(start[None]))

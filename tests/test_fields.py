@@ -241,6 +241,6 @@ def test_learn_identifies_when_not_told_and_takes_plain_trajectories() -> None:
 
 
 def test_running_a_field_needs_no_jax() -> None:
-    modules = "fields fields.certificates metrics learning learning.recipes learning.swirls fields.simulation"
+    modules = "fields fields.certificates metrics learning learning.recipes learning.winding fields.simulation"
     code = "".join(f"import eigenwell.{m}\n" for m in modules.split()) + "import sys; assert 'jax' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,9 +7,9 @@ import pytest
 
 from eigenwell.demonstrations import DataError
 from eigenwell.learning import crossing_share, doubts, learn_bundles
-from eigenwell.learning.neighbours import Tube, strand_gaps
+from eigenwell.learning.tube import Tube, strand_gaps
 from eigenwell.learning.recipes import PAPER, Recipe
-from eigenwell.learning.swirls import SpiralTarget, Winding
+from eigenwell.learning.winding import SpiralTarget, Winding
 from eigenwell.learning.targets import (
     ArcLength,
     Bundle,

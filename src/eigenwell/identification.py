@@ -25,6 +25,7 @@ class Builder(Protocol):
 class Identification:
     """What identify() found; sub-dynamics are numbered by the position of their attractor, first coordinate first.
 
+    demos         the Demonstrations it was found in: what is learned from the result is learned from them
     labels        (n,) sub-dynamics of every sample, -1 where unassigned
     attractors    (Q, d) their places; `located[q]` has the standard error and the single estimates
     embeddings    Q arrays (n_q, m), m = min(K_q - 1, d), at least 1: straight lines that meet in the attractor; row i
@@ -39,6 +40,7 @@ class Identification:
     warnings      doubts, each with a name and a sentence
     """
 
+    demos: Demonstrations
     labels: IntArray
     attractors: FloatArray
     located: tuple[Attractor, ...]
@@ -138,6 +140,7 @@ def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: M
         embeddings.append(embedding)
         located.append(place)
     return Identification(
+        demos=demos,
         labels=paths.labels,
         attractors=np.array([a.position for a in located]),
         located=tuple(located),
@@ -185,6 +188,7 @@ def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
     left_out = int((labels < 0).sum())
     cautions = () if left_out == 0 else (_unassigned(left_out, len(spectra) - len(whole)),)
     return Identification(
+        demos=demos,
         labels=labels,
         attractors=np.array([located[k].position for k in order]),
         located=tuple(located[k] for k in order),

@@ -2,7 +2,7 @@
 
 from .learner import crossing_share, doubts, learn, learn_bundles
 from .recipes import PAPER, Recipe
-from .swirls import SpiralTarget
+from .winding import SpiralTarget
 from .targets import Bundle, LaplacianTarget, RayTarget, Target
 
 __all__ = [

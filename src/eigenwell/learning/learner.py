@@ -13,7 +13,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..fields import MultiAttractorField, StableField
 from .recipes import Recipe
-from .swirls import SpiralTarget
+from .winding import SpiralTarget
 from .targets import Bundle, LaplacianTarget, Target
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from .neighbours import Tube
+from .tube import Tube
 
 
 @dataclass(frozen=True)

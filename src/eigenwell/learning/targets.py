@@ -6,7 +6,7 @@ A target places every sample of a path on a ray, y_k(n) = r_k rho(n) e_k. Two ch
   the data by the best linear map. Right when trajectories surround the attractor.
 * `RayTarget`, ours: each trajectory's own ray from its start. Adding phantom paths to the join
   leaves the theorem intact and frees the directions, so demonstrations that arrive from one side need
-  no tearing of space. `swirls.SpiralTarget`, the default, winds these rays where the data wind.
+  no tearing of space. `winding.SpiralTarget`, the default, winds these rays where the data wind.
 
 The profile rho, from 1 at the start to 0 at the attractor, is an object too: `ArcLength`, `Elapsed`, `Eigenvector`.
 """

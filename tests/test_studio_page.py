@@ -593,7 +593,7 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
     assert "arrived at attractor" in page.inner_text("#said")
     carry(page, np.array([0.68, 0.62]), (0.07, -0.27))
     page.wait_for_selector('body[data-arrived="2"]')
-    assert marks(page)["drops"] == "1"
+    assert marks(page)["particles"] == "1"
 
     for what in ("csv", "npz", "model", "report", "png", "svg"):
         name, content = taken(page, what)

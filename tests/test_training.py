@@ -7,9 +7,7 @@ import pytest
 
 from eigenwell.demonstrations import DataError
 from eigenwell.learning import crossing_share, doubts, learn_bundles
-from eigenwell.learning.tube import Tube, strand_gaps
 from eigenwell.learning.recipes import PAPER, Recipe
-from eigenwell.learning.winding import SpiralTarget, Winding
 from eigenwell.learning.targets import (
     ArcLength,
     Bundle,
@@ -20,6 +18,8 @@ from eigenwell.learning.targets import (
     arc_to_go,
     travel_times,
 )
+from eigenwell.learning.tube import Tube, strand_gaps
+from eigenwell.learning.winding import SpiralTarget, Winding
 
 SMALL = Recipe(layers=4, features=12, speed_features=12, steps=150, batch=100, neighbour_batch=60, nodes=200)
 

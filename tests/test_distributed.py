@@ -20,6 +20,8 @@ from eigenwell.distributed.cells import Cells, by_cell
 from eigenwell.distributed.moments import Moments
 from eigenwell.learning import Recipe
 
+pytestmark = pytest.mark.cluster
+
 
 @pytest.fixture(scope="module")
 def client():

@@ -19,6 +19,8 @@ from test_distributed import assert_same, frame, write
 
 CELL = 700
 
+pytestmark = pytest.mark.cluster
+
 
 @contextmanager
 def two_workers():

@@ -311,7 +311,7 @@ def test_output_that_cannot_be_written(export: Export, tmp_path: Path) -> None:
 
 def test_missing_extras_name_their_pip_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'eigenwell\[export\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install "eigenwell\[export\]"'):
         export_onnx(many(), tmp_path / "field.onnx")
 
 

@@ -28,11 +28,13 @@ PHONE = {"width": 360, "height": 740}
 STARTS_A = ((0.15, 0.2), (0.12, 0.32), (0.2, 0.14))
 STARTS_B = ((0.85, 0.22), (0.88, 0.34), (0.8, 0.15))
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture(scope="module")
 def address():
     """The real server on a free port."""
-    pytest.importorskip("starlette", reason="the studio needs pip install 'eigenwell[studio]'")
+    pytest.importorskip("starlette", reason='the studio needs pip install "eigenwell[studio]"')
     command = [sys.executable, "-m", "eigenwell", "studio", "--no-browser", "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}

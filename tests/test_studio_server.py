@@ -31,6 +31,8 @@ from eigenwell.studio.server import SESSIONS, page_files
 
 TOKEN = "a-token-for-the-test"
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def studio(*options: str):
@@ -565,4 +567,4 @@ def test_a_missing_extra_names_the_pip_line():
         "import sys; sys.modules['starlette'] = None; sys.argv[1:] = ['studio']\nfrom eigenwell.cli import main; main()"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert run.returncode == 5 and "pip install 'eigenwell[studio]'" in run.stderr and run.stderr.count("\n") == 1
+    assert run.returncode == 5 and 'pip install "eigenwell[studio]"' in run.stderr and run.stderr.count("\n") == 1

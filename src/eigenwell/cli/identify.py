@@ -214,7 +214,7 @@ def demo(
     import numpy as np
 
     from ..identification import identify as find
-    from .about_data import sample
+    from .data import sample
 
     demos = sample(system, seed).shuffled(seed)
     found = find(demos)

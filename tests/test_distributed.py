@@ -115,6 +115,7 @@ def test_three_dimensions(client, tmp_path):
     assert_same(found, ew.identify(demos.x, demos.v))
 
 
+@pytest.mark.lasa
 @pytest.mark.parametrize("parts", [2, 7])
 def test_composites_that_fit_in_one_cell(client, tmp_path, parts):
     demos = ew.datasets.composite(parts, every=2)
@@ -124,6 +125,7 @@ def test_composites_that_fit_in_one_cell(client, tmp_path, parts):
     assert_same(found, ew.identify(demos.x, demos.v))
 
 
+@pytest.mark.lasa
 def test_noisy_samples_in_several_cells(client, tmp_path):
     demos = ew.datasets.composite(0)
     source = write(tmp_path / "in", frame(demos.x, demos.v), 3)

@@ -47,6 +47,7 @@ def test_exports_agree_with_numpy(
 
 
 @both
+@pytest.mark.slow
 def test_full_size(export: Export, tmp_path: Path) -> None:
     """The bars of the issue, at the size that `learn` makes: 1e-6, and 10 us for a planar state in C."""
     parity = export(many(2, 2, **LARGE), tmp_path / name_of(export))

@@ -130,7 +130,9 @@ class StableField:
     def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
         """The borders of the basins of a planar field: one curve (n, 2) through every saddle, `reach` boxes out."""
         if self.dimension != 2:
-            raise ValueError(f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only.")
+            raise ValueError(
+                f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only."
+            )
         extent = float(np.ptp(forward(self.model.flow, self.model.attractors), axis=0).max())
         return [self._from_latent(curve) for curve in curves.separatrices(self.model, reach + extent)]
 

@@ -1,6 +1,8 @@
 
 /* --- motions: with memory --- */
 
+#define @P@_HAS_MOTION 1
+
 typedef struct {
     int goal;           /* where it goes */
     @WORK@ phase;       /* share of the path still to go: 1 at the start, 0 at the goal */

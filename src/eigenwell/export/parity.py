@@ -18,8 +18,8 @@ from ..fields.learned import LATE
 from .precision import Precision
 
 STATES = 10_000
-MOTIONS = 1_000
-"""Steps of motions compared; NumPy takes them one at a time, and so a tenth of the states has to do."""
+MOTIONS = 500
+"""Motions compared, two steps each; NumPy takes them one at a time, and so fewer have to do."""
 LOOPS = 100
 """Starts in the box of the data from which loops on the export must arrive where its `basin` said."""
 CROSSING = 200
@@ -337,9 +337,9 @@ def _loops(field: Field, exported: Exported) -> Loop:
 
 def _check_motions(field: Field, exported: Exported, starts: FloatArray, dt: float) -> None:
     """Motions on the export are done, or those of NumPy are not either."""
-    steps = 20 * CROSSING
+    steps = 10 * CROSSING
     done = exported.roll(starts, dt, steps)[1]
-    for x in starts[~done][:3]:
+    for x in starts[~done][:1]:
         motion = field.motion(x)
         for _ in range(steps):
             if motion.done:

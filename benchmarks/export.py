@@ -43,7 +43,8 @@ def data() -> dict[str, ew.Demonstrations]:
 
 def exported(name: str, field: Field, folder: Path) -> list[Row]:
     rows = []
-    what = f"{name}, {field.dimension}-D, {field.n_attractors} attractors{', memory' if field.has_memory else ''}, {len(field.samples)} samples"
+    memory = ", memory" if field.has_memory else ""
+    what = f"{name}, {field.dimension}-D, {field.n_attractors} attractors{memory}, {len(field.samples)} samples"
     for kind, export in (("C", export_c), ("ONNX", export_onnx)):
         beside = []
         for word, precision in (("double", DOUBLE), ("single", SINGLE)):

@@ -306,7 +306,7 @@ def test_a_motion_in_c_is_held_pushed_and_goes_on_as_numpys(seed: int, tmp_path:
     command = [str(find_compiler()), *FLAGS, "-Werror", "-Wshadow", "user.c", "-o", "user", "-lm"]
     subprocess.run(command, cwd=tmp_path, check=True)
     x = field.samples[field.phases.argmax()]
-    said = subprocess.run([tmp_path / "user"], input=f"{x[0]!r} {x[1]!r}", capture_output=True, text=True)
+    said = subprocess.run([tmp_path / "user"], input=" ".join(map(str, x.tolist())), capture_output=True, text=True)
     assert said.returncode == 0
     rows = np.array([[float(word) for word in line.split()] for line in said.stdout.splitlines()])
     motion, path = field.motion(x), []

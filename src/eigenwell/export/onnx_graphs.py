@@ -220,10 +220,11 @@ class Stable:
         third = slope(y0 - (delta / 2) * second)
         last = slope(y0 - delta * third)
         moved = y0 - (delta / 6) * (first + 2.0 * second + 2.0 * third + last)
-        begin = (y.columns([0]) * 0.0).call("Squeeze", self.graph.constant([-1])).call("Cast", to=TensorProto.INT64)
+        # -1 for every row; whole numbers throughout, since NaN has no place among them.
+        begin = y.call("ArgMin", axis=1, keepdims=0) * 0 - 1
         most = MOST_STEPS // CHUNK * (CHUNK // 4)
         kinds = [real, TensorProto.INT64]
-        return self.graph.loop(most, [y, begin - 1], body, [moved, ends], again, kinds)[1]
+        return self.graph.loop(most, [y, begin], body, [moved, ends], again, kinds)[1]
 
 
 def features(half: Value) -> Value:

@@ -142,7 +142,7 @@ def test_a_goal_is_kept(model):
     from eigenwell.models import load
 
     out = json.loads(ok("predict", model, "--at", "0.5,1", "--goal", "0", "--json"))
-    assert np.array_equal(out["velocities"][0], load(model).toward(0).predict([0.5, 1])) and out["basin"] == [0]
+    assert np.array_equal(out["velocities"], load(model).toward(0).predict([[0.5, 1]])) and out["basin"] == [0]
     for q, memory in ((0, "--no-memory"), (1, "--no-memory"), (1, "--memory")):
         args = ("--from", "0.2,1.5", "--duration", "60", "--goal", q, memory, "--json")
         ended = json.loads(ok("simulate", model, *args))["attractors"][0]
@@ -163,12 +163,12 @@ def test_simulate(model, tmp_path):
 
 
 def test_certify(model):
-    code, out, err = run("certify", model, "--samples", "20", "--rate", "50", "--json")
+    code, out, err = run("certify", model, "--samples", "20", "--rate", "200", "--json")
     said = json.loads(out)
     assert said["holds"] and not said["failures"] and err == ""
-    assert {loop["rate"] for loop in said["certificate"]["loops"]} == {50.0}
+    assert {loop["rate"] for loop in said["certificate"]["loops"]} == {200.0}
     assert code == (0 if said["follows_the_data"] else 6)  # twenty steps follow nothing well
-    assert "holds: 2 sinks, 1 saddles" in run("certify", model, "--samples", "20", "--rate", "50")[1]
+    assert "holds: 2 sinks, 1 saddles" in run("certify", model, "--samples", "20", "--rate", "200")[1]
     fails(3, "certify", model, "--rate", "0", match="rates > 0")
 
 

@@ -92,7 +92,7 @@ def test_every_error_has_one_root():
     roots = {"EigenwellError", "DataError", "ModelError", "MissingExtra", "FileError"}
     for path in ROOT.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.ClassDef) or node.name in SIGNALS | {"EigenwellError", "ParityError"}:
+            if not isinstance(node, ast.ClassDef) or node.name in SIGNALS | {"EigenwellError"}:
                 continue
             bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
             raised = any(base.endswith(("Error", "Exception")) or base in roots for base in bases)

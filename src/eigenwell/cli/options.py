@@ -18,7 +18,11 @@ Files = Annotated[
         help="CSV, Parquet, NPZ or MAT; several files or a folder, one trajectory each; a LeRobot data set.",
     ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="File of a saved model.")]
+Goal = Annotated[
+    int | None,
+    typer.Option("--goal", metavar="Q", min=0, help="Go to this attractor alone; by default wherever it leads."),
+]
 Position = Annotated[str | None, typer.Option(metavar="x,y", help="Columns of positions.", rich_help_panel=_COLUMNS)]
 Velocity = Annotated[str | None, typer.Option(metavar="vx,vy", help="Columns of velocities.", rich_help_panel=_COLUMNS)]
 Time = Annotated[str | None, typer.Option(metavar="t", help="Column of time.", rich_help_panel=_COLUMNS)]

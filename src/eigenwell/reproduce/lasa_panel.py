@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import datasets
 from .._types import FloatArray
-from ..graphs import PathGraph
 from ..fields import Field, StableField
+from ..graphs import PathGraph
 from ..identification import Identification, identify
 from ..palette import Theme
 from ..spectral import linearity

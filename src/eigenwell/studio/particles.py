@@ -33,7 +33,7 @@ def path(field: Field, start: tuple[float, float], goal: int | None = None) -> d
     x[0] = at
     away = np.linalg.norm((field.attractors - x[-1]) / field.box, axis=1)
     q = int(away.argmin()) if goal is None else goal
-    if (x == field.attractors[q]).all():  # it lies there already; a way has two ends
+    if np.abs((x - field.attractors[q]) / field.box).max() < 1e-9:  # it lies there already; a way has two ends
         t, x = t[[0, -1]], x[[0, -1]]
     if arrived:  # and does not stop a hair beside it
         x[-1] = field.attractors[q]

@@ -30,7 +30,6 @@ def main(folder: Path) -> None:
     field = ew.learn(found, progress=True)
     print(f"learned in {time.perf_counter() - start:.1f} s")
     print(field)
-    print(field.certificate())
 
     with style():
         figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.8), layout="constrained")
@@ -40,6 +39,7 @@ def main(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         figure.savefig(folder / "duffing.png", dpi=130)
     print(f"picture: {folder / 'duffing.png'}")
+    print(field.certificate(samples=20, rates=(100.0,)))
 
 
 if __name__ == "__main__":

@@ -122,7 +122,10 @@ def test_a_bad_fit_cannot_be_overlooked(pages):
     # Before any figure, in the verdict, and in the table, by name.
     assert words.index("stable as tested , but does not follow the data") < words.index("Samples by sub-dynamics")
     assert "Does not follow the data" in words and words.count("demonstration 5 (to attractor 1)") == 3
-    assert "1 of 6 end at another attractor than their own" in words and 'class="verdict bad"' in (pages / "memory.html").read_text()
+    assert (
+        "1 of 6 end at another attractor than their own" in words
+        and 'class="verdict bad"' in (pages / "memory.html").read_text()
+    )
 
 
 def test_a_map_is_drawn_with_basins_saddles_and_borders(pages):

@@ -40,6 +40,8 @@ REMEMBERS = (
 )
 CLOSE = 1.5
 """A limit that may move by less than this factor is drawn where it happens to be, and not in a gap."""
+JUMP = 1e-6
+"""Of the top speed, as the certificate has it."""
 # The library counts sub-dynamics from 0, the page counts attractors from 1.
 _COUNTED = re.compile(r"([Ss])ub-dynamics (\d+)")
 
@@ -102,11 +104,20 @@ def certified(certificate: Certificate) -> str:
             f"Stable at {whom}, by construction. Put to the test from {starts:,} starts in and around the drawn area, a "
             f"hundred steps a second: every one arrived where the map says, and the potential fell.{between}"
         )
-    arrived = min(loop.arrived for loop in certificate.loops)
-    said = min(loop.as_basin_said for loop in certificate.loops)
+    doubts = [
+        (min(loop.arrived for loop in certificate.loops), "{:.1%} arrived"),
+        (min(loop.as_basin_said for loop in certificate.loops), "{:.1%} arrived where the map says"),
+        (min(loop.falling for loop in certificate.loops), "the potential fell in {:.2%} of the steps"),
+        (certificate.decreasing, "the potential falls at {:.2%} of the states"),
+    ]
+    said = [words.format(share) for share, words in doubts if share < 1]
+    if certificate.sinks != attractors:
+        said.append(f"{plural(certificate.sinks, 'place')} of rest were found for {plural(attractors, 'attractor')}")
+    if certificate.jump >= JUMP:
+        said.append(f"the field jumps by {certificate.jump:.2g} of its top speed")
     return (
-        f"Stable by construction, but the test has doubts: of {starts:,} starts in and around the drawn area, a hundred steps "
-        f"a second, {arrived:.0%} arrived, and {said:.0%} where the map says. Draw smoother strokes, or more of them."
+        f"Stable by construction, but the test has doubts, from {starts:,} starts in and around the drawn area, a hundred steps "
+        f"a second: {'; '.join(said)}. Draw smoother strokes, or more of them."
     )
 
 

@@ -271,6 +271,8 @@ export class Studio {
     $("relearn").hidden = this.isKernel;
     write("learn", field && !stale ? "Learn again" : "Learn a stable field");
     write("learn-words", this.isKernel && !none ? "A field is learned from paths. Switch the graph to paths first." : "");
+    // Motions have no map, so there is nothing to tint.
+    for (const name of ["potential", "basins"]) document.querySelector(`[data-layer=${name}]`).disabled = Boolean(field && !field.basin);
     for (const button of $("take").children) {
       const madeHere = ["png", "svg"].includes(button.dataset.take);
       const fieldMissing = button.classList.contains("needs-field") && (!field || stale);

@@ -33,9 +33,9 @@ def main(folder: Path) -> None:
 
     with style():
         figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.8), layout="constrained")
-        plot_samples(demos, found, ax=left).set_title("6,006 unordered samples, sorted by attractor", pad=26)
-        plot_embedding(found, 0, ax=middle).set_title("one sub-dynamics in its own coordinates", pad=26)
-        plot_field(field, demos, found, ax=right).set_title("one learned field: basins, saddle, separatrix", pad=26)
+        plot_samples(demos, found, ax=left).set_title("6,006 unordered samples, sorted by attractor", pad=42)
+        plot_embedding(found, 0, ax=middle).set_title("one sub-dynamics in its own coordinates", pad=42)
+        plot_field(field, demos, found, ax=right).set_title("one learned field: basins, saddle, separatrix", pad=42)
         folder.mkdir(parents=True, exist_ok=True)
         figure.savefig(folder / "duffing.png", dpi=130)
     print(f"picture: {folder / 'duffing.png'}")

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from tests.untrained import field_of, learned_field
 
 import eigenwell as ew

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-
 from tests.untrained import field_of
 
 import eigenwell as ew

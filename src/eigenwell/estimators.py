@@ -105,10 +105,7 @@ class StableFieldRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # 
         from .learning import learn
 
         x = validate_data(self, X, dtype=np.float64, ensure_min_samples=4, ensure_min_features=2)
-        if y is None:
-            demos = Demonstrations.from_trajectories([x], dt=1.0)
-        else:
-            demos = Demonstrations.from_samples(x, y)
+        demos = Demonstrations.from_trajectories([x], dt=1.0) if y is None else Demonstrations.from_samples(x, y)
         self.identification_: Identification = identify(demos, graph=self.graph)
         self.field_: Field = learn(self.identification_, toward=False, memory=False, recipe=self.recipe, seed=self.seed)
         self.attractors_: FloatArray = self.field_.attractors

@@ -44,7 +44,7 @@ def _plane(demos: Demonstrations, found: Identification, field: Any) -> Section:
     data: list[Trace] = [
         {
             "type": "contour", **across, **up, "z": [numbers(row, 1.0) for row in height], "name": "potential",
-            "showscale": False, "ncontours": 16, "contours": {"coloring": "none" if count > 1 else "heatmap"}, 
+            "showscale": False, "ncontours": 16, "contours": {"coloring": "none" if count > 1 else "heatmap"},
             "line": {"width": 0.6},
             "hovertemplate": "√V %{z:.3f} of its largest<extra></extra>", "meta": {"potential": True},
         }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..demonstrations import Caution
 from ..fields import Certificate, Field
+from ..fields.fit import GOOD
 from ..identification import Identification
 from ..report.wording import plural, remedy
 from .protocol import Options
@@ -136,12 +137,12 @@ def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]
         what = f"stroke {number} worst of all: it ends at another attractor"
     else:
         what = f"stroke {number} least: {worst.distance:.1%} of the drawing's size beside it"
-    head = (
-        f"Follows your strokes: {100 * share:.0f} %."
-        if fit.good
-        else f"Does not follow your strokes: {100 * share:.0f} %."
-    )
-    return {"good": fit.good, "share": round(share, 4), "head": head, "words": f"Particles follow them {how}; {what}."}
+    missed = sum(not one.arrives or one.distance > GOOD for one in fit.demonstrations)
+    head, words = f"Follows your strokes: {100 * share:.0f} %.", f"Particles follow them {how}; {what}."
+    if not fit.good:
+        head = f"Does not follow {missed} of {plural(len(fit.demonstrations), 'stroke')}."
+        words = f"Particles follow them to {100 * share:.0f} %, {how}; {what}."
+    return {"good": fit.good, "share": round(share, 4), "head": head, "words": words}
 
 
 def python_lines(options: Options, kernel: KernelSettings, steps: int) -> str:

@@ -190,9 +190,16 @@ def _significant(values: FloatArray, digits: int = 4) -> FloatArray:
 def learned(result: DrawnResult, view: View, tell: Tell) -> tuple[dict[str, Any], Field]:
     """The answer to the page, and the field itself."""
     began = time.perf_counter()
-    field = train(result, tell)
+    done = (0, STEPS)
+
+    def counted(step: int, steps: int, loss: float) -> None:
+        nonlocal done
+        done = (step, steps)
+        tell(step, steps, loss)
+
+    field = train(result, counted)
     certificate = field.certificate(samples=CERTIFIED, rates=RATES)
-    tell(STEPS, STEPS, float("nan"))  # a chance to stop
+    tell(*done, float("nan"))  # a chance to stop
     names = _strokes_of(result)
     answer = {
         **drawn_field(field, view),

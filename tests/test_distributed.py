@@ -189,10 +189,11 @@ def test_learned_fields_are_stable_at_their_attractors(client, tmp_path):
         recipe=Recipe(steps=20, layers=2, features=8, nodes=200, velocity=0.0, direction=0.0),
         progress=lambda *said: told.append(said),
     )
-    assert len(field.fields) == 2
-    np.testing.assert_allclose([one.attractor for one in field.fields], found.attractors, atol=1e-5)
-    np.testing.assert_array_equal(field.predict(field.fields[0].attractor), 0)
-    assert told[-1] == ("learn", 2, 2)
+    assert field.n_attractors == 2 and field.fit is not None
+    np.testing.assert_allclose(field.attractors, found.attractors, atol=1e-5)
+    np.testing.assert_array_equal(field.predict(field.attractors), 0)
+    assert told[-1] == ("learn", 3, 3)  # both are read, one field is trained
+    np.testing.assert_array_equal(field.basin(field.attractors), [0, 1])
 
 
 def test_without_a_client_a_cluster_is_made_and_closed(tmp_path, monkeypatch):

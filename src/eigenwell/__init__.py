@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AttractorIdentifier": "estimators",
+    "StableFieldRegressor": "estimators",
     "Caution": "demonstrations",
     "Clique": "graphs",
     "Cycle": "graphs",
@@ -97,7 +98,7 @@ if TYPE_CHECKING:
     )
     from .demonstrations import Caution, Demonstrations
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
-    from .estimators import AttractorIdentifier
+    from .estimators import AttractorIdentifier, StableFieldRegressor
     from .fields import Field, StableField
     from .graphs import Clique, Cycle
     from .identification import Identification, identify

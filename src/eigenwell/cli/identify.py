@@ -191,7 +191,7 @@ def report(
 
         field = load(model)
     elif learn:
-        field = _learned(demos, found)
+        field = _learned(found)
     _write_report(output, demos, found, field, title=", ".join(p.name for p in file))
     if as_json:
         print_json({"page": str(output), "bytes": output.stat().st_size, "n_attractors": found.n_attractors})
@@ -228,12 +228,11 @@ def demo(
         typer.echo(f"largest distance to a true attractor: {error.max():.2g}")
     field: Any = None
     if learn:
-        field = _learned(demos, found)
-        certificates = field.certificate()
-        answer |= {"certificate": certificates}
+        field = _learned(found)
+        certificate = field.certificate()
+        answer |= {"certificate": certificate}
         if not as_json:
-            held = sum(bool(c.holds) for c in certificates)
-            typer.echo(f"learned field: stable at {held} of {len(certificates)} attractors, by certificate")
+            typer.echo(f"learned field {certificate}")
     if output is not None:
         _write_report(output, demos, found, field, title=system)
         answer |= {"page": str(output)}
@@ -243,11 +242,11 @@ def demo(
         print_json(answer)
 
 
-def _learned(demos: Demonstrations, found: Identification) -> Any:
+def _learned(found: Identification) -> Any:
     from ..learning import learn
 
     with progress("Learning") as tell:
-        return learn(demos, found, callback=tell)
+        return learn(found, progress=tell)
 
 
 def _write_report(output: Path, demos: Demonstrations, found: Identification, field: Any, title: str) -> None:

@@ -21,8 +21,8 @@ from .page import page
 
 __all__ = ["report", "write_report"]
 
-CERTIFIED = 200
-"""States per attractor put to the test for the page; `eigenwell certify` takes more, and more time."""
+CERTIFIED, RATES = 40, (100.0,)
+"""Starts and control rates put to the test for the page; `eigenwell certify` takes more, and more time."""
 
 
 def report(
@@ -39,11 +39,11 @@ def report(
     except ImportError as error:
         raise missing_extra("The report", "plotly", "report") from error
     figures = [samples(demos, found), graph(demos, found), spectrum(found), embeddings(found), close_ups(demos, found)]
-    warnings, certificates = found.warnings, ()
+    warnings, certificate = found.warnings, None
     if field is not None:
         figures += learned(demos, found, field)
         warnings = tuple(dict.fromkeys((*found.warnings, *field.warnings)))
-        certificates = field.certificate(samples=CERTIFIED)
+        certificate = field.certificate(samples=CERTIFIED, rates=RATES)
     return page(
         demos,
         found,
@@ -51,7 +51,7 @@ def report(
         get_plotlyjs(),
         title=title,
         command=command,
-        certificates=certificates,
+        certificate=certificate,
         warnings=warnings,
     )
 

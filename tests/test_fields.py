@@ -332,7 +332,7 @@ def test_a_certificate_sees_a_failure(learned: tuple[ew.Identification, Field]) 
             states = np.atleast_2d(np.asarray(x, dtype=float))
             label = self.labels[self._tree.query(states / self.box)[1]]
             fields = [self.map.alone(q) for q in range(self.n_attractors)]
-            return np.stack([fields[q].predict(one) for q, one in zip(label, states, strict=True)])
+            return np.stack([fields[q].predict(one) for q, one in zip(label, states, strict=True)]).reshape(np.shape(x))
 
     names = ("map", "goals", "lifted", "samples", "labels", "phases")
     broken = Patchwork(*(getattr(field, name) for name in names))

@@ -13,7 +13,7 @@ ROOT = Path(eigenwell.__file__).parent
 
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
-    ["_types", "errors", "palette"],
+    ["_types", "errors", "palette", "runge_kutta"],
     ["velocities", "checks", "metrics"],
     ["demonstrations"],
     ["systems", "datasets", "graphs", "files"],

@@ -217,12 +217,12 @@ def test_doubts_have_names() -> None:
 
 
 def eight(count: int = 3, samples: int = 120) -> list[tuple[np.ndarray, np.ndarray]]:
-    """A figure eight that ends where it began, crossing itself on the way."""
+    """A figure eight that begins and ends at the tip of a lobe, in the origin, and crosses itself on the way."""
     t = np.linspace(0, 1, samples)
     s = 10 * t**3 - 15 * t**4 + 6 * t**5
     paths = []
     for k in range(count):
-        x = np.column_stack([np.sin(2 * np.pi * s), np.sin(4 * np.pi * s) / 2]) + 0.02 * k * (1 - s)[:, None]
+        x = np.column_stack([np.cos(2 * np.pi * s) - 1, np.sin(4 * np.pi * s) / 2]) + 0.02 * k * (1 - s)[:, None]
         paths.append((x, np.gradient(x, t, axis=0)))
     return paths
 

@@ -166,7 +166,7 @@ def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
         values, vectors = wind(field)
         named |= {
             "phase": (field.phases[order], outside),
-            "rest_phase": (np.array([max(one.attractors[0, -1], 0.0) for one in field.lifted]), inside),
+            "rest_phase": (np.array([one.attractors[0, -1] for one in field.lifted]), inside),
             "winds": (np.array([bool(one.model.swirls.any()) for one in field.lifted]), np.uint16),
             "wind_rate": (values, inside),
             "wind_re": (vectors.real, inside),

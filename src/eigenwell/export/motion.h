@@ -86,8 +86,7 @@ static inline int @P@_motion_step(@P@_motion *motion, const @REAL@ *x, @REAL@ dt
         }
         @WORK@ credit = length > 0 ? seen / length : 1;
         credit = credit > 0 ? (credit < 1 ? credit : 1) : 0;
-        const @WORK@ moved = motion->phase + credit * motion->dt * motion->rate;
-        motion->phase = moved > 0 ? (moved < 1 ? moved : 1) : 0;
+        motion->phase += credit * motion->dt * motion->rate;
     }
     @P@_lifted_unit(n, x, D - 1, z);
     z[D - 1] = (motion->phase - @P@_lifted_centre[n][D - 1]) / @P@_lifted_scale[n][D - 1];
@@ -111,7 +110,7 @@ static inline int @P@_motion_step(@P@_motion *motion, const @REAL@ *x, @REAL@ dt
     for (int i = 0; i < D; ++i) u[i] = factor * u[i] + @RETURN@ * tau[i];
     @P@_lifted_pull(steps, u);
     @P@_lifted_limit(n, u);
-    if (@P@_known(x) && @P@_at_rest(n, x) && motion->phase <= @P@_rest_phase[n]) {
+    if (@P@_known(x) && @P@_at_rest(n, x) && motion->phase == @P@_rest_phase[n]) {
         for (int i = 0; i < D; ++i) u[i] = 0;
     }
     for (int i = 0; i < D - 1; ++i) {
@@ -134,5 +133,5 @@ static inline int @P@_motion_done(const @P@_motion *motion)
         const @WORK@ away = (motion->last[i] - place) / @P@_lifted_scale[motion->goal][i];
         square += away * away;
     }
-    return motion->begun && square < @DONE@ * @DONE@ && motion->phase < 10 * @DONE@;
+    return motion->begun && square < @DONE@ * @DONE@ && motion->phase < 10 * @DONE@ && motion->phase > -10 * @DONE@;
 }

@@ -259,7 +259,7 @@ class Sessions:
         asked, moved = dt * velocity / scale, (after - x) / scale
         length = np.maximum((asked * asked).sum(1), 1e-300)
         seen = np.clip((moved * asked).sum(1) / length, 0, 1)
-        return velocity, rate, np.clip(phase + seen * dt * rate, 0, 1)
+        return velocity, rate, phase + seen * dt * rate
 
     def roll(self, x0: FloatArray, dt: float, steps: int) -> tuple[FloatArray, BoolArray]:
         x, done = x0.copy(), np.zeros(len(x0), dtype=bool)
@@ -271,14 +271,14 @@ class Sessions:
             scale = self.field.lifted[q].scale[:-1]
             for _ in range(steps):
                 near = np.linalg.norm((x[mine] - place) / scale, axis=1) < DONE
-                going = ~(near & (phase < 10 * DONE))
+                going = ~(near & (np.abs(phase) < 10 * DONE))
                 done[mine[~going]] = True
                 mine, phase, kept = mine[going], phase[going], [one[going] for one in kept]
                 if len(mine) == 0:
                     break
                 velocity, rate, *_ = self._step(int(q), x[mine], phase, *kept)
                 x[mine] += dt * velocity
-                phase = np.clip(phase + dt * rate, 0, 1)
+                phase = phase + dt * rate
         return x, done
 
     def latency(self, x: FloatArray, *, motions: bool) -> float:

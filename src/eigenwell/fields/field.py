@@ -113,6 +113,8 @@ class StableField:
         stepper = Latent() if stepper is None else stepper
         rolled = self.from_unit(stepper.roll(self.model, self.to_unit(states), times * self.pace))
         rolled[:, 0] = states
+        at_rest = self._at_attractor(states)
+        rolled[at_rest] = states[at_rest][:, None]
         return np.asarray(rolled[0] if single else rolled)
 
     def basin(self, x: Any) -> Any:

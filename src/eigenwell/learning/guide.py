@@ -148,16 +148,14 @@ def _fit(x: FloatArray, v: FloatArray, block: IntArray) -> _Process:
                 squares += float((solved[mine] * error[mine]).sum())
             misfit = float(np.sqrt((error**2).sum(1) + GOOD_ENOUGH**2).mean())
             if misfit < best:
-                best, chosen = (
-                    misfit,
-                    _Process(
-                        float(length),
-                        noise,
-                        squares / v.size,
-                        float(np.median(np.linalg.norm(error, axis=1))),
-                        inverse,
-                        solved,
-                    ),
+                best = misfit
+                chosen = _Process(
+                    length=float(length),
+                    noise=noise,
+                    alpha2=squares / v.size,
+                    error=float(np.median(np.linalg.norm(error, axis=1))),
+                    inverse=inverse,
+                    solved=solved,
                 )
     assert chosen is not None
     return chosen

@@ -137,7 +137,7 @@ def learn_motions(
         for q, (paths, place) in enumerate(zip(motions, attractors, strict=True))
     ]
     options = {"target": target, "seed": seed, "dtype": dtype, "progress": _shown(progress)}
-    smooth = recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
+    smooth = not met and recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     fields, failed = learn_bundles([together if several else alone], recipe=fitting, **options)
     goals: tuple[StableField, ...] = ()

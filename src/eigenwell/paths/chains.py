@@ -1,4 +1,4 @@
-"""Chains: samples strung together by "comes next" links, and the best set of such links."""
+"""Chains: samples strung together by "comes next" links."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, depth_first_order, min_weight_full_bipartite_matching
+from scipy.sparse.csgraph import connected_components, depth_first_order
 
-from .._types import BoolArray, FloatArray, IntArray
-
-# Links kept for every node as predecessor and as successor: a best set hardly ever needs more, and the time of the
-# assignment grows with them.
-CHOICES = 4
+from .._types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -26,18 +22,13 @@ class Chains:
     @classmethod
     def of(cls, successor: IntArray, x: FloatArray) -> Chains:
         """Chains of a successor array (-1: none). A closed loop is opened at its longest link."""
-        successor = open_loops(successor, x)
-        n = len(successor)
-        linked = successor >= 0
-        heads = np.setdiff1d(np.arange(n), successor[linked], assume_unique=True)
-        # One depth-first walk from a virtual node n that leads to every head visits chain after chain.
-        indptr = np.concatenate([[0], np.cumsum(linked), [linked.sum() + len(heads)]])
-        indices = np.concatenate([successor[linked], heads])
-        walk = sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(n + 1, n + 1))
-        order = depth_first_order(walk, n, return_predecessors=False)[1:].astype(np.intp)
-        is_head = np.zeros(n, dtype=bool)
+        order, heads = _walk(successor)
+        if len(order) < len(successor):  # what no head leads to goes round
+            successor = open_loops(successor, x)
+            order, heads = _walk(successor)
+        is_head = np.zeros(len(successor), dtype=bool)
         is_head[heads] = True
-        return cls(order, np.append(np.flatnonzero(is_head[order]), n).astype(np.intp))
+        return cls(order, np.append(np.flatnonzero(is_head[order]), len(order)).astype(np.intp))
 
     @property
     def n_chains(self) -> int:
@@ -98,6 +89,21 @@ class Chains:
         return np.asarray(total[high] - total[low], dtype=np.float64)
 
 
+def _walk(successor: IntArray) -> tuple[IntArray, IntArray]:
+    """Samples chain after chain, and the heads of the chains. One depth-first walk from a virtual node n that leads to
+    every head."""
+    n = len(successor)
+    linked = successor >= 0
+    followed = np.zeros(n, dtype=bool)
+    followed[successor[linked]] = True
+    heads = np.flatnonzero(~followed)
+    indptr = np.concatenate([[0], np.cumsum(linked), [n]]).astype(np.int32)
+    indptr[-1] = indptr[-2] + len(heads)
+    indices = np.concatenate([successor[linked], heads]).astype(np.int32)
+    walk = sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(n + 1, n + 1))
+    return depth_first_order(walk, n, return_predecessors=False)[1:].astype(np.intp), heads
+
+
 def open_loops(successor: IntArray, leave: FloatArray, arrive: FloatArray | None = None) -> IntArray:
     """Cut every closed loop at its longest link; a loop in space has to be cut somewhere, and time has no loops.
 
@@ -119,44 +125,6 @@ def open_loops(successor: IntArray, leave: FloatArray, arrive: FloatArray | None
     first = np.concatenate([[True], np.diff(component[by_length]) != 0])
     out = successor.copy()
     out[by_length[first]] = -1
-    return out
-
-
-def best_links(i: IntArray, j: IntArray, score: FloatArray, n: int) -> IntArray:
-    """Successor array that minimises the sum of scores over links i -> j, at most one into and out of a node.
-
-    A link is worth making when its score is negative; -1 where none is. A sparse assignment problem, solved exactly,
-    in which every node may also stay alone at no cost; links that are among the few best of neither end are left out.
-    """
-    successor = np.full(n, -1, dtype=np.intp)
-    useful = score < 0
-    i, j, score = i[useful], j[useful], score[useful]
-    if len(i) == 0:
-        return successor
-    kept = _among_best(i, score) | _among_best(j, score)
-    i, j, score = i[kept], j[kept], score[kept]
-    # Rows: nodes as predecessors, then one stand-in per node as successor; columns the other way round. A link uses
-    # (i, j) and the stand-ins' (j', i'); a node left alone uses its own stand-in. `alone` shifts all costs above 0.
-    tail, i = np.unique(i, return_inverse=True)
-    head, j = np.unique(j, return_inverse=True)
-    t, h = len(tail), len(head)
-    alone = 1.0 - score.min()
-    rows = np.concatenate([i, np.arange(t), t + np.arange(h), t + j])
-    columns = np.concatenate([j, h + np.arange(t), np.arange(h), h + i])
-    cost = np.concatenate([score + alone, np.full(t + h, alone), np.full(len(i), alone)])
-    row, column = min_weight_full_bipartite_matching(sp.csr_array((cost, (rows, columns)), shape=(t + h, t + h)))
-    link = (row < t) & (column < h)
-    successor[tail[row[link]]] = head[column[link]]
-    return successor
-
-
-def _among_best(node: IntArray, score: FloatArray) -> BoolArray:
-    """True for links among the few best ones of their node."""
-    order = np.lexsort((score, node))
-    first = np.concatenate([[True], np.diff(node[order]) != 0])
-    rank = np.arange(len(order)) - np.flatnonzero(first)[np.cumsum(first) - 1]
-    out = np.empty(len(order), dtype=bool)
-    out[order] = rank < CHOICES
     return out
 
 

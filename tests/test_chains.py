@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenwell.paths.chains import Chains, best_links, open_loops, unique_pairs
+from eigenwell.paths.assignment import best_links
+from eigenwell.paths.chains import Chains, open_loops, unique_pairs
 
 
 def brute_force(i, j, score, n):
@@ -27,7 +28,7 @@ def test_best_links_are_the_best(seed, n):
     rng = np.random.default_rng(seed)
     i, j = unique_pairs(rng.integers(0, n, 9), rng.integers(0, n, 9), n)
     score = rng.normal(size=len(i))
-    successor = best_links(i, j, score, n)
+    successor = best_links(i, j, score, n, 1e-9)
     value = {(a, b): s for a, b, s in zip(i, j, score, strict=True)}
     linked = [(a, b) for a, b in enumerate(successor) if b >= 0]
     assert len({b for _, b in linked}) == len(linked)
@@ -35,7 +36,7 @@ def test_best_links_are_the_best(seed, n):
 
 
 def test_best_links_make_no_link_that_does_not_pay():
-    nothing = best_links(np.array([0]), np.array([1]), np.array([0.5]), 2)
+    nothing = best_links(np.array([0]), np.array([1]), np.array([0.5]), 2, 1e-3)
     np.testing.assert_array_equal(nothing, [-1, -1])
 
 

@@ -12,11 +12,10 @@ from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, 
 from ..graphs import PathGraph
 from .absorbing import typical_length
 from .ends import Grouping
-from .fragments import join_fragments
+from .fragments import recover_paths
 from .grading import PathEnds, end_pace, grade_paths, is_orbit
 from .hashing import sample_hash, share
 from .settings import DEFAULT, PathSettings
-from .successors import match_successors
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,7 @@ class SuccessorGraph:
         x, v = demos.x[index], demos.v[index]
         places = int(first_occurrence(x, np.zeros_like(x)).sum())
         check_places(places, len(x), demos.dimension, str(places))
-        chains, kin, sure = match_successors(x, v, self.settings)
-        fragments = join_fragments(x, v, chains, kin, beyond_doubt=sure, s=self.settings)
+        fragments, kin = recover_paths(x, v, self.settings)
         usable = whole_enough(np.diff(fragments.offsets), self.settings)
         nodes, offsets = _with_repeats(demos, index[fragments.nodes], fragments.offsets, first)
         return nodes, offsets, usable, resolution(kin.step, kin.noise_x)

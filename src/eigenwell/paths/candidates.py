@@ -71,7 +71,9 @@ def likely_links(
     best_into = np.full((n, s.choices), -1, dtype=np.int32)
     start = np.searchsorted(head_in, np.arange(n))
     best_into[head_in, np.arange(len(head_in)) - start[head_in]] = tail_in
-    twice = np.concatenate(in_blocks(lambda r: (best_into[head[r]] == tail[r, None]).any(axis=1), len(tail), 1 << 16))
+    twice = np.zeros(len(tail), dtype=bool)
+    for column in best_into.T:
+        twice |= column[head] == tail
     tail, head = np.concatenate([tail_in, tail[~twice]]), np.concatenate([head_in, head[~twice]])
     return Links(tail, head, law.score(np.concatenate([q_in, q[~twice]])))
 

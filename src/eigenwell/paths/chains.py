@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, depth_first_order
+from scipy.sparse.csgraph import connected_components
 
 from .._types import FloatArray, IntArray
 
@@ -22,13 +22,8 @@ class Chains:
     @classmethod
     def of(cls, successor: IntArray, x: FloatArray) -> Chains:
         """Chains of a successor array (-1: none). A closed loop is opened at its longest link."""
-        order, heads = _walk(successor)
-        if len(order) < len(successor):  # what no head leads to goes round
-            successor = open_loops(successor, x)
-            order, heads = _walk(successor)
-        is_head = np.zeros(len(successor), dtype=bool)
-        is_head[heads] = True
-        return cls(order, np.append(np.flatnonzero(is_head[order]), len(order)).astype(np.intp))
+        chains, closed = _strung(successor)
+        return chains if len(closed) == 0 else _strung(_opened(successor, closed, x, x))[0]
 
     @property
     def n_chains(self) -> int:
@@ -72,6 +67,14 @@ class Chains:
         out[self.order[:-1][inside]] = self.order[1:][inside]
         return out
 
+    def joined(self, follows: IntArray) -> Chains:
+        """Chains put behind one another: c is followed by `follows[c]`, -1 for none, without loops."""
+        groups, _ = _strung(follows)
+        length = self.lengths[groups.order]
+        start = np.cumsum(length) - length
+        place = np.repeat(self.offsets[groups.order] - start, length) + np.arange(len(self.order))
+        return Chains(self.order[place], np.append(start[groups.offsets[:-1]], len(place)).astype(np.intp))
+
     def members(self, c: int) -> IntArray:
         return self.order[self.offsets[c] : self.offsets[c + 1]]
 
@@ -89,19 +92,34 @@ class Chains:
         return np.asarray(total[high] - total[low], dtype=np.float64)
 
 
-def _walk(successor: IntArray) -> tuple[IntArray, IntArray]:
-    """Samples chain after chain, and the heads of the chains. One depth-first walk from a virtual node n that leads to
-    every head."""
+def _strung(successor: IntArray) -> tuple[Chains, IntArray]:
+    """Chains, numbered by their heads, and the nodes of closed loops, which are in none of them.
+
+    Every node looks up how far back it can see, and then how far back that one can: the distance doubles from round to
+    round, until all see the head of their chain. Those that never do go round.
+    """
     n = len(successor)
-    linked = successor >= 0
-    followed = np.zeros(n, dtype=bool)
-    followed[successor[linked]] = True
-    heads = np.flatnonzero(~followed)
-    indptr = np.concatenate([[0], np.cumsum(linked), [n]]).astype(np.int32)
-    indptr[-1] = indptr[-2] + len(heads)
-    indices = np.concatenate([successor[linked], heads]).astype(np.int32)
-    walk = sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(n + 1, n + 1))
-    return depth_first_order(walk, n, return_predecessors=False)[1:].astype(np.intp), heads
+    linked = np.flatnonzero(successor >= 0)
+    ancestor, distance = np.arange(n), np.zeros(n, dtype=np.intp)
+    ancestor[successor[linked]], distance[successor[linked]] = linked, 1
+    has_one = distance > 0
+    looking = np.flatnonzero(has_one)
+    for _ in range(n.bit_length() + 1):
+        looking = looking[has_one[ancestor[looking]]]
+        if len(looking) == 0:
+            break
+        seen = ancestor[looking]
+        farther, way = ancestor[seen], distance[looking] + distance[seen]
+        ancestor[looking], distance[looking] = farther, way
+    whole = np.ones(n, dtype=bool)
+    whole[looking] = False
+    chain_of_head = np.cumsum(~has_one) - 1
+    node = np.flatnonzero(whole) if len(looking) else np.arange(n)
+    chain = chain_of_head[ancestor[node]]
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(chain, minlength=n - int(has_one.sum())))]).astype(np.intp)
+    order = np.empty(len(node), dtype=np.intp)
+    order[offsets[chain] + distance[node]] = node
+    return Chains(order, offsets), looking
 
 
 def open_loops(successor: IntArray, leave: FloatArray, arrive: FloatArray | None = None) -> IntArray:
@@ -109,22 +127,22 @@ def open_loops(successor: IntArray, leave: FloatArray, arrive: FloatArray | None
 
     A link i -> j leads from `leave[i]` to `arrive[j]`, the same places for samples, tails and heads for chains.
     """
-    n = len(successor)
-    arrive = leave if arrive is None else arrive
-    linked = np.flatnonzero(successor >= 0)
-    if len(linked) == 0:
+    return _opened(successor, _strung(successor)[1], leave, leave if arrive is None else arrive)
+
+
+def _opened(successor: IntArray, closed: IntArray, leave: FloatArray, arrive: FloatArray) -> IntArray:
+    """`closed` are the nodes of loops, all of them."""
+    if len(closed) == 0:
         return successor
-    graph = sp.csr_array((np.ones(len(linked)), (linked, successor[linked])), shape=(n, n))
-    count, component = connected_components(graph, directed=False)
-    closed = np.bincount(component, minlength=count) == np.bincount(component[linked], minlength=count)
-    in_loop = np.flatnonzero(closed[component])
-    if len(in_loop) == 0:
-        return successor
-    length = np.linalg.norm(arrive[successor[in_loop]] - leave[in_loop], axis=1)
-    by_length = in_loop[np.lexsort((-length, component[in_loop]))]
-    first = np.concatenate([[True], np.diff(component[by_length]) != 0])
+    local = np.empty(len(successor), dtype=np.intp)
+    local[closed] = np.arange(len(closed))
+    links = (np.ones(len(closed)), (np.arange(len(closed)), local[successor[closed]]))
+    _, loop = connected_components(sp.csr_array(links, shape=(len(closed), len(closed))), directed=False)
+    length = np.linalg.norm(arrive[successor[closed]] - leave[closed], axis=1)
+    by_length = np.lexsort((-length, loop))
+    first = np.concatenate([[True], np.diff(loop[by_length]) != 0])
     out = successor.copy()
-    out[by_length[first]] = -1
+    out[closed[by_length[first]]] = -1
     return out
 
 

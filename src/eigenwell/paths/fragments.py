@@ -5,26 +5,41 @@ The same steps as in multi-object tracking.
 
 from __future__ import annotations
 
+import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray
 from .absorbing import Fragments, absorb
 from .chains import Chains
-from .kinematics import Kinematics, estimate
+from .kinematics import Kinematics, estimate, state_tree, steady
 from .linking import cut_doubtful, link
+from .meeting import halfway_meeting
 from .settings import DEFAULT, PathSettings
+from .successors import most_likely
 from .zipping import zip_chains
 
 
-def join_fragments(
-    x: FloatArray, v: FloatArray, chains: Chains, kin: Kinematics, *, beyond_doubt: bool, s: PathSettings = DEFAULT
-) -> Fragments:
-    """All samples in paths: whole ones, and the remainders nothing could be done with."""
-    tree = None
-    if not beyond_doubt:
-        chains, tree = cut_doubtful(x, chains, kin, s), cKDTree(x)
-    chains, kin = link_fragments(x, v, chains, kin, tree=tree, s=s)
-    return absorb(x, chains, kin, tree, s)
+def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tuple[Fragments, Kinematics]:
+    """All samples in paths, whole ones and the remainders nothing could be done with, and what they tell of the motion.
+
+    Samples must be distinct.
+    """
+    tree = cKDTree(x)
+    met = halfway_meeting(x, v, tree, s)
+    if met is not None:
+        chains, dt = met
+        linked, kin = link_fragments(x, v, chains, steady(x, v, chains, dt, s), s=s)
+        return absorb(x, linked, kin, None, s), kin
+    # Samples in the tree's own order lie near each other in memory, which halves the time of all that follows.
+    order = tree.indices.astype(np.intp)
+    x, v = x[order], v[order]
+    tree = cKDTree(x)
+    chains, kin = most_likely(x, v, tree, s)
+    linked, kin = link_fragments(x, v, cut_doubtful(x, chains, kin, s), kin, tree=tree, s=s)
+    fragments = absorb(x, linked, kin, tree, s)
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return Fragments(order[fragments.nodes], fragments.offsets), kin.of(back)
 
 
 def link_fragments(
@@ -43,11 +58,13 @@ def link_fragments(
     down to single samples; long ones only between real chains.
     """
 
+    states = None if tree is None else state_tree(x, v, kin.dt)
+
     def joined(chains: Chains, kin: Kinematics, gap: float, shortest: int) -> tuple[Chains, Kinematics, bool]:
         linked = link(x, chains, kin, gap, shortest, s)
         if linked is None:
             return chains, kin, False
-        return linked, kin if tree is None else estimate(x, v, linked, s, tree), True
+        return linked, kin if tree is None else estimate(x, v, linked, s, states), True
 
     longest = s.longest_gap
     for gap in (longest / 32, longest / 16, longest / 8, longest / 4):
@@ -59,7 +76,7 @@ def link_fragments(
         before = chains.n_chains
         zipped = None if tree is None else zip_chains(x, chains, kin, tree, s)
         if zipped is not None:
-            chains, kin = zipped, estimate(x, v, zipped, s, tree)
+            chains, kin = zipped, estimate(x, v, zipped, s, states)
         for gap in (longest / 8, longest / 4, longest / 2):
             chains, kin, _ = joined(chains, kin, gap, s.real_chain)
         if chains.n_chains == before:

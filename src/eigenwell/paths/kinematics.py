@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
 from .blocks import neighbours
 from .chains import Chains
 from .hashing import sample_hash, share
@@ -44,27 +44,39 @@ class Kinematics:
 
 
 def estimate(
-    x: FloatArray, v: FloatArray, chains: Chains, s: PathSettings = DEFAULT, tree: cKDTree | None = None
+    x: FloatArray, v: FloatArray, chains: Chains, s: PathSettings = DEFAULT, states: cKDTree | None = None
 ) -> Kinematics:
     """Kinematics from tentative chains.
 
     dt minimises sum |x_{k+1} - x_k - m_k dt (v_k + v_{k+1})/2|^2 over a window, m_k = 1, 2, 3 the steps a link spans;
-    weighting by speed makes resting samples, whose direction is noise, harmless. `tree` holds x, if there is one.
+    weighting by speed makes resting samples, whose direction is noise, harmless. `states` is the
+    `state_tree` of these samples, or of what they were before smoothing; without one it is made.
     """
-    dt = _time_step(x, v, chains, s)
-    dt = _borrow(x, v, dt, tree, s)
+    dt = time_step(x, v, chains, s)
+    missing = ~np.isfinite(dt)
+    if missing.all():
+        dt = _guess(x, v)
+    elif missing.any():
+        dt = _borrow(dt, states or state_tree(x, v, dt))
     u = dt[:, None] * v
-    typical, spread2 = float(np.median(np.linalg.norm(u, axis=1))), float(x.var(0).mean())
-    a, b = chains.lagged(1, s.telling)
+    chosen = share(sample_hash(x, v), s.measured / len(x)) if len(x) > s.measured else np.ones(len(x), dtype=bool)
+    typical, spread2 = float(np.median(np.linalg.norm(u[chosen], axis=1))), float(x.var(0).mean())
+    a, b = _chosen(chains.lagged(1, s.telling), chosen)
     if len(a) == 0:
-        a, b = chains.lagged(1)
+        a, b = _chosen(chains.lagged(1), chosen)
     if len(a) == 0:
         nearest = cKDTree(x).query(x, k=2)[0][:, 1]
         step = float(np.median(nearest))
         return Kinematics(dt, u, step, s.floor * step, s.floor * step, step, typical, spread2)
-    far_a, far_b = chains.lagged(s.lag, s.telling)
+    far_a, far_b = _chosen(chains.lagged(s.lag, s.telling), chosen)
     measured = scales(measures(x[b] - x[a], u[a], u[b]), ((u[far_b] - u[far_a]) ** 2).sum(1), x.shape[1], s)
     return Kinematics(dt, u, *measured, typical, spread2)
+
+
+def _chosen(pairs: tuple[IntArray, IntArray], chosen: BoolArray) -> tuple[IntArray, IntArray]:
+    """The pairs whose first sample is among the chosen ones."""
+    kept = chosen[pairs[0]]
+    return pairs[0][kept], pairs[1][kept]
 
 
 def steady(x: FloatArray, v: FloatArray, chains: Chains, dt: float, s: PathSettings = DEFAULT) -> Kinematics:
@@ -75,7 +87,7 @@ def steady(x: FloatArray, v: FloatArray, chains: Chains, dt: float, s: PathSetti
     """
     u = dt * v
     chosen = share(sample_hash(x, v), s.measured / len(x))
-    (a, b), (far_a, far_b) = ((a[chosen[a]], b[chosen[a]]) for a, b in (chains.lagged(1), chains.lagged(s.lag)))
+    (a, b), (far_a, far_b) = _chosen(chains.lagged(1), chosen), _chosen(chains.lagged(s.lag), chosen)
     measured = scales(measures(x[b] - x[a], u[a], u[b]), ((u[far_b] - u[far_a]) ** 2).sum(1), x.shape[1], s)
     typical = float(np.median(np.linalg.norm(u[chosen], axis=1)))
     return Kinematics(np.full(len(x), dt), u, *measured, typical, float(x.var(0).mean()))
@@ -117,7 +129,8 @@ def _trimmed(squares: FloatArray, trim: float) -> float:
     return float(np.sort(squares)[:keep].mean())
 
 
-def _time_step(x: FloatArray, v: FloatArray, chains: Chains, s: PathSettings) -> FloatArray:
+def time_step(x: FloatArray, v: FloatArray, chains: Chains, s: PathSettings) -> FloatArray:
+    """Time step at every sample, pooled over a window of its chain; NaN where the chain is too short to tell."""
     n = len(x)
     a, b = chains.order[:-1], chains.order[1:]
     inside = chains.chain_at[1:] == chains.chain_at[:-1]
@@ -141,31 +154,32 @@ def _time_step(x: FloatArray, v: FloatArray, chains: Chains, s: PathSettings) ->
     return out
 
 
-def _borrow(x: FloatArray, v: FloatArray, dt: FloatArray, tree: cKDTree | None, s: PathSettings) -> FloatArray:
-    """Give samples without a time step that of the nearest sample that has one and moves alike.
+def _guess(x: FloatArray, v: FloatArray) -> FloatArray:
+    """Where no chain tells a time step: from a sample to the one nearest to it at the usual speed."""
+    speed = np.linalg.norm(v, axis=1)
+    return np.full(len(x), np.median(cKDTree(x).query(x, k=2)[0][:, 1]) / np.median(speed[speed > 0]))
 
-    Nearest in position and velocity together, a difference of the whole velocity counting as ten steps: where paths
-    cross, the samples of the other path are near but move elsewhere. Looked for among the samples around it first.
-    """
-    missing = np.flatnonzero(~np.isfinite(dt))
-    if len(missing) == 0:
-        return dt
-    if len(missing) == len(dt):
-        speed = np.linalg.norm(v, axis=1)
-        typical = np.median(speed[speed > 0])
-        return np.full(len(x), np.median(cKDTree(x).query(x, k=2)[0][:, 1]) / typical)
-    have = np.isfinite(dt)
-    weight = 10 * np.median(dt[have])
+
+def state_tree(x: FloatArray, v: FloatArray, dt: FloatArray) -> cKDTree:
+    """Positions and velocities together, a difference of the whole velocity counting as ten steps: where paths cross, the
+    samples of the other path are near but move elsewhere. `dt` may be missing (NaN) for some samples, not for all."""
+    states = np.hstack([x, 10 * np.nanmedian(dt) * v])
+    return cKDTree(states, balanced_tree=False, compact_nodes=False)  # quick to build: few will ask
+
+
+def _borrow(dt: FloatArray, states: cKDTree) -> FloatArray:
+    """Give samples without a time step that of the nearest state that has one."""
     out = dt.copy()
-    near = neighbours(tree or cKDTree(x), x[missing], s.around)
-    gap2 = ((x[near] - x[missing][:, None]) ** 2 + (weight * (v[near] - v[missing][:, None])) ** 2).sum(axis=2)
-    gap2[~have[near]] = np.inf
-    nearest = gap2.argmin(axis=1)
-    rows = np.arange(len(missing))
-    out[missing] = dt[near[rows, nearest]]
-    lonely = missing[~np.isfinite(gap2[rows, nearest])]
-    if len(lonely):
-        donors, state = np.flatnonzero(have), np.hstack([x, weight * v])
-        all_around = cKDTree(state[donors], balanced_tree=False, compact_nodes=False)  # quick to build: few ask
-        out[lonely] = dt[donors[all_around.query(state[lonely], workers=-1)[1]]]
+    asking, k = np.flatnonzero(~np.isfinite(dt)), ASKED_FIRST
+    while len(asking):
+        near = neighbours(states, states.data[asking], k)
+        has_one = np.isfinite(dt)[near]
+        nearest = has_one.argmax(axis=1)
+        found = has_one[np.arange(len(asking)), nearest]
+        out[asking[found]] = dt[near[np.flatnonzero(found), nearest[found]]]
+        asking, k = asking[~found], 8 * k
     return out
+
+
+ASKED_FIRST = 8
+"""Nearest states looked at first: one of them nearly always has a time step."""

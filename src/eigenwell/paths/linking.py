@@ -51,9 +51,9 @@ def link(
     linked = np.flatnonzero(follows >= 0)
     if len(linked) == 0:
         return None
-    successor = chains.successor.copy()
-    successor[tails[linked]] = heads[follows[linked]]
-    return Chains.of(successor, x)
+    next_chain = np.full(chains.n_chains, -1, dtype=np.intp)
+    next_chain[real[linked]] = real[follows[linked]]
+    return chains.joined(next_chain)
 
 
 def _end_steps(x: FloatArray, chains: Chains, fit: int) -> tuple[FloatArray, FloatArray]:

@@ -69,7 +69,7 @@ class PathSettings:
     telling: int = 10
     """Chains shorter than this say nothing about noise."""
     measured: int = 100_000
-    """Links that scales are read off when all are beyond doubt: they are then known to a third of a percent."""
+    """Links that scales are read off where there are more: they are then known to a third of a percent."""
     fit: int = 8
     """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend."""
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import FloatArray, IntArray
+from .._types import FloatArray
 from .assignment import best_links
 from .blocks import neighbours
 from .candidates import first_guess, likely_links
 from .chains import Chains
-from .kinematics import Kinematics, estimate, steady
+from .kinematics import Kinematics, estimate, state_tree, steady, time_step
 from .meeting import halfway_meeting
 from .settings import DEFAULT, PathSettings
 from .states import smooth
@@ -29,38 +29,31 @@ def match_successors(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) ->
     """
     tree = cKDTree(x)
     met = halfway_meeting(x, v, tree, s)
-    if met is not None:
-        chains, dt = met
-        return chains, steady(x, v, chains, dt, s), True
-    # Samples in the tree's own order lie near each other in memory, which halves the time of all that follows.
-    order = tree.indices.astype(np.intp)
-    successor, kin = _most_likely(x[order], v[order], s)
-    follows = np.full(len(x), -1, dtype=np.intp)
-    linked = np.flatnonzero(successor >= 0)
-    follows[order[linked]] = order[successor[linked]]
-    back = np.empty_like(order)
-    back[order] = np.arange(len(order))
-    return Chains.of(follows, x), kin.of(back), False
+    if met is None:
+        return *most_likely(x, v, tree, s), False
+    chains, dt = met
+    return chains, steady(x, v, chains, dt, s), True
 
 
-def _most_likely(x: FloatArray, v: FloatArray, s: PathSettings) -> tuple[IntArray, Kinematics]:
-    tree = cKDTree(x)
+def most_likely(x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT) -> tuple[Chains, Kinematics]:
+    """Chains by likelihood, round after round; `tree` holds x."""
     near = neighbours(tree, x, s.neighbours + 1)
     chains = Chains.of(first_guess(x, v, near, s), x)
+    dt = time_step(x, v, chains, s)
+    states = state_tree(x, v, dt) if np.isfinite(dt).any() else None
     whole = np.arange(1.0, s.most_missing + 1)
     for spans in (np.append(0.5, whole), whole)[: s.rounds]:
         # Half a step is offered once: a chain that took every second sample finds the ones it skipped.
-        kin = estimate(x, v, chains, s, tree)
+        kin = estimate(x, v, chains, s, states)
         links = likely_links(x, kin, kin.u, tree, near, spans, s)
         chains = Chains.of(best_links(links.tail, links.head, links.score, len(x), s.tolerance), x)
     for _ in range(s.rounds):
-        kin = estimate(x, v, chains, s, tree)
+        kin = estimate(x, v, chains, s, states)
         if not kin.is_noisy(s):
             break
         still_x, still_u = smooth(x, kin, chains, s)
-        still_tree = cKDTree(still_x)
         with np.errstate(divide="ignore", invalid="ignore"):
-            sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, still_tree)
-        links = likely_links(still_x, sharp, still_u, still_tree, near, whole, s)
+            sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, states)
+        links = likely_links(still_x, sharp, still_u, cKDTree(still_x), near, whole, s)
         chains = Chains.of(best_links(links.tail, links.head, links.score, len(x), s.tolerance), x)
-    return chains.successor, estimate(x, v, chains, s, tree)
+    return chains, estimate(x, v, chains, s, states)

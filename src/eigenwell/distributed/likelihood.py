@@ -15,9 +15,8 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..files.columns import Columns
 from ..paths.chains import Chains
-from ..paths.fragments import join_fragments
+from ..paths.fragments import recover_paths
 from ..paths.hashing import sample_hash
-from ..paths.successors import match_successors
 from .cells import by_cell
 from .inputs import Part, read_part
 from .matching import distinct, pieces, placed_repeats
@@ -68,8 +67,7 @@ def match_likely(folder: Path, *, cell: int, names: Sequence[str]) -> Products:
     at_home = (role & AT_HOME) > 0
     if not at_home.any():
         return _nothing(x.shape[1])
-    chains, kin, sure = match_successors(x, v)
-    fragments = join_fragments(x, v, chains, kin, beyond_doubt=sure)
+    fragments, kin = recover_paths(x, v)
     successor = np.full(len(x), -1, dtype=np.intp)
     inside = np.ones(len(x) - 1, dtype=bool)
     inside[fragments.offsets[1:-1] - 1] = False

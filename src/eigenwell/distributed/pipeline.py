@@ -12,7 +12,7 @@ from .._types import FloatArray
 from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
 from ..paths.builders import resolution
-from ..paths.kinematics import MEASURED
+from ..paths.settings import DEFAULT
 from . import assemble, finalize, likelihood, matching, merge, one_cell, scan, splitting, stitching, trajectories
 from .inputs import Part, arrow
 from .moments import Moments
@@ -136,7 +136,7 @@ class Run:
         copies = sum(s["copies"] for s in self.per_part("split", splitting.split, dt=dt))
         names = [f"cell-{c:05d}" for c in range(cells)]
         # Repeated samples count in the total but are measured once: up to four copies of everything leave enough.
-        shared = {"names": self.part_names, "dt": dt, "measured": 4 * MEASURED / self.total}
+        shared = {"names": self.part_names, "dt": dt, "measured": 4 * DEFAULT.measured / self.total}
         cuts: dict[int, list[int]] = {}
         while True:
             matched = self.cluster.stage(

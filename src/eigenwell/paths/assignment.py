@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._types import FloatArray, IntArray
+from .blocks import in_blocks
 
 # Bids per node after which the other side gets its turn, and how much longer the next turn is.
 PATIENCE, MORE_PATIENCE = 20, 4
@@ -72,7 +73,7 @@ def auction(
     offers = _Offers.of(bidder, thing, value, n)
     sale = Sale(np.full(n, -1, dtype=np.intp), np.zeros(n))
     high = np.full(n, -np.inf)
-    waiting = np.arange(int(offers.widths[0]))
+    waiting = np.arange(np.count_nonzero(offers.count))
     bids = 0
     while len(waiting) > FEW:
         bids += len(waiting)
@@ -107,8 +108,7 @@ class _Offers:
     count: IntArray
     things: IntArray
     values: FloatArray
-    widths: IntArray
-    """How many bidders have more than 0, 1, 2, ... things."""
+    """Thing and value end with a stand-in of no value at all, for bidders that have fewer than others."""
 
     @classmethod
     def of(cls, bidder: IntArray, thing: IntArray, value: FloatArray, n: int) -> _Offers:
@@ -116,25 +116,24 @@ class _Offers:
         count = np.diff(rows.indptr)
         ranked = np.argsort(-count, kind="stable")
         count = count[ranked]
-        widths = np.searchsorted(-count, -np.arange(count.max()))
-        return cls(ranked, rows.indptr[ranked], count, rows.indices, rows.data, widths)
+        return cls(ranked, rows.indptr[ranked], count, np.append(rows.indices, 0), np.append(rows.data, -np.inf))
 
     def bids(self, waiting: IntArray, price: FloatArray, tolerance: float) -> tuple[IntArray, FloatArray]:
         """The thing each one bids for, -1 for none, and its new price. `waiting` ascends."""
-        best, second = np.zeros(len(waiting)), np.zeros(len(waiting))
-        target = np.full(len(waiting), -1, dtype=np.intp)
-        start = self.start[waiting]
-        for k, m in enumerate(np.searchsorted(waiting, self.widths).tolist()):
-            if m == 0:
-                break
-            at = start[:m] + k
-            thing = self.things[at]
-            gain = self.values[at] - price[thing]
-            better = gain > best[:m]
-            second[:m] = np.where(better, best[:m], np.maximum(second[:m], gain))
-            best[:m] = np.where(better, gain, best[:m])
-            target[:m] = np.where(better, thing, target[:m])
-        return target, price[target] + (best - second + tolerance)
+
+        def block(rows: slice) -> tuple[IntArray, FloatArray]:
+            mine = waiting[rows]
+            k = np.arange(self.count[mine[0]])  # nobody has more than the first
+            at = np.where(k < self.count[mine][:, None], self.start[mine][:, None] + k, len(self.things) - 1)
+            gain = self.values[at] - price[self.things[at]]
+            row, choice = np.arange(len(mine)), gain.argmax(axis=1)
+            best, target = gain[row, choice], self.things[at[row, choice]]
+            gain[row, choice] = 0.0  # staying alone
+            second = np.maximum(gain.max(axis=1), 0.0)
+            return np.where(best > 0, target, -1), price[target] + (best - second + tolerance)
+
+        parts = in_blocks(block, len(waiting), 1 << 15)
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def of_one(self, bidder: int) -> Iterator[tuple[int, float]]:
         here = slice(self.start[bidder], self.start[bidder] + self.count[bidder])

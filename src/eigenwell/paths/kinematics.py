@@ -44,18 +44,25 @@ class Kinematics:
 
 
 def estimate(
-    x: FloatArray, v: FloatArray, chains: Chains, s: PathSettings = DEFAULT, states: cKDTree | None = None
+    x: FloatArray,
+    v: FloatArray,
+    chains: Chains,
+    s: PathSettings = DEFAULT,
+    states: cKDTree | None = None,
+    told: FloatArray | None = None,
 ) -> Kinematics:
     """Kinematics from tentative chains.
 
     dt minimises sum |x_{k+1} - x_k - m_k dt (v_k + v_{k+1})/2|^2 over a window, m_k = 1, 2, 3 the steps a link spans;
-    weighting by speed makes resting samples, whose direction is noise, harmless. `states` is the
-    `state_tree` of these samples, or of what they were before smoothing; without one it is made.
+    weighting by speed makes resting samples, whose direction is noise, harmless. Samples in
+    chains too short to tell take the time step they were `told`, or that of the nearest in `states`, their `state_tree`.
     """
     dt = time_step(x, v, chains, s)
     missing = ~np.isfinite(dt)
     if missing.all():
         dt = _guess(x, v)
+    elif told is not None:
+        dt = np.where(missing, told, dt)
     elif missing.any():
         dt = _borrow(dt, states or state_tree(x, v, dt))
     u = dt[:, None] * v

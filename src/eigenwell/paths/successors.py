@@ -53,7 +53,7 @@ def most_likely(x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = D
             break
         still_x, still_u = smooth(x, kin, chains, s)
         with np.errstate(divide="ignore", invalid="ignore"):
-            sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, states)
+            sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, told=kin.dt)
         links = likely_links(still_x, sharp, still_u, cKDTree(still_x), near, whole, s)
         chains = Chains.of(best_links(links.tail, links.head, links.score, len(x), s.tolerance), x)
     return chains, estimate(x, v, chains, s, states)

@@ -33,7 +33,7 @@ def scored(x, kin, i, j):
     gap = ((dx - m[:, None] * mean) ** 2).sum(1), np.full(len(m), ((u_j - u_i) ** 2).sum())
     of_x = 2 * kin.noise_x**2 + (m * kin.noise_u) ** 2 / 2 + (m**2 * kin.bend) ** 2 / 4
     of_u = 2 * kin.noise_u**2 + (m * kin.bend) ** 2
-    return link_score(gap, (of_x, of_u), float(x.var(0).mean()), d, missing).min()
+    return link_score(gap, (of_x, of_u), kin.spread2, d, missing).min()
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])

@@ -3,20 +3,27 @@
 A cell runs what a single machine runs, on its own samples and on those around it, and keeps the links that start from
 its own. Where two cells disagree about a sample, the cell it is at home in has the last word. Far from the borders the
 answer is that of a single machine; at the borders it need not be (docs/distributed.md has measurements).
+
+Noise, bending and the usual step are not a cell's own affair: pilot cells go through all rounds first and tell what they
+measured in each, and the pooled numbers are what every cell goes by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..files.columns import Columns
 from ..paths.chains import Chains
-from ..paths.fragments import recover_paths
+from ..paths.fragments import likely_paths
 from ..paths.hashing import sample_hash
+from ..paths.kinematics import Agree, Scales
+from ..paths.settings import DEFAULT
 from .cells import by_cell
 from .inputs import Part, read_part
 from .matching import distinct, pieces, placed_repeats
@@ -25,8 +32,8 @@ from .scan import load_cells, nearest_of_all
 from .splitting import AT_HOME, read_cell
 from .store import Products
 
-LARGEST_CELL = 100_000
-"""Samples matched by likelihood in one cell of several: the time for one grows almost with the square of their number."""
+PILOTS = 4
+"""Links, in units of those that scales are read off, that the pilot cells have between them; and at least so many cells."""
 HALO = 40.0
 """Width of the halo in typical steps: fits look at eight samples on either side, time steps at a hundred."""
 
@@ -56,8 +63,8 @@ def split_wide(folder: Path, *, part: Part, columns: Columns, halo: float) -> Pr
     return Products(arrays={"rows": out, "bounds": bounds}, summary={"copies": len(out) - len(rows.x)})
 
 
-def match_likely(folder: Path, *, cell: int, names: Sequence[str]) -> Products:
-    """Pieces of the samples at home here, and claims on samples at home elsewhere."""
+def match_likely(folder: Path, *, cell: int, names: Sequence[str], scales: Sequence[Sequence[float]]) -> Products:
+    """Pieces of the samples at home here, and claims on samples at home elsewhere. `scales` are those agreed on, by round."""
     ids, role, x, v = read_cell(folder, names, cell, "wide")
     original, repeat_of = distinct(sample_hash(x, v))
     repeats = np.flatnonzero(~original)
@@ -67,7 +74,7 @@ def match_likely(folder: Path, *, cell: int, names: Sequence[str]) -> Products:
     at_home = (role & AT_HOME) > 0
     if not at_home.any():
         return _nothing(x.shape[1])
-    fragments, kin = recover_paths(x, v)
+    fragments, kin = likely_paths(x, v, cKDTree(x), agree=agreed(scales))
     successor = np.full(len(x), -1, dtype=np.intp)
     inside = np.ones(len(x) - 1, dtype=bool)
     inside[fragments.offsets[1:-1] - 1] = False
@@ -102,6 +109,52 @@ def match_likely(folder: Path, *, cell: int, names: Sequence[str]) -> Products:
             "fastest": float(np.linalg.norm(v[home], axis=1).max()),
         },
     )
+
+
+def pilot(folder: Path, *, cell: int, names: Sequence[str]) -> Products:
+    """What one cell measures in every round; the last is what it ends with."""
+    _, role, x, v = read_cell(folder, names, cell, "wide")
+    original, _ = distinct(sample_hash(x, v))
+    x, v, role = x[original], v[original], role[original]
+    at_home = int((role & AT_HOME > 0).sum())
+    heard: list[Scales] = []
+
+    def listen(measured: Scales) -> Scales:
+        heard.append(measured)
+        return measured
+
+    if at_home:
+        likely_paths(x, v, cKDTree(x), agree=listen)
+    return Products(summary={"samples": at_home, "heard": [list(one) for one in heard]})
+
+
+def pilots(cells: int, total: int) -> list[int]:
+    """Cells that measure for all, spread over the whole: all of them where the data are small."""
+    enough = max(PILOTS, -(-PILOTS * DEFAULT.measured * cells // total))
+    return sorted({round(k) for k in np.linspace(0, cells - 1, min(enough, cells)).tolist()})
+
+
+def agreed(scales: Sequence[Sequence[float]]) -> Agree:
+    """Round after round what was agreed on, and after the last round what stood at its end."""
+    rounds = iter([Scales(*one) for one in scales])
+    last = Scales(*scales[-1])
+    return lambda _: next(rounds, last)
+
+
+def in_agreement(told: Sequence[dict[str, Any]], spread2: float) -> list[list[float]]:
+    """Scales of every round from those of the pilot cells: means, of squares for what are deviations,
+    each cell by its number of samples."""
+    told = [one for one in told if one["heard"]]
+    rounds = min(len(one["heard"]) for one in told)
+    weight = np.array([one["samples"] for one in told], dtype=np.float64)
+    out = []
+    for k in range(rounds):
+        # What a cell measured after its last common round is told as its end.
+        table = np.array([one["heard"][k if k < rounds - 1 else -1] for one in told])
+        step, typical = (np.average(table[:, c], weights=weight) for c in (0, 4))
+        noise_x, noise_u, bend = np.sqrt(np.average(table[:, 1:4] ** 2, axis=0, weights=weight))
+        out.append([float(one) for one in (step, noise_x, noise_u, bend, typical, spread2)])
+    return out
 
 
 def _nothing(d: int) -> Products:

@@ -37,7 +37,7 @@ def likely_links(
     """The best few links into and out of every sample; `u` are displacements per step, `tree` holds x."""
     n, d = x.shape
     reach = min(s.ahead, n)
-    law = SpanLaw.of(kin, float(x.var(axis=0).mean()), d, s)
+    law = SpanLaw.of(kin, d, s)
     # Both ends of a pair share one time step, the geometric mean of what they believe: u_i sqrt(dt_j/dt_i), and for j
     # the other way round. With w = u / sqrt(dt) that is w_i sqrt(dt_j) and w_j sqrt(dt_i).
     root = np.sqrt(kin.dt)
@@ -105,8 +105,8 @@ class SpanLaw:
     settings: PathSettings
 
     @classmethod
-    def of(cls, kin: Kinematics, spread2: float, d: int, settings: PathSettings) -> SpanLaw:
-        return cls(kin.noise_x**2, kin.noise_u**2, kin.bend**2, spread2, d, settings)
+    def of(cls, kin: Kinematics, d: int, settings: PathSettings) -> SpanLaw:
+        return cls(kin.noise_x**2, kin.noise_u**2, kin.bend**2, kin.spread2, d, settings)
 
     @property
     def weight(self) -> float:

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray
 from .absorbing import Fragments, absorb
 from .chains import Chains
-from .kinematics import Kinematics, estimate, state_tree, steady
+from .kinematics import Agree, Kinematics, estimate, state_tree, steady
 from .linking import cut_doubtful, link
 from .meeting import halfway_meeting
 from .settings import DEFAULT, PathSettings
@@ -30,12 +30,19 @@ def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tu
         chains, dt = met
         linked, kin = link_fragments(x, v, chains, steady(x, v, chains, dt, s), s=s)
         return absorb(x, linked, kin, None, s), kin
+    return likely_paths(x, v, tree, s)
+
+
+def likely_paths(
+    x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT, agree: Agree | None = None
+) -> tuple[Fragments, Kinematics]:
+    """The same by likelihood alone; `tree` holds x, `agree` is for samples that are part of a larger whole."""
     # Samples in the tree's own order lie near each other in memory, which halves the time of all that follows.
     order = tree.indices.astype(np.intp)
     x, v = x[order], v[order]
     tree = cKDTree(x)
-    chains, kin = most_likely(x, v, tree, s)
-    linked, kin = link_fragments(x, v, cut_doubtful(x, chains, kin, s), kin, tree=tree, s=s)
+    chains, kin = most_likely(x, v, tree, s, agree)
+    linked, kin = link_fragments(x, v, cut_doubtful(x, chains, kin, s), kin, tree=tree, s=s, agree=agree)
     fragments = absorb(x, linked, kin, tree, s)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
@@ -50,6 +57,7 @@ def link_fragments(
     *,
     tree: cKDTree | None = None,
     s: PathSettings = DEFAULT,
+    agree: Agree | None = None,
 ) -> tuple[Chains, Kinematics]:
     """Chains linked, and with a `tree` of x also zipped where they skip samples.
 
@@ -64,7 +72,7 @@ def link_fragments(
         linked = link(x, chains, kin, gap, shortest, s)
         if linked is None:
             return chains, kin, False
-        return linked, kin if tree is None else estimate(x, v, linked, s, states), True
+        return linked, kin if tree is None else estimate(x, v, linked, s, states, agree=agree), True
 
     longest = s.longest_gap
     for gap in (longest / 32, longest / 16, longest / 8, longest / 4):
@@ -76,7 +84,7 @@ def link_fragments(
         before = chains.n_chains
         zipped = None if tree is None else zip_chains(x, chains, kin, tree, s)
         if zipped is not None:
-            chains, kin = zipped, estimate(x, v, zipped, s, states)
+            chains, kin = zipped, estimate(x, v, zipped, s, states, agree=agree)
         for gap in (longest / 8, longest / 4, longest / 2):
             chains, kin, _ = joined(chains, kin, gap, s.real_chain)
         if chains.n_chains == before:

@@ -6,7 +6,9 @@ step; consecutive samples of a smooth flow satisfy the trapezoid rule x_j - x_i 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -43,6 +45,21 @@ class Kinematics:
         return replace(self, dt=self.dt[order], u=self.u[order])
 
 
+class Scales(NamedTuple):
+    """The numbers of `Kinematics` that all samples share."""
+
+    step: float
+    noise_x: float
+    noise_u: float
+    bend: float
+    typical: float
+    spread2: float
+
+
+Agree = Callable[[Scales], Scales]
+"""Takes what these samples measured and gives what all have agreed on: cells of one data set speak with one voice."""
+
+
 def estimate(
     x: FloatArray,
     v: FloatArray,
@@ -50,12 +67,14 @@ def estimate(
     s: PathSettings = DEFAULT,
     states: cKDTree | None = None,
     told: FloatArray | None = None,
+    agree: Agree | None = None,
 ) -> Kinematics:
     """Kinematics from tentative chains.
 
     dt minimises sum |x_{k+1} - x_k - m_k dt (v_k + v_{k+1})/2|^2 over a window, m_k = 1, 2, 3 the steps a link spans;
     weighting by speed makes resting samples, whose direction is noise, harmless. Samples in
     chains too short to tell take the time step they were `told`, or that of the nearest in `states`, their `state_tree`.
+    With `agree` they are part of a larger whole, whose scales count.
     """
     dt = time_step(x, v, chains, s)
     missing = ~np.isfinite(dt)
@@ -74,10 +93,12 @@ def estimate(
     if len(a) == 0:
         nearest = cKDTree(x).query(x, k=2)[0][:, 1]
         step = float(np.median(nearest))
-        return Kinematics(dt, u, step, s.floor * step, s.floor * step, step, typical, spread2)
+        scale = Scales(step, s.floor * step, s.floor * step, step, typical, spread2)
+        return Kinematics(dt, u, *(agree(scale) if agree else scale))
     far_a, far_b = _chosen(chains.lagged(s.lag, s.telling), chosen)
     measured = scales(measures(x[b] - x[a], u[a], u[b]), ((u[far_b] - u[far_a]) ** 2).sum(1), x.shape[1], s)
-    return Kinematics(dt, u, *measured, typical, spread2)
+    scale = Scales(*measured, typical, spread2)
+    return Kinematics(dt, u, *(agree(scale) if agree else scale))
 
 
 def _chosen(pairs: tuple[IntArray, IntArray], chosen: BoolArray) -> tuple[IntArray, IntArray]:

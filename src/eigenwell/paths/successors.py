@@ -16,7 +16,7 @@ from .assignment import best_links
 from .blocks import neighbours
 from .candidates import first_guess, likely_links
 from .chains import Chains
-from .kinematics import Kinematics, estimate, state_tree, steady, time_step
+from .kinematics import Agree, Kinematics, estimate, state_tree, steady, time_step
 from .meeting import halfway_meeting
 from .settings import DEFAULT, PathSettings
 from .states import smooth
@@ -35,7 +35,9 @@ def match_successors(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) ->
     return chains, steady(x, v, chains, dt, s), True
 
 
-def most_likely(x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT) -> tuple[Chains, Kinematics]:
+def most_likely(
+    x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT, agree: Agree | None = None
+) -> tuple[Chains, Kinematics]:
     """Chains by likelihood, round after round; `tree` holds x."""
     near = neighbours(tree, x, s.neighbours + 1)
     chains = Chains.of(first_guess(x, v, near, s), x)
@@ -44,16 +46,16 @@ def most_likely(x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = D
     whole = np.arange(1.0, s.most_missing + 1)
     for spans in (np.append(0.5, whole), whole)[: s.rounds]:
         # Half a step is offered once: a chain that took every second sample finds the ones it skipped.
-        kin = estimate(x, v, chains, s, states)
+        kin = estimate(x, v, chains, s, states, agree=agree)
         links = likely_links(x, kin, kin.u, tree, near, spans, s)
         chains = Chains.of(best_links(links.tail, links.head, links.score, len(x), s.tolerance), x)
     for _ in range(s.rounds):
-        kin = estimate(x, v, chains, s, states)
+        kin = estimate(x, v, chains, s, states, agree=agree)
         if not kin.is_noisy(s):
             break
         still_x, still_u = smooth(x, kin, chains, s)
         with np.errstate(divide="ignore", invalid="ignore"):
-            sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, told=kin.dt)
+            sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, told=kin.dt, agree=agree)
         links = likely_links(still_x, sharp, still_u, cKDTree(still_x), near, whole, s)
         chains = Chains.of(best_links(links.tail, links.head, links.score, len(x), s.tolerance), x)
-    return chains, estimate(x, v, chains, s, states)
+    return chains, estimate(x, v, chains, s, states, agree=agree)

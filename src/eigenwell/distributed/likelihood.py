@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -22,7 +21,7 @@ from ..files.columns import Columns
 from ..paths.chains import Chains
 from ..paths.fragments import likely_paths
 from ..paths.hashing import sample_hash
-from ..paths.kinematics import Agree, Scales
+from ..paths.kinematics import Agree, Measured, Scales
 from ..paths.settings import DEFAULT
 from .cells import by_cell
 from .inputs import Part, read_part
@@ -30,7 +29,7 @@ from .matching import distinct, pieces, placed_repeats
 from .moments import Moments
 from .scan import load_cells, nearest_of_all
 from .splitting import AT_HOME, read_cell
-from .store import Products
+from .store import Products, fetch
 
 PILOTS = 4
 """Links, in units of those that scales are read off, that the pilot cells have between them; and at least so many cells."""
@@ -111,21 +110,24 @@ def match_likely(folder: Path, *, cell: int, names: Sequence[str], scales: Seque
     )
 
 
-def pilot(folder: Path, *, cell: int, names: Sequence[str]) -> Products:
-    """What one cell measures in every round; the last is what it ends with."""
+def pilot(folder: Path, *, cell: int, names: Sequence[str], spread2: float) -> Products:
+    """What the samples at home in one cell measure in every round; the last round is what it ends with."""
     _, role, x, v = read_cell(folder, names, cell, "wide")
     original, _ = distinct(sample_hash(x, v))
-    x, v, role = x[original], v[original], role[original]
-    at_home = int((role & AT_HOME > 0).sum())
-    heard: list[Scales] = []
+    x, v, at_home = x[original], v[original], (role[original] & AT_HOME) > 0
+    heard: list[Measured] = []
 
-    def listen(measured: Scales) -> Scales:
-        heard.append(measured)
-        return measured
+    def listen(measured: Measured) -> Scales:
+        tables = (measured.links, measured.far, measured.paces)
+        heard.append(Measured(*(table[at_home[table[:, 0].astype(np.intp)]] for table in tables)))
+        return measured.scales(x.shape[1], spread2)
 
-    if at_home:
+    if at_home.any():
         likely_paths(x, v, cKDTree(x), agree=listen)
-    return Products(summary={"samples": at_home, "heard": [list(one) for one in heard]})
+    arrays: dict[str, FloatArray] = {}
+    for k, one in enumerate(heard):
+        arrays |= {f"links-{k}": one.links, f"far-{k}": one.far, f"paces-{k}": one.paces}
+    return Products(arrays=arrays, summary={"rounds": len(heard), "dimension": x.shape[1]})
 
 
 def pilots(cells: int, total: int) -> list[int]:
@@ -141,20 +143,19 @@ def agreed(scales: Sequence[Sequence[float]]) -> Agree:
     return lambda _: next(rounds, last)
 
 
-def in_agreement(told: Sequence[dict[str, Any]], spread2: float) -> list[list[float]]:
-    """Scales of every round from those of the pilot cells: means, of squares for what are deviations,
-    each cell by its number of samples."""
-    told = [one for one in told if one["heard"]]
-    rounds = min(len(one["heard"]) for one in told)
-    weight = np.array([one["samples"] for one in told], dtype=np.float64)
+def agree_on(folder: Path, *, names: Sequence[str], told: Sequence[dict[str, int]], spread2: float) -> Products:
+    """Scales of every round that all pilot cells went through, and of their ends, read off the links of all of them."""
+    heard = [(name, one["rounds"]) for name, one in zip(names, told, strict=True) if one["rounds"]]
+    common = min(rounds for _, rounds in heard)
     out = []
-    for k in range(rounds):
-        # What a cell measured after its last common round is told as its end.
-        table = np.array([one["heard"][k if k < rounds - 1 else -1] for one in told])
-        step, typical = (np.average(table[:, c], weights=weight) for c in (0, 4))
-        noise_x, noise_u, bend = np.sqrt(np.average(table[:, 1:4] ** 2, axis=0, weights=weight))
-        out.append([float(one) for one in (step, noise_x, noise_u, bend, typical, spread2)])
-    return out
+    for k in range(common):
+        at = [(name, k if k < common - 1 else rounds - 1) for name, rounds in heard]
+        tables = [
+            np.concatenate([fetch(folder, "pilot", name, f"{what}-{r}") for name, r in at])
+            for what in ("links", "far", "paces")
+        ]
+        out.append(list(Measured(*tables).scales(told[0]["dimension"], spread2)))
+    return Products(summary={"scales": out})
 
 
 def _nothing(d: int) -> Products:

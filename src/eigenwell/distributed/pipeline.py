@@ -167,9 +167,13 @@ class Run:
         shared: dict[str, Any] = {"names": self.part_names}
         pilots = likelihood.pilots(cells, self.total)
         told_by = self.cluster.stage(
-            [Task("pilot", names[c], likelihood.pilot, {"cell": c} | shared, f"cell {c}") for c in pilots]
+            [
+                Task("pilot", names[c], likelihood.pilot, {"cell": c, "spread2": spread2} | shared, f"cell {c}")
+                for c in pilots
+            ]
         )
-        shared["scales"] = likelihood.in_agreement(told_by, spread2)
+        arguments = {"names": [names[c] for c in pilots], "told": told_by, "spread2": spread2}
+        shared["scales"] = self.cluster.one(Task("agree", "agree", likelihood.agree_on, arguments))["scales"]
         matched = self.cluster.stage(
             [Task("match", n, likelihood.match_likely, {"cell": c} | shared, f"cell {c}") for c, n in enumerate(names)]
         )

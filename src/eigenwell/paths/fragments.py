@@ -41,8 +41,9 @@ def likely_paths(
     order = tree.indices.astype(np.intp)
     x, v = x[order], v[order]
     tree = cKDTree(x)
-    chains, kin = most_likely(x, v, tree, s, agree)
-    linked, kin = link_fragments(x, v, cut_doubtful(x, chains, kin, s), kin, tree=tree, s=s, agree=agree)
+    told = None if agree is None else lambda measured: agree(measured.renamed(order))
+    chains, kin = most_likely(x, v, tree, s, told)
+    linked, kin = link_fragments(x, v, cut_doubtful(x, chains, kin, s), kin, tree=tree, s=s, agree=told)
     fragments = absorb(x, linked, kin, tree, s)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))

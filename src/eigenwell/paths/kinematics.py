@@ -56,7 +56,30 @@ class Scales(NamedTuple):
     spread2: float
 
 
-Agree = Callable[[Scales], Scales]
+@dataclass(frozen=True)
+class Measured:
+    """What scales are read off, each row led by the sample it belongs to.
+
+    `links`: length, squared miss and squared change of u (`measures`); `far`: squared change of u over a lag; `paces`: |u|.
+    """
+
+    links: FloatArray
+    far: FloatArray
+    paces: FloatArray
+
+    def renamed(self, names: IntArray) -> Measured:
+        """With names[i] for sample i."""
+        tables = [np.array(table) for table in (self.links, self.far, self.paces)]
+        for table in tables:
+            table[:, 0] = names[table[:, 0].astype(np.intp)]
+        return Measured(*tables)
+
+    def scales(self, d: int, spread2: float, s: PathSettings = DEFAULT) -> Scales:
+        links = self.links[:, 1], self.links[:, 2], self.links[:, 3]
+        return Scales(*scales(links, self.far[:, 1], d, s), float(np.median(self.paces[:, 1])), spread2)
+
+
+Agree = Callable[[Measured], Scales]
 """Takes what these samples measured and gives what all have agreed on: cells of one data set speak with one voice."""
 
 
@@ -86,19 +109,23 @@ def estimate(
         dt = _borrow(dt, states or state_tree(x, v, dt))
     u = dt[:, None] * v
     chosen = share(sample_hash(x, v), s.measured / len(x)) if len(x) > s.measured else np.ones(len(x), dtype=bool)
-    typical, spread2 = float(np.median(np.linalg.norm(u[chosen], axis=1))), float(x.var(0).mean())
     a, b = _chosen(chains.lagged(1, s.telling), chosen)
     if len(a) == 0:
         a, b = _chosen(chains.lagged(1), chosen)
-    if len(a) == 0:
-        nearest = cKDTree(x).query(x, k=2)[0][:, 1]
-        step = float(np.median(nearest))
-        scale = Scales(step, s.floor * step, s.floor * step, step, typical, spread2)
-        return Kinematics(dt, u, *(agree(scale) if agree else scale))
     far_a, far_b = _chosen(chains.lagged(s.lag, s.telling), chosen)
-    measured = scales(measures(x[b] - x[a], u[a], u[b]), ((u[far_b] - u[far_a]) ** 2).sum(1), x.shape[1], s)
-    scale = Scales(*measured, typical, spread2)
-    return Kinematics(dt, u, *(agree(scale) if agree else scale))
+    paced = np.flatnonzero(chosen)
+    measured = Measured(
+        np.column_stack([a, *measures(x[b] - x[a], u[a], u[b])]),
+        np.column_stack([far_a, ((u[far_b] - u[far_a]) ** 2).sum(1)]),
+        np.column_stack([paced, np.linalg.norm(u[paced], axis=1)]),
+    )
+    if agree is not None:
+        return Kinematics(dt, u, *agree(measured))
+    spread2 = float(x.var(0).mean())
+    if len(a) == 0:
+        step, typical = float(np.median(cKDTree(x).query(x, k=2)[0][:, 1])), float(np.median(measured.paces[:, 1]))
+        return Kinematics(dt, u, step, s.floor * step, s.floor * step, step, typical, spread2)
+    return Kinematics(dt, u, *measured.scales(x.shape[1], spread2, s))
 
 
 def _chosen(pairs: tuple[IntArray, IntArray], chosen: BoolArray) -> tuple[IntArray, IntArray]:

@@ -31,8 +31,8 @@ from .scan import load_cells, nearest_of_all
 from .splitting import AT_HOME, read_cell
 from .store import Products, fetch
 
-PILOTS = 4
-"""Links, in units of those that scales are read off, that the pilot cells have between them; and at least so many cells."""
+PILOT_LINKS, FEWEST_PILOTS = 4, 2
+"""Samples of the pilot cells together, in units of the links that scales are read off; and how many cells at least."""
 HALO = 40.0
 """Width of the halo in typical steps: fits look at eight samples on either side, time steps at a hundred."""
 
@@ -132,7 +132,7 @@ def pilot(folder: Path, *, cell: int, names: Sequence[str], spread2: float) -> P
 
 def pilots(cells: int, total: int) -> list[int]:
     """Cells that measure for all, spread over the whole: all of them where the data are small."""
-    enough = max(PILOTS, -(-PILOTS * DEFAULT.measured * cells // total))
+    enough = max(FEWEST_PILOTS, -(-PILOT_LINKS * DEFAULT.measured * cells // total))
     return sorted({round(k) for k in np.linspace(0, cells - 1, min(enough, cells)).tolist()})
 
 

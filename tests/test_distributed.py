@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sklearn.metrics import adjusted_rand_score
 from typer.testing import CliRunner
 
 import eigenwell as ew

@@ -42,7 +42,7 @@ class TrajectoryGraph:
         nodes = np.arange(demos.n_samples, dtype=np.intp)
         usable = np.diff(demos.offsets) >= SHORTEST_PATH
         typical = float(np.median(steps)) if len(steps) else 0.0
-        return _grouped(demos, nodes, demos.offsets, usable, typical, trusted_ends=True, s=DEFAULT)
+        return _grouped(demos, nodes, demos.offsets, usable, typical, trusted_ends=True)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class SuccessorGraph:
     settings: PathSettings = DEFAULT
 
     def build(self, demos: Demonstrations) -> PathFinding:
-        return _grouped(demos, *self.paths(demos), trusted_ends=False, s=self.settings)
+        return _grouped(demos, *self.paths(demos), trusted_ends=False)
 
     def paths(self, demos: Demonstrations) -> tuple[IntArray, IntArray, BoolArray, float]:
         """Paths as nodes and offsets, which of them are whole, and the distance below which their ends coincide."""
@@ -122,27 +122,20 @@ def _with_repeats(
 
 
 def _grouped(
-    demos: Demonstrations,
-    nodes: IntArray,
-    offsets: IntArray,
-    usable: BoolArray,
-    resolution: float,
-    trusted_ends: bool,
-    s: PathSettings,
+    demos: Demonstrations, nodes: IntArray, offsets: IntArray, usable: BoolArray, resolution: float, trusted_ends: bool
 ) -> PathFinding:
     spans = list(zip(offsets[:-1], offsets[1:], strict=True))
     graded = grade_paths(
         PathEnds(
             place=demos.x[nodes[offsets[1:] - 1]],
             pace=np.array([end_pace(demos.v[nodes[a:b]]) for a, b in spans]),
-            orbit=np.array([is_orbit(demos.x[nodes[a:b]], demos.v[nodes[a:b]], s) for a, b in spans]),
+            orbit=np.array([is_orbit(demos.x[nodes[a:b]], demos.v[nodes[a:b]]) for a, b in spans]),
             length=np.diff(offsets),
             usable=usable,
         ),
         resolution=resolution,
         radius=float(np.sqrt(demos.x.var(axis=0).sum())),
         trusted_ends=trusted_ends,
-        s=s,
     )
     graph = PathGraph(demos.n_samples, nodes, offsets, graded.group)
     return PathFinding(graph, graded.grouping, graded.arrived, graded.warnings)

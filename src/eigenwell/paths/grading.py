@@ -9,8 +9,9 @@ import numpy as np
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
 from .ends import Grouping, group_ends
-from .settings import DEFAULT, PathSettings
 
+# An end is at rest below a fifth of the path's own top speed (the 90 % quantile), in full motion above a half.
+AT_REST, IN_FULL_MOTION = 0.2, 0.5
 # The second reading of the ends is worth mentioning when it scores half as much as the first.
 RIVAL = 0.5
 
@@ -37,9 +38,7 @@ class Graded:
     warnings: tuple[Caution, ...]
 
 
-def grade_paths(
-    ends: PathEnds, *, resolution: float, radius: float, trusted_ends: bool, s: PathSettings = DEFAULT
-) -> Graded:
+def grade_paths(ends: PathEnds, *, resolution: float, radius: float, trusted_ends: bool) -> Graded:
     """Group the ends of the usable paths; ends broken off in motion do not found an attractor."""
     paths = np.flatnonzero(ends.usable)
     if len(paths) == 0:
@@ -52,7 +51,7 @@ def grade_paths(
     if not trusted_ends:
         # A lone end that is not at rest, beside attractors that several paths reach, is a path that was lost on the way.
         size = np.bincount(grouping.group)
-        lost = (size[grouping.group] == 1) & (size.max() > 1) & (ends.pace[paths] > s.at_rest)
+        lost = (size[grouping.group] == 1) & (size.max() > 1) & (ends.pace[paths] > AT_REST)
         if lost.any():
             cautions.append(_broken(int(lost.sum()), len(paths)))
             paths = paths[~lost]
@@ -61,8 +60,8 @@ def grade_paths(
     group[paths] = grouping.group
     slowest = np.full(grouping.n_groups, np.inf)
     np.minimum.at(slowest, grouping.group, ends.pace[paths])
-    arrived = float((slowest <= s.at_rest).mean())
-    return Graded(group, grouping, arrived, (*cautions, *_doubts(ends, group, grouping, slowest, s)))
+    arrived = float((slowest <= AT_REST).mean())
+    return Graded(group, grouping, arrived, (*cautions, *_doubts(ends, group, grouping, slowest)))
 
 
 def end_pace(v: FloatArray) -> float:
@@ -76,7 +75,7 @@ def end_pace(v: FloatArray) -> float:
     return float(min(speed[-3:].min(), mean) / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny))
 
 
-def is_orbit(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> bool:
+def is_orbit(x: FloatArray, v: FloatArray) -> bool:
     """Whether the end of a path lies on its own earlier track, moving along it.
 
     On it: within two steps of an earlier sample at least ten samples back, a quarter of a step sideways, with nearly the
@@ -85,7 +84,7 @@ def is_orbit(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> bool:
     """
     speed = np.linalg.norm(v, axis=1)
     # Mean velocity of the last samples: the noise of a pen at rest is not motion.
-    if len(x) < 20 or np.linalg.norm(v[-5:].mean(axis=0)) < s.in_full_motion * np.quantile(speed, 0.9):
+    if len(x) < 20 or np.linalg.norm(v[-5:].mean(axis=0)) < IN_FULL_MOTION * np.quantile(speed, 0.9):
         return False
     if speed[-1] == 0:  # stopped dead
         return False
@@ -107,7 +106,7 @@ def _broken(lost: int, total: int) -> Caution:
     )
 
 
-def _doubts(ends: PathEnds, group: IntArray, grouping: Grouping, slowest: FloatArray, s: PathSettings) -> list[Caution]:
+def _doubts(ends: PathEnds, group: IntArray, grouping: Grouping, slowest: FloatArray) -> list[Caution]:
     cautions = []
     q, dimension = grouping.n_groups, ends.place.shape[1]
     unassigned, total = int(ends.length[group < 0].sum()), int(ends.length.sum())
@@ -118,7 +117,7 @@ def _doubts(ends: PathEnds, group: IntArray, grouping: Grouping, slowest: FloatA
                 f"{unassigned} of {total} samples lie in fragments too short to trust and have label -1.",
             )
         )
-    moving = slowest[slowest > s.at_rest]
+    moving = slowest[slowest > AT_REST]
     if len(moving):
         cautions.append(
             Caution(

@@ -93,13 +93,9 @@ class PathSettings:
     step_reach: float = 2.0
     """and by so many steps."""
 
-    # --- whole paths (builders, grading) ----------------------------------------------------------------
+    # --- whole paths (builders) ----------------------------------------------------------------
     remainder: float = 0.1
     """A path with less than this share of the samples of the path a typical sample lies in is no trajectory."""
-    at_rest: float = 0.2
-    """An end is at rest below this share of the path's own top speed (the 90 % quantile),"""
-    in_full_motion: float = 0.5
-    """and in full motion above this one."""
 
     @property
     def half_fit(self) -> int:

@@ -16,7 +16,7 @@ from distributed import Client, LocalCluster
 from eigenwell import distributed
 from eigenwell.cli.app import app
 from eigenwell.distributed.cells import Cells, by_cell
-from eigenwell.distributed.likelihood import pilots
+from eigenwell.distributed.likelihood import agreed, pilots
 from eigenwell.distributed.moments import Moments
 from eigenwell.learning import Recipe
 
@@ -142,6 +142,8 @@ def test_pilot_cells_are_spread_over_the_whole():
     assert pilots(12, 9_000) == list(range(12))  # small data: all of them
     assert pilots(40, 20_000_000) == [0, 39]
     assert pilots(1, 10**9) == [0]
+    hear = agreed([[1.0] * 6, [2.0] * 6])
+    assert [hear(None).step for _ in range(4)] == [1.0, 2.0, 2.0, 2.0]  # after the last round, what stood at its end
 
 
 def test_dask_collections(client, tmp_path):

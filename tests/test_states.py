@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 
 from eigenwell.paths import DEFAULT
 from eigenwell.paths.chains import Chains
-from eigenwell.paths.kinematics import Kinematics, estimate, measures, scales, state_tree, steady, time_step
+from eigenwell.paths.kinematics import (
+    Kinematics,
+    Measured,
+    Scales,
+    estimate,
+    measures,
+    scales,
+    state_tree,
+    steady,
+    time_step,
+)
 from eigenwell.paths.states import end_states, fit_states, link_states, smooth
 
 
@@ -162,3 +172,27 @@ def test_a_share_of_the_links_tells_the_same_scales_in_any_order():
     back = np.argsort(order)
     again = steady(x[order], v[order], Chains(back[chains.order], chains.offsets), 0.01)
     assert (again.step, again.noise_x, again.noise_u, again.bend) == (kin.step, kin.noise_x, kin.noise_u, kin.bend)
+
+
+def test_parts_that_pool_what_they_measured_agree_with_the_whole():
+    """Cells of one data set: the links of all, put together in any order, tell the scales of the whole, and those count."""
+    x, v, chains = line(20, 60)
+    rng = np.random.default_rng(2)
+    x, v = x + 0.05 * rng.standard_normal(x.shape), v + 3 * rng.standard_normal(v.shape)
+    heard = []
+
+    def listen(measured):
+        heard.append(measured)
+        return Scales(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+
+    told = estimate(x, v, chains, agree=listen)
+    assert (told.step, told.noise_x, told.noise_u, told.bend, told.typical, told.spread2) == (1, 2, 3, 4, 5, 6)
+    whole = estimate(x, v, chains)
+    tables = (heard[0].links, heard[0].far, heard[0].paces)
+    cell = rng.integers(0, 3, len(x))
+    parts = [[t[cell[t[:, 0].astype(int)] == c] for t in tables] for c in (2, 0, 1)]
+    pooled = Measured(*(np.concatenate(same) for same in zip(*parts, strict=True)))
+    found = pooled.scales(2, whole.spread2)
+    assert found == (whole.step, whole.noise_x, whole.noise_u, whole.bend, whole.typical, whole.spread2)
+    names = rng.permutation(len(x))
+    np.testing.assert_array_equal(pooled.renamed(names).links[:, 0], names[pooled.links[:, 0].astype(int)])

@@ -210,7 +210,7 @@ def curve(n: int, n_peers: int) -> list[Row]:
 
 
 def cluster(root: Path, quick: bool) -> list[Row]:
-    from benchmarks.distributed import load, on_cluster, peak_memory, processor_seconds, warm_up, workers, write
+    from benchmarks.distributed import load, peak_memory, processor_seconds, warm_up, workers, write
     from eigenwell import distributed
 
     n_trajectories = 200 if quick else 2000
@@ -223,8 +223,9 @@ def cluster(root: Path, quick: bool) -> list[Row]:
     with workers() as client:
         client.run(warm_up)
         before, start = sum(client.run(processor_seconds).values()), time.perf_counter()
-        cells = {"samples_per_cell": n // 6} if quick else {}
-        found = distributed.identify(folder, out=root / "out", client=client, **cells)
+        found = distributed.identify(
+            folder, out=root / "out", client=client, samples_per_cell=n // 6 if quick else None
+        )
         seconds = time.perf_counter() - start
         work = sum(client.run(processor_seconds).values()) - before
         peak = max(client.run(peak_memory).values())
@@ -244,16 +245,23 @@ def cluster(root: Path, quick: bool) -> list[Row]:
     ]
     for row in rows:
         print(f"  {row.what}: {row.reached} ({row.beside})", flush=True)
+    return rows
+
+
+def cells(root: Path, n: int) -> list[Row]:
+    """Composites forced into cells that are far too small for them."""
+    from benchmarks.distributed import on_cluster, workers
+
     same, total, differ = 0, 0, []
     with workers() as client:
-        for cell, seed in product((1000, 4000), range(5 if quick else 50)):
+        for cell, seed in product((1000, 4000), range(n)):
             demos = ew.datasets.composite(seed, noise=0.1)
             found_alone = ew.identify(demos.x, demos.v)
             equal = np.array_equal(on_cluster(client, root, demos, 3, cell).labels(), found_alone.labels)
             same, total = same + equal, total + 1
             if not equal:
                 differ.append((cell, seed))
-    rows.append(
+    return [
         Row(
             "composites, noise 10 %, forced into cells of 1,000 and 4,000 samples: all labels those of one machine",
             ">= 98 %",
@@ -261,11 +269,10 @@ def cluster(root: Path, quick: bool) -> list[Row]:
             f"not {differ}",
             same >= 0.98 * total,
         )
-    )
-    return rows
+    ]
 
 
-PARTS = ("scale", "composites", "curve", "cluster")
+PARTS = ("scale", "composites", "curve", "cluster", "cells")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -273,7 +280,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes, a few of everything")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--composites", type=int, default=None, help="how many of each kind (default 200)")
-    parser.add_argument("--peers", type=int, default=None, help="on how many the peer runs (default 50)")
+    parser.add_argument(
+        "--peers", type=int, default=None, help="on how many the peer and the small cells run (default 50)"
+    )
     parser.add_argument("--name", default=None, help="of the file in benchmarks/results")
     chosen = parser.parse_args(arguments)
     n = chosen.composites or (10 if chosen.quick else 200)
@@ -289,7 +298,7 @@ def main(arguments: list[str] | None = None) -> None:
         else:
             root = Path(tempfile.mkdtemp(prefix="eigenwell-"))
             try:
-                rows += cluster(root, chosen.quick)
+                rows += cluster(root, chosen.quick) if name == "cluster" else cells(root, n_peers)
             finally:
                 shutil.rmtree(root, ignore_errors=True)
         print(f"{name} done", flush=True)

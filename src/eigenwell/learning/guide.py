@@ -75,10 +75,11 @@ def guide(bundles: Sequence[Bundle], *, seed: int = 0) -> Guide:
     return Guide(drawn, cross @ fitted.solved, weight, fitted.error)
 
 
-def way_home(bundles: Sequence[Bundle], *, seed: int = 0) -> Guide:
+def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> tuple[FloatArray, FloatArray]:
     """States in three times the box, and which way is home: to the nearest sample, turning into its velocity near it.
 
-    Only the direction is meant. Trained on them a little, the field does not first run away from the data.
+    Only the direction is meant. Trained on them a little, the field does not first run away from the data. `outside`:
+    not in the box itself, where the guide knows better.
     """
     x, v, _ = _nodes(bundles)
     low, high = x.min(0), x.max(0)
@@ -89,9 +90,11 @@ def way_home(bundles: Sequence[Bundle], *, seed: int = 0) -> Guide:
     along = v[nearest] / np.maximum(speed, 1e-12) * HOME
     way = (x[nearest] - drawn) + along
     keep = distance > HOME
-    if not keep.any():
-        return no_guide(bundles)
-    return Guide(drawn[keep], way[keep], np.ones(int(keep.sum())), np.inf)
+    if outside:
+        keep &= ((drawn < low) | (drawn > high)).any(1)
+    # As many for every model, so that they can be trained side by side.
+    index = np.resize(np.flatnonzero(keep) if keep.any() else distance.argsort()[-1:], DRAWS)
+    return drawn[index], way[index]
 
 
 def _nodes(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -138,14 +138,11 @@ def learn_motions(
     ]
     options = {"target": target, "seed": seed, "dtype": dtype, "progress": _shown(progress)}
     smooth = recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
-    fitting = recipe.for_field() if smooth else recipe.for_motions()
-    groups = [together if several else alone]
-    if toward and not smooth:
-        groups += [[bundle] for bundle in alone]
-    fields, failed = learn_bundles(groups, recipe=fitting, **options)
-    goals = fields[1:]
-    if toward and smooth:
-        goals, more = learn_bundles([[bundle] for bundle in alone], recipe=recipe.for_motions(), **options)
+    fitting = recipe.for_field() if smooth else recipe.for_motions(several)
+    fields, failed = learn_bundles([together if several else alone], recipe=fitting, **options)
+    goals: tuple[StableField, ...] = ()
+    if toward:
+        goals, more = learn_bundles(alone, recipe=recipe.for_motions(), **options)
         failed += more
     field = Field(fields[0], goals, (), *_kept(motions, attractors))
     map_fit = fit = followed(field, motions, memory=False)
@@ -153,7 +150,7 @@ def learn_motions(
         # A map that cannot follow its data needs memory; unless they are one field, which has none to give.
         memory = not smooth and (bool(met) or not map_fit.good)
     if memory:
-        raised = [[lifted_bundle(bundle, recipe.lift)] for bundle in alone]
+        raised = [lifted_bundle(bundle, recipe.lift) for bundle in alone]
         lifted, more = learn_bundles(raised, recipe=recipe.for_motions(), **options)
         failed += more
         field = replace(field, lifted=lifted)

@@ -24,6 +24,8 @@ MOVING = 0.02
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
 CHUNKS = 10
+HASTE_POWER = 3
+"""Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
 ABSENT = -1e9
 """ln w of an attractor that only fills up the array of a model with fewer of them."""
 
@@ -94,6 +96,8 @@ def training_set(
     `attractors`: how many the arrays have room for.
     """
     swirls = [target.swirl(bundle) for bundle in bundles]
+    between = guide(bundles, seed=seed) if recipe.guide > 0 else no_guide(bundles)
+    winding = [float(between.smooth or swirl.any()) for swirl in swirls]
     paths = sum(len(bundle.x) for bundle in bundles)
     position = np.linspace(0, paths, recipe.nodes, endpoint=False)
     fastest = max(float(np.linalg.norm(v, axis=1).max()) for bundle in bundles for v in bundle.v)
@@ -105,13 +109,13 @@ def training_set(
             rest = arc_to_go(x, bundle.attractor)
             moving = (np.linalg.norm(v, axis=1) > MOVING * fastest).astype(float)
             known = np.full(len(x), float(len(bundles) == 1))
+            if not winding[q]:
+                v = v * (1 + recipe.haste * (1 - rest / rest[0]) ** HASTE_POWER)[:, None]
             columns = (x, v, place, width, rate, recipe.tube.width * rest / rest[0], moving, known)
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])
             k += 1
-    between = guide(bundles, seed=seed) if recipe.guide > 0 else no_guide(bundles)
-    home = way_home(bundles, seed=seed)
-    winding = [float(between.smooth or swirl.any()) for swirl in swirls]
+    home_x, home_way = way_home(bundles, outside=between.smooth, seed=seed)
     missing = range(len(bundles), attractors)
     first = bundles[0].attractor
     return TrainingSet(
@@ -119,8 +123,8 @@ def training_set(
         guide_x=between.x,
         guide_v=between.v,
         guide_weight=between.weight,
-        home_x=home.x,
-        home_way=home.v,
+        home_x=home_x,
+        home_way=home_way,
         attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1.0 for _ in missing]),
         log_weights=np.array([0.0] * len(bundles) + [ABSENT for _ in missing]),
         swirls=np.stack(swirls + [np.zeros_like(swirls[0]) for _ in missing]),
@@ -313,9 +317,7 @@ def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: i
     model = as_numpy(model._replace(**{name: getattr(model, name)[present] for name in PER_ATTRACTOR}))
     if not recipe.uses_velocity:
         model = model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
-    haste = 1.0 if np.any(data.winding) else recipe.haste
-    offset = np.asarray(model.speed.offset + np.log(haste))
-    return Trained(model._replace(speed=model.speed._replace(offset=offset)), losses, steps)
+    return Trained(model, losses, steps)
 
 
 PER_ATTRACTOR = ("attractors", "log_weights", "swirls", "softening")

@@ -15,6 +15,7 @@ import eigenwell as ew
 from distributed import Client, LocalCluster
 from eigenwell import distributed
 from eigenwell.cli.app import app
+from eigenwell.distributed import allocator
 from eigenwell.distributed.cells import Cells, by_cell
 from eigenwell.distributed.likelihood import agreed, pilots
 from eigenwell.distributed.moments import Moments
@@ -144,6 +145,24 @@ def test_pilot_cells_are_spread_over_the_whole():
     assert pilots(1, 10**9) == [0]
     hear = agreed([[1.0] * 6, [2.0] * 6])
     assert [hear(None).step for _ in range(4)] == [1.0, 2.0, 2.0, 2.0]  # after the last round, what stood at its end
+
+
+def test_freed_memory_goes_back_when_a_task_is_done_or_fails(monkeypatch):
+    calls = []
+
+    class Libc:
+        def mallopt(self, name, value):
+            calls.append((name, value))
+
+        def malloc_trim(self, pad):
+            calls.append("trimmed")
+
+    monkeypatch.setattr(allocator, "_glibc", Libc)
+    with pytest.raises(ValueError, match="task"), allocator.freed_memory_kept():
+        assert dict(calls) == {-3: 1 << 25, -1: 1 << 28}
+        raise ValueError("task")
+    assert dict(calls[:-1]) == {-1: 1 << 16, -3: 1 << 17}
+    assert calls[-1] == "trimmed"
 
 
 def test_dask_collections(client, tmp_path):

@@ -23,6 +23,7 @@ from ..paths.fragments import likely_paths
 from ..paths.hashing import sample_hash
 from ..paths.kinematics import Agree, Measured, Scales
 from ..paths.settings import DEFAULT
+from .allocator import freed_memory_kept
 from .cells import by_cell
 from .inputs import Part, read_part
 from .matching import distinct, pieces, placed_repeats
@@ -73,7 +74,8 @@ def match_likely(folder: Path, *, cell: int, names: Sequence[str], scales: Seque
     at_home = (role & AT_HOME) > 0
     if not at_home.any():
         return _nothing(x.shape[1])
-    fragments, kin = likely_paths(x, v, cKDTree(x), agree=agreed(scales))
+    with freed_memory_kept():
+        fragments, kin = likely_paths(x, v, cKDTree(x), agree=agreed(scales))
     successor = np.full(len(x), -1, dtype=np.intp)
     inside = np.ones(len(x) - 1, dtype=bool)
     inside[fragments.offsets[1:-1] - 1] = False
@@ -123,7 +125,8 @@ def pilot(folder: Path, *, cell: int, names: Sequence[str], spread2: float) -> P
         return measured.scales(x.shape[1], spread2)
 
     if at_home.any():
-        likely_paths(x, v, cKDTree(x), agree=listen)
+        with freed_memory_kept():
+            likely_paths(x, v, cKDTree(x), agree=listen)
     arrays: dict[str, FloatArray] = {}
     for k, one in enumerate(heard):
         arrays |= {f"links-{k}": one.links, f"far-{k}": one.far, f"paces-{k}": one.paces}

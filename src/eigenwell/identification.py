@@ -11,7 +11,7 @@ from ._types import FloatArray, IntArray
 from .attractors import Attractor, locate, locate_on_graph
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations
 from .graphs import Clique, Graph, Join, PathGraph
-from .paths import REMAINDER, Grouping, PathFinding, SuccessorGraph, TrajectoryGraph, typical_length
+from .paths import DEFAULT, Grouping, PathFinding, SuccessorGraph, TrajectoryGraph, typical_length
 from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
 
 
@@ -190,7 +190,7 @@ def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
     """Alg. 1 of the paper on any graph: a component is a sub-dynamics, its first eigenvectors the embedding."""
     spectra = graph_spectra(graph, 2 + demos.dimension)
     typical = typical_length(np.array([len(s.nodes) for s in spectra]))
-    whole = [s for s in spectra if len(s.nodes) >= max(SHORTEST_PATH, REMAINDER * typical)]
+    whole = [s for s in spectra if len(s.nodes) >= max(SHORTEST_PATH, DEFAULT.remainder * typical)]
     if not whole:
         raise DataError(
             f"Expected a graph with components of at least {SHORTEST_PATH} samples, got {len(spectra)} components, none "

@@ -1,7 +1,17 @@
 """From samples to paths: who comes next, which fragments belong together, which paths share an attractor."""
 
-from .builders import REMAINDER, PathFinding, SuccessorGraph, TrajectoryGraph
+from .absorbing import typical_length
+from .builders import PathFinding, SuccessorGraph, TrajectoryGraph
 from .ends import Grouping, group_ends
-from .fragments import typical_length
+from .settings import DEFAULT, PathSettings
 
-__all__ = ["REMAINDER", "Grouping", "PathFinding", "SuccessorGraph", "TrajectoryGraph", "group_ends", "typical_length"]
+__all__ = [
+    "DEFAULT",
+    "Grouping",
+    "PathFinding",
+    "PathSettings",
+    "SuccessorGraph",
+    "TrajectoryGraph",
+    "group_ends",
+    "typical_length",
+]

@@ -10,15 +10,12 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
+from .absorbing import typical_length
 from .ends import Grouping
-from .fragments import join_fragments, typical_length
+from .fragments import recover_paths
 from .grading import PathEnds, end_pace, grade_paths, is_orbit
 from .hashing import sample_hash, share
-from .kinematics import MEASURED
-from .successors import match_successors
-
-# A path with less than a tenth of the samples of the path a typical sample lies in is a remainder, not a trajectory.
-REMAINDER = 0.1
+from .settings import DEFAULT, PathSettings
 
 
 @dataclass(frozen=True)
@@ -52,8 +49,11 @@ class TrajectoryGraph:
 class SuccessorGraph:
     """Paths recovered from unordered samples by matching successors. No parameter to set.
 
-    Samples that repeat another one exactly carry no information on order; they follow the one they repeat.
+    Samples that repeat another one exactly carry no information on order; they follow the one they repeat. `settings`
+    are there to be studied (`benchmarks.sensitivity`), not to be tuned.
     """
+
+    settings: PathSettings = DEFAULT
 
     def build(self, demos: Demonstrations) -> PathFinding:
         return _grouped(demos, *self.paths(demos), trusted_ends=False)
@@ -65,9 +65,8 @@ class SuccessorGraph:
         x, v = demos.x[index], demos.v[index]
         places = int(first_occurrence(x, np.zeros_like(x)).sum())
         check_places(places, len(x), demos.dimension, str(places))
-        chains, kin, sure = match_successors(x, v)
-        fragments = join_fragments(x, v, chains, kin, beyond_doubt=sure)
-        usable = whole_enough(np.diff(fragments.offsets))
+        fragments, kin = recover_paths(x, v, self.settings)
+        usable = whole_enough(np.diff(fragments.offsets), self.settings)
         nodes, offsets = _with_repeats(demos, index[fragments.nodes], fragments.offsets, first)
         return nodes, offsets, usable, resolution(kin.step, kin.noise_x)
 
@@ -86,21 +85,21 @@ def resolution(step: float, noise: float) -> float:
     return max(step, 4 * noise)
 
 
-def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int) -> FloatArray:
+def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int, s: PathSettings = DEFAULT) -> FloatArray:
     """Lengths of the steps along trajectories, without pauses; of a share of them where there are very many.
 
     `total` is the number of samples of the whole, of which x and v may be a part.
     """
     same = np.ones(max(len(x) - 1, 0), dtype=bool)
     same[offsets[1:-1] - 1] = False
-    same &= share(sample_hash(x, v), MEASURED / total)[:-1]
+    same &= share(sample_hash(x, v), s.measured / total)[:-1]
     step = np.linalg.norm(np.diff(x, axis=0)[same], axis=1)
     return np.asarray(step[step > 0])
 
 
-def whole_enough(lengths: IntArray) -> BoolArray:
+def whole_enough(lengths: IntArray, s: PathSettings = DEFAULT) -> BoolArray:
     """Paths that are trajectories and not remainders of some."""
-    return np.asarray(lengths >= max(SHORTEST_PATH, REMAINDER * typical_length(lengths)))
+    return np.asarray(lengths >= max(SHORTEST_PATH, s.remainder * typical_length(lengths)))
 
 
 def _with_repeats(

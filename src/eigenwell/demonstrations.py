@@ -46,7 +46,8 @@ class Demonstrations:
     """Positions `x` and velocities `v`, both (n, d).
 
     `offsets` holds where trajectories begin and end (trajectory k is rows offsets[k]:offsets[k+1]), or is
-    None when the order of the samples means nothing. `time` is one number per sample, or None.
+    None when the order of the samples means nothing. `time` is one number per sample, or None. `names` are those of the
+    trajectories (files), or empty.
     """
 
     x: FloatArray
@@ -54,6 +55,7 @@ class Demonstrations:
     offsets: IntArray | None = None
     time: FloatArray | None = None
     warnings: tuple[Caution, ...] = ()
+    names: tuple[str, ...] = ()
     truth: Truth | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,18 @@ from ._types import FloatArray, IntArray
 from .attractors import Attractor, locate, locate_on_graph
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations
 from .graphs import Clique, Graph, Join, PathGraph
-from .paths import REMAINDER, Grouping, PathFinding, SuccessorGraph, TrajectoryGraph, typical_length
+from .paths import (
+    NOTHING,
+    REMAINDER,
+    Grouping,
+    Odd,
+    PathFinding,
+    SuccessorGraph,
+    Told,
+    TrajectoryGraph,
+    told_about,
+    typical_length,
+)
 from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
 
 
@@ -19,6 +31,18 @@ class Builder(Protocol):
     """Turns demonstrations into a grouped path graph (TrajectoryGraph, SuccessorGraph) or any graph (KernelGraph)."""
 
     def build(self, demos: Demonstrations) -> PathFinding | Graph: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """Another reading of the same ends: so many attractors, how sure, and the label of every sample."""
+
+    n_attractors: int
+    confidence: float
+    labels: IntArray
+
+    def __repr__(self) -> str:
+        return f"Alternative({self.n_attractors} attractors, confidence {self.confidence:.2f})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +56,13 @@ class Identification:
                   belongs to sample `members(q)[i]`
     spectra       Q spectra of the graph Laplacian, the constant eigenvector first
     graph         the paths: `graph.path(k)` lists sample indices in order of time; or the kernel's graph
-    grouping      how the ends were grouped, with the range of thresholds that gives the same answer; None for a kernel
-                  graph, whose components are the answer
+    grouping      how the ends were grouped; None for a kernel graph, whose components are the answer
     arrived       share of the attractors at which a path comes to rest
-    confidence    0 to 1: how far the threshold can move before Q changes, times `arrived`; for a kernel graph the
-                  share of samples that have a label
+    confidence    0 to 1: posterior probability of Q given the ends (`paths.evidence`), times `arrived`; for a kernel
+                  graph the share of samples that have a label
+    alternatives  other numbers of attractors, the likeliest first, each with its confidence and labels
+    odd           recordings that break off, run backwards, repeat another or end alone, and whether they were left out
+    told          which decisions were the user's (n_attractors, labels, resolution, exclude)
     warnings      doubts, each with a name and a sentence
     """
 
@@ -50,6 +76,9 @@ class Identification:
     grouping: Grouping | None
     arrived: float
     warnings: tuple[Caution, ...]
+    alternatives: tuple[Alternative, ...] = ()
+    odd: tuple[Odd, ...] = ()
+    told: tuple[str, ...] = ()
 
     @property
     def n_attractors(self) -> int:
@@ -100,6 +129,10 @@ class Identification:
             )
             paths = f"{len(self.graph.paths_of(q))} paths, " if isinstance(self.graph, PathGraph) else ""
             lines.append(f"  {q}: x* = ({place}), {paths}{int((self.labels == q).sum())} samples")
+        lines += [f"  given: {what}" for what in self.told]
+        if self.alternatives:
+            others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in self.alternatives[:3])
+            lines.append(f"  or {others}")
         lines += [f"  ! {caution}" for caution in self.warnings]
         return "\n".join(lines)
 
@@ -113,6 +146,10 @@ def identify(
     graph: Builder | None = None,
     join: Join | None = None,
     masses: Masses | None = None,
+    n_attractors: int | None = None,
+    labels: Any = None,
+    resolution: float | None = None,
+    exclude: Sequence[int | str] = (),
 ) -> Identification:
     """How many attractors, which sample belongs to which, where each is, and in which coordinates it is linear.
 
@@ -120,16 +157,31 @@ def identify(
     `identify([x1, x2, ...], dt=0.01)` for trajectories. `graph` chooses how samples become paths: by default the order
     given, or SuccessorGraph for unordered samples. `join` (default Clique) and `masses` (default ExactMasses) choose
     how the paths of one attractor are tied together; the defaults make every embedding exactly linear.
+
+    Say what you know, and it takes the place of one decision: `n_attractors`, their number; `resolution`, the distance
+    in units of the data within which ends are one place; `labels`, one for each trajectory or sample (the task), -1 for
+    none; `exclude`, trajectories to leave out, by number or name. `found.told` repeats it.
     """
     demos = Demonstrations.of(data, v, dt=dt, time=time)
     builder = graph or (TrajectoryGraph() if demos.ordered else SuccessorGraph())
-    found = builder.build(demos)
+    told = told_about(demos, n_attractors, labels, resolution, exclude)
+    if not told:
+        found = builder.build(demos)
+    elif isinstance(builder, TrajectoryGraph | SuccessorGraph):
+        found = builder.build(demos, told)
+    else:
+        raise DataError(
+            "Expected TrajectoryGraph or SuccessorGraph with n_attractors, labels, resolution or exclude, got "
+            f"{type(builder).__name__}: its graph alone decides."
+        )
     if isinstance(found, Graph):
         return _from_graph(demos, found)
-    return _from_paths(demos, found, join or Clique(), masses or ExactMasses())
+    return _from_paths(demos, found, join or Clique(), masses or ExactMasses(), told)
 
 
-def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: Masses) -> Identification:
+def _from_paths(
+    demos: Demonstrations, found: PathFinding, join: Join, masses: Masses, told: Told = NOTHING
+) -> Identification:
     paths = _canonical(demos, found.graph)
     count = eigenpairs_for(demos.dimension, paths.group)
     spectra, embeddings, located = [], [], []
@@ -149,8 +201,32 @@ def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: M
         graph=paths,
         grouping=found.grouping,
         arrived=found.arrived,
-        warnings=demos.warnings + found.warnings,
+        warnings=demos.warnings + found.warnings + _odd_ones(odd := _named(demos, found.odd)),
+        alternatives=tuple(
+            Alternative(r.n_groups, r.probability * found.arrived, replace(found.graph, group=r.group).labels)
+            for r in found.alternatives
+        ),
+        odd=odd,
+        told=tuple(t for t in (found.grouping.told, _excluded(demos, told)) if t),
     )
+
+
+def _named(demos: Demonstrations, odd: tuple[Odd, ...]) -> tuple[Odd, ...]:
+    return tuple(replace(o, name=demos.names[o.number]) for o in odd) if demos.names else odd
+
+
+def _odd_ones(odd: tuple[Odd, ...]) -> tuple[Caution, ...]:
+    """One caution for every kind of oddity, with the recordings by name."""
+    kinds = dict.fromkeys(o.kind for o in odd)
+    return tuple(
+        Caution("recording-" + kind.replace(" ", "-"), " ".join(str(o) for o in odd if o.kind == kind))
+        for kind in kinds
+    )
+
+
+def _excluded(demos: Demonstrations, told: Told) -> str:
+    shown = ", ".join(f"{k} ({demos.names[k]})" if demos.names else str(k) for k in told.exclude)
+    return f"without recordings {shown}, by exclude" if shown else ""
 
 
 def eigenpairs_for(dimension: int, group: IntArray) -> int:

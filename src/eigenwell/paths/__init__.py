@@ -1,7 +1,12 @@
 """From samples to paths: who comes next, which fragments belong together, which paths share an attractor."""
 
 from .builders import REMAINDER, PathFinding, SuccessorGraph, TrajectoryGraph
-from .ends import Grouping, group_ends
+from .ends import Grouping, Reading, group_ends
 from .fragments import typical_length
+from .odd import Odd
+from .told import NOTHING, Told, told_about
 
-__all__ = ["REMAINDER", "Grouping", "PathFinding", "SuccessorGraph", "TrajectoryGraph", "group_ends", "typical_length"]
+__all__ = [
+    "NOTHING", "REMAINDER", "Grouping", "Odd", "PathFinding", "Reading", "SuccessorGraph", "Told", "TrajectoryGraph",
+    "group_ends", "told_about", "typical_length",
+]  # fmt: skip

@@ -319,6 +319,8 @@ def canonical_order(
     angle = np.zeros(len(group))
     for q, mine in enumerate(members):
         offset = starts[mine] - centre[q]
+        if offset.shape[1] == 1:  # on a line there are two directions to come from
+            offset = np.hstack([offset, np.zeros_like(offset)])
         plane = np.linalg.svd(offset.T @ offset)[0][:, :2]
         plane *= np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
         angle[mine] = np.arctan2(*(offset @ plane).T)

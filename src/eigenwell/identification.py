@@ -21,6 +21,7 @@ from .paths import (
     SuccessorGraph,
     Told,
     TrajectoryGraph,
+    odd_cautions,
     told_about,
     typical_length,
 )
@@ -138,7 +139,7 @@ class Identification:
 
 
 def identify(
-    data: Any,
+    x: Any,
     v: Any = None,
     *,
     dt: float | None = None,
@@ -156,14 +157,20 @@ def identify(
     `identify(demos)`, `identify(x, v)` for unordered samples, `identify([(x1, v1), ...])` or
     `identify([x1, x2, ...], dt=0.01)` for trajectories. `graph` chooses how samples become paths: by default the order
     given, or SuccessorGraph for unordered samples. `join` (default Clique) and `masses` (default ExactMasses) choose
-    how the paths of one attractor are tied together; the defaults make every embedding exactly linear.
+    how the paths of one attractor are tied together; the defaults make every embedding exactly linear. A kernel graph
+    has no paths to tie, and takes neither.
 
     Say what you know, and it takes the place of one decision: `n_attractors`, their number; `resolution`, the distance
     in units of the data within which ends are one place; `labels`, one for each trajectory or sample (the task), -1 for
     none; `exclude`, trajectories to leave out, by number or name. `found.told` repeats it.
     """
-    demos = Demonstrations.of(data, v, dt=dt, time=time)
-    builder = graph or (TrajectoryGraph() if demos.ordered else SuccessorGraph())
+    demos = Demonstrations.of(x, v, dt=dt, time=time)
+    builder = (TrajectoryGraph() if demos.ordered else SuccessorGraph()) if graph is None else graph
+    if isinstance(builder, type) or not hasattr(builder, "build"):
+        raise DataError(
+            f"Expected graph as TrajectoryGraph(), SuccessorGraph(), KernelGraph(...) or another object with "
+            f"build(demos), got {builder!r}. Pass an object, or leave it out."
+        )
     told = told_about(demos, n_attractors, labels, resolution, exclude)
     if not told:
         found = builder.build(demos)
@@ -175,8 +182,19 @@ def identify(
             f"{type(builder).__name__}: its graph alone decides."
         )
     if isinstance(found, Graph):
+        _refuse_with_kernel(join=join, masses=masses)
         return _from_graph(demos, found)
-    return _from_paths(demos, found, join or Clique(), masses or ExactMasses(), told)
+    join, masses = Clique() if join is None else join, ExactMasses() if masses is None else masses
+    return _from_paths(demos, found, join, masses, told)
+
+
+def _refuse_with_kernel(**choices: Any) -> None:
+    given = [f"{name}={choice!r}" for name, choice in choices.items() if choice is not None]
+    if given:
+        raise DataError(
+            f"Expected no join and no masses with a graph that has no paths, got {' and '.join(given)}: there are no "
+            "ends to join. Leave them out, or identify with SuccessorGraph() or TrajectoryGraph()."
+        )
 
 
 def _from_paths(
@@ -201,7 +219,7 @@ def _from_paths(
         graph=paths,
         grouping=found.grouping,
         arrived=found.arrived,
-        warnings=demos.warnings + found.warnings + _odd_ones(odd := _named(demos, found.odd)),
+        warnings=demos.warnings + found.warnings + odd_cautions(odd := _named(demos, found.odd)),
         alternatives=tuple(
             Alternative(r.n_groups, r.probability * found.arrived, replace(found.graph, group=r.group).labels)
             for r in found.alternatives
@@ -213,15 +231,6 @@ def _from_paths(
 
 def _named(demos: Demonstrations, odd: tuple[Odd, ...]) -> tuple[Odd, ...]:
     return tuple(replace(o, name=demos.names[o.number]) for o in odd) if demos.names else odd
-
-
-def _odd_ones(odd: tuple[Odd, ...]) -> tuple[Caution, ...]:
-    """One caution for every kind of oddity, with the recordings by name."""
-    kinds = dict.fromkeys(o.kind for o in odd)
-    return tuple(
-        Caution("recording-" + kind.replace(" ", "-"), " ".join(str(o) for o in odd if o.kind == kind))
-        for kind in kinds
-    )
 
 
 def _excluded(demos: Demonstrations, told: Told) -> str:

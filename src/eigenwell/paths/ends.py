@@ -30,7 +30,7 @@ UNKNOWN = 0.01
 # Readings less likely than this are not worth telling.
 WORTH_TELLING = 0.01
 # Ends of a lone attractor lie within this share of the data's radius; only the range of thresholds is read off it.
-REACH = 0.25
+ATTRACTOR_RADIUS = 0.25
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _grouping(
     inside = group[pairs[:, 0]] == group[pairs[:, 1]]
     low = max(resolution, *length[inside].tolist(), np.finfo(np.float64).tiny)
     between = length[~inside]
-    high = float(between.min()) if len(between) else max(low, REACH * radius)
+    high = float(between.min()) if len(between) else max(low, ATTRACTOR_RADIUS * radius)
     return Grouping(group, float(low), high, p, others)
 
 

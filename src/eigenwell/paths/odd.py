@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
+from ..demonstrations import Caution
 from .ends import Grouping
 
 if TYPE_CHECKING:
@@ -38,6 +39,15 @@ class Odd:
     def __str__(self) -> str:
         called = f" ({self.name})" if self.name else ""
         return f"Recording {self.number}{called} {self.what}" + (": left out." if self.left_out else ".")
+
+
+def odd_cautions(odd: tuple[Odd, ...]) -> tuple[Caution, ...]:
+    """One caution for every kind of oddity, with the recordings by number and name."""
+    kinds = dict.fromkeys(o.kind for o in odd)
+    return tuple(
+        Caution("recording-" + kind.replace(" ", "-"), " ".join(str(o) for o in odd if o.kind == kind))
+        for kind in kinds
+    )
 
 
 def repeated(x: FloatArray, offsets: IntArray) -> IntArray:

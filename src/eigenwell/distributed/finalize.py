@@ -1,4 +1,4 @@
-"""From laid paths to the answer: sub-dynamics, their spectra and attractors, and a label for every row of the input."""
+"""From assembled paths to the result: sub-dynamics, their spectra and attractors, and a label for every row of the input."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..graphs import Clique
 from ..identification import canonical_order, eigenpairs_for, sub_dynamics
+from ..paths import odd_cautions
 from ..paths.grading import PathEnds, grade_paths
 from ..spectral import ExactMasses
-from .folder import Products, fetch
 from .inputs import Part, arrow
+from .store import Products, fetch
 
-BATCH = 200_000
-"""Samples of sub-dynamics that share a task."""
+SAMPLES_PER_TASK = 200_000
+"""Samples of the sub-dynamics that one task solves, about."""
 
 
 def grade(
     folder: Path, *, names: Sequence[str], resolution: float, radius: float, extent: float, trusted_ends: bool
 ) -> Products:
     """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
-    tables = [np.array(fetch(folder, "lay", name, "paths")) for name in names]
+    tables = [np.array(fetch(folder, "assemble", name, "paths")) for name in names]
     bucket = np.repeat(np.arange(len(tables)), [len(t) for t in tables])
     begin = np.concatenate([np.cumsum(t[:, 1]) - t[:, 1] for t in tables]).astype(np.intp)
     table = np.concatenate(tables)
@@ -35,7 +36,7 @@ def grade(
     starts, ends = table[:, 6 : 6 + d], table[:, 6 + d :]
     length, first = table[:, 1].astype(np.intp), table[:, 2].astype(np.intp)
     graded = grade_paths(
-        PathEnds(ends, table[:, 3], table[:, 4] > 0, length, table[:, 5] > 0),
+        PathEnds(ends, table[:, 3], table[:, 4] > 0, length, table[:, 5] > 0, starts),
         resolution=resolution,
         radius=radius,
         trusted_ends=trusted_ends,
@@ -45,9 +46,11 @@ def grade(
     number[order] = np.arange(len(order))
     counts = np.bincount(group[group >= 0], minlength=graded.grouping.n_groups)
     samples = np.bincount(group[group >= 0], weights=length[group >= 0]).astype(np.intp)
-    reading = {k: v for k, v in asdict(graded.grouping).items() if k != "group"}
+    grouping = graded.grouping
+    reading = {"low": grouping.low, "high": grouping.high, "probability": grouping.probability}
+    others = [{"attractors": r.n_groups, "probability": r.probability} for r in grouping.alternatives]
     return Products(
-        # Paths as they were laid, by what they were called then (`key`); the order of the result is `order`.
+        # Paths in the order of their names in earlier stages (`key`); the order of the result is `order`.
         arrays={
             "key": table[:, 0].astype(np.intp),
             "label": group,
@@ -65,9 +68,9 @@ def grade(
             "samples": samples.tolist(),
             "arrived": graded.arrived,
             "confidence": graded.grouping.confidence * graded.arrived,
-            "grouping": reading,
+            "grouping": reading | {"alternatives": others},
             "eigenpairs": eigenpairs_for(d, group),
-            "warnings": [[c.name, c.message] for c in graded.warnings],
+            "warnings": [[c.name, c.message] for c in (*graded.warnings, *odd_cautions(graded.odd))],
         },
     )
 
@@ -90,8 +93,8 @@ def _path_table(
 
 
 def batches(samples: Sequence[int]) -> list[list[int]]:
-    """Sub-dynamics in runs of about BATCH samples."""
-    run = (np.cumsum(samples) - 1) // BATCH
+    """Sub-dynamics in runs of about SAMPLES_PER_TASK samples."""
+    run = (np.cumsum(samples) - 1) // SAMPLES_PER_TASK
     return [np.flatnonzero(run == k).tolist() for k in np.unique(run)]
 
 
@@ -105,7 +108,7 @@ def read_paths(
     mine = np.array(order[slice(*np.searchsorted(sorted_labels, [q, q + 1]))])
     parts = []
     for k in mine.tolist():
-        rows = fetch(folder, "lay", names[int(bucket[k])], "rows")
+        rows = fetch(folder, "assemble", names[int(bucket[k])], "rows")
         parts.append(rows[int(begin[k]) : int(begin[k]) + int(length[k])])
     rows = np.concatenate(parts)
     d = rows.shape[1] // 2
@@ -142,8 +145,8 @@ def label(folder: Path, *, part: Part, names: Sequence[str]) -> Products:
     path = np.full(part.rows, -1, dtype=np.intp)
     position = np.full(part.rows, -1, dtype=np.intp)
     for name in names:
-        bounds = fetch(folder, "lay", name, "bounds")
-        rows = fetch(folder, "lay", name, "back")[int(bounds[part.index]) : int(bounds[part.index + 1])]
+        bounds = fetch(folder, "assemble", name, "bounds")
+        rows = fetch(folder, "assemble", name, "back")[int(bounds[part.index]) : int(bounds[part.index + 1])]
         at = rows[:, 0] - part.offset
         path[at], position[at] = np.searchsorted(keys, rows[:, 1]), rows[:, 2]
     assert (path >= 0).all()

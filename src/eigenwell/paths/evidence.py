@@ -28,7 +28,7 @@ from .._types import FloatArray, IntArray
 from .spanning import gaps
 
 # Hands and robots end within a few hundredths of the extent from their goal: median and width of log sigma_0.
-USUAL_SPREAD, SPREAD_WIDTH = 0.02, 1.2
+USUAL_SPREAD, SPREAD_WIDTH = 0.04, 1.2
 # Spreads sigma_0 that are summed over, a third of that width apart.
 SPREADS = 24
 # Prior shares: goals whose ends have a shape, ends that are strays, centres placed beside another one.

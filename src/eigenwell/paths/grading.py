@@ -61,8 +61,10 @@ def grade_paths(
             "positions, in the same units and with the right sign?"
         )
 
+    reach = max(radius, _reach(ends, paths))
+
     def grouped(of: IntArray) -> Grouping:
-        return told.grouping(ends.place[of], of, resolution, radius)
+        return told.grouping(ends.place[of], of, resolution, reach)
 
     cautions: list[Caution] = []
     odd: tuple[Odd, ...] = ()
@@ -95,6 +97,17 @@ def grade_paths(
     alternatives = tuple(Reading(of_paths(r.group), r.probability) for r in grouping.alternatives)
     doubts = _doubts(ends, group, grouping, slowest)
     return Graded(group, grouping, arrived, (*cautions, *doubts), alternatives, odd)
+
+
+def _reach(ends: PathEnds, paths: IntArray) -> float:
+    """Radius of a square (root of its summed variances) whose corners are as far out as the paths start or end.
+
+    Recordings that rest at their goal for most of the time have a small radius of their own.
+    """
+    if ends.start is None:
+        return 0.0
+    places = np.concatenate([ends.start[paths], ends.place[paths]])
+    return float(np.linalg.norm(places - places.mean(axis=0), axis=1).max() / np.sqrt(3))
 
 
 def end_pace(v: FloatArray) -> float:

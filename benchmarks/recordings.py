@@ -121,7 +121,9 @@ def counted(cases: dict[str, tuple[Case, float]], seeds: range) -> tuple[list[Ro
             recordings, label = case(np.random.default_rng(seed))
             found = found_in(recordings)
             right = found.n_attractors == label.max() + 1
-            right = right and (len(set(label)) == len(label) or adjusted_rand_score(label, label_of_paths(found)) == 1.0)
+            right = right and (
+                len(set(label)) == len(label) or adjusted_rand_score(label, label_of_paths(found)) == 1.0
+            )
             good += right
             said.append(found.confidence)
             sure.append((found.confidence, bool(right)))
@@ -172,12 +174,16 @@ def falling(seeds: range) -> Row:
         sure = []
         for apart in steps:
             found = found_in(near(np.random.default_rng(seed), apart)[0])
-            readings = {found.n_attractors: found.confidence} | {a.n_attractors: a.confidence for a in found.alternatives}
+            readings = {found.n_attractors: found.confidence} | {
+                a.n_attractors: a.confidence for a in found.alternatives
+            }
             sure.append(readings.get(3, 0.0))
         means += np.array(sure) / len(seeds)
         rises += bool(np.max(np.diff(sure)) > 0.02)
     shown = ", ".join(f"{m:.2f} at {s:.0f} mm" for m, s in zip(means, steps, strict=True))
-    return Row("confidence in 3 as the pair comes together", "falls", shown, f"{rises} of {len(seeds)} rise", bool(rises == 0))
+    return Row(
+        "confidence in 3 as the pair comes together", "falls", shown, f"{rises} of {len(seeds)} rise", bool(rises == 0)
+    )
 
 
 def cut(seeds: range) -> list[Row]:
@@ -206,8 +212,16 @@ def cut(seeds: range) -> list[Row]:
             other[kind] += found.n_attractors == 3 and [(o.number, o.kind) for o in found.odd] == [(wanted, kind)]
     n = len(seeds)
     rows = [
-        Row("2 of 18 cut half-way: 3 goals", ">= 95 %", f"{good} of {n} = {100 * good / n:.0f} %", "", good >= 0.95 * n),
-        Row("both of them named, and no other", ">= 95 %", f"{named} of {n} = {100 * named / n:.0f} %", "", named >= 0.95 * n),
+        Row(
+            "2 of 18 cut half-way: 3 goals", ">= 95 %", f"{good} of {n} = {100 * good / n:.0f} %", "", good >= 0.95 * n
+        ),
+        Row(
+            "both of them named, and no other",
+            ">= 95 %",
+            f"{named} of {n} = {100 * named / n:.0f} %",
+            "",
+            named >= 0.95 * n,
+        ),
     ]
     for kind, count in other.items():
         rows.append(Row(f"1 of 18 {kind}: 3 goals, and it alone named", "no bar", f"{count} of {n}", "", True))

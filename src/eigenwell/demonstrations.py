@@ -38,6 +38,14 @@ __all__ = ["SHORTEST_PATH", "Caution", "DataError", "Demonstrations", "Truth", "
 STILL = 1e-3
 
 
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Orientations as three coordinates: `scale` times the rotation vector from `reference`, a unit quaternion x, y, z, w."""
+
+    reference: FloatArray
+    scale: float
+
+
 @dataclass(frozen=True)
 class Truth:
     """What is known of made-up data: for scoring, never read by `identify` or `learn`."""
@@ -55,7 +63,8 @@ class Demonstrations:
     trajectories (files), or empty.
 
     Where velocities were estimated, `x` has been freed of noise by the same estimate; `raw` keeps the positions as they
-    came (None: x is as it came), and `noise` the standard deviation found in a coordinate of each trajectory.
+    came (None: x is as it came), and `noise` the standard deviation found in a coordinate of each trajectory. `chart` says how
+    the last three coordinates are orientations, where they are; `about`, what was read as what.
     """
 
     x: FloatArray
@@ -66,6 +75,8 @@ class Demonstrations:
     names: tuple[str, ...] = ()
     raw: FloatArray | None = None
     noise: FloatArray | None = None
+    chart: Chart | None = None
+    about: str = ""
     truth: Truth | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -172,6 +183,10 @@ class Demonstrations:
                 )
             return x
         check_dt(dt)
+        if v is None and time is None and _has_names(x):
+            from .files import read
+
+            return read(x, dt=dt, smooth=smooth)
         if not _is_sequence_of_trajectories(x):
             if dt is None and time is None:
                 return cls.from_samples(x, v)
@@ -302,6 +317,16 @@ def _is_sequence_of_trajectories(data: Any) -> bool:
         lengths = {len(item) for item in data}
         return len(lengths) > 1 or len(data) <= min(lengths) >= SHORTEST_PATH
     return all(_is_table(item) for item in data)
+
+
+def _has_names(data: Any) -> bool:
+    """A data frame (pandas, polars, Arrow), or a list of them: its columns say what they are."""
+    items = data if isinstance(data, list | tuple) else [data]
+    return len(items) > 0 and all(
+        not isinstance(item, np.ndarray)
+        and (hasattr(item, "column_names") or (hasattr(item, "columns") and hasattr(item, "to_numpy")))
+        for item in items
+    )
 
 
 def _is_table(item: Any) -> bool:

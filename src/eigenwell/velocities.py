@@ -24,6 +24,8 @@ WINDOW, ORDER = 7, 3
 JITTER = 1e-3
 # Below this lambda a single sample is moved by less than a hundredth of its noise: nothing to smooth away.
 NEGLIGIBLE = 1e-2
+# Noise this small a share of the numbers is how they were rounded.
+ROUNDING = 1e-9
 # Range searched. The upper end, a window of 200 samples, is as smooth as any motion that is sampled on purpose.
 LOG_RANGE = (np.log(1e-3), np.log(1e9))
 # Below so many samples noise and motion cannot be told apart.
@@ -54,10 +56,13 @@ def smoothed(x: FloatArray, t: FloatArray) -> Smoothed:
     if log_lambda <= np.log(NEGLIGIBLE):
         return Smoothed(x, estimate_velocities(x, t), 0.0, 1.0)
     z, _, variance = _smooth(centred, penalty, log_lambda)
+    noise = float(np.sqrt(max(variance, 0.0)))
+    if noise <= ROUNDING * float(np.abs(x).max()):
+        return Smoothed(x, estimate_velocities(x, t), 0.0, 1.0)
     z = z + x.mean(axis=0)
     # The filter halves a wave of 2 pi lambda^(1/6) samples; a mean of w samples halves one of 1.66 w.
     window = 2 * np.pi * np.exp(log_lambda / 6) / 1.66
-    return Smoothed(z, estimate_velocities(z, t), float(np.sqrt(variance)), float(window))
+    return Smoothed(z, estimate_velocities(z, t), noise, float(window))
 
 
 def _penalty(t: FloatArray) -> FloatArray:

@@ -13,7 +13,8 @@ each less f log pi + d/2 log m. One end of a goal may be a stray: any distance f
 
 Goals lie on several scales: bins on a shelf, shelves in a room. A centre is uniform over the extent, or its distance to
 the next one is log-uniform. A goal that a single path reached may be anywhere, but has no claim to a place
-beside another: a stray explains it. sigma_0 is a few percent of the extent and never below what steps and noise can
+beside another: a stray explains it. Ends that scatter over much of the extent, or lie exactly in a row, are not those of one
+goal. sigma_0 is a few percent of the extent and never below what steps and noise can
 resolve; it is summed over. Of Q goals p(Q) ~ 1/Q, and all sizes are as likely.
 """
 
@@ -33,6 +34,10 @@ USUAL_SPREAD, SPREAD_WIDTH = 0.04, 1.2
 SPREADS = 24
 # Prior shares: goals whose ends have a shape, ends that are strays, centres placed beside another one.
 SHAPED, STRAY, BESIDE = 1 / 3, 0.05, 0.5
+# A shape is no slimmer than this: ends that lie exactly in a row are a row of goals.
+SLIMMEST = 0.1
+# The spread of one goal stays well within this share of the extent.
+REACH = 0.12
 # Strays stay within this share of the extent; with fewer ends than this nothing says which one strays.
 STRAY_REACH, STRAY_AMONG = 0.1, 4
 # Two centres nearer than two spreads are not two.
@@ -95,19 +100,14 @@ class Evidence:
         even = gammaln(1 + free) + np.log(psi / 2) - (1 + free) * np.log((psi + along.sum(axis=1)[:, None]) / 2)
         even -= free * np.log(2)
         # One direction after the other: (n, G, d) at once would be large for many ends.
-        log_det = sum(np.log(psi + along[:, j, None]) for j in range(d))
+        wide = np.maximum(along, SLIMMEST**2 * along[:, -1:])
+        log_det = sum(np.log(psi + wide[:, j, None]) for j in range(d))
         shaped = multigammaln((nu + m - 1) / 2, d) - multigammaln(nu / 2, d)
         shaped = shaped + nu * d / 2 * np.log(psi) - (nu + m - 1) / 2 * log_det
-        # The longest side of a shape is a spread too, no likelier to be large than any other.
-        longest = np.sqrt(along[:, -1:] / np.maximum(m - 1, 1))
-        shaped = shaped - np.maximum(self._surprise(longest) - self._surprise(self.sigma), 0)
         either = np.logaddexp(np.log(1 - SHAPED) + even, np.log(SHAPED) + shaped)
-        return np.asarray(either - free * np.log(np.pi) - d / 2 * np.log(m) - self.log_volume)
-
-    def _surprise(self, spread: FloatArray) -> FloatArray:
-        """- log p of a spread under the prior of sigma_0, where it is larger than usual."""
-        z = np.log(np.maximum(spread / (USUAL_SPREAD * self.extent), 1)) / SPREAD_WIDTH
-        return np.asarray(z**2 / 2)
+        # Ends that scatter over a good part of the extent are not those of one goal.
+        longest = along[:, -1:] / np.maximum(m - 1, 1) / (REACH * self.extent) ** 2
+        return np.asarray(either - free * np.log(np.pi) - d / 2 * np.log(m) - longest - self.log_volume)
 
     def _beside(self, distance: FloatArray) -> FloatArray:
         """Log density (n, G) of a place at `distance` (n,) from another when the distance is log-uniform.

@@ -20,7 +20,7 @@ _HOME = {
     "KernelGraph": "spectral",
     "MissingExtra": "errors",
     "ModelError": "errors",
-    "MultiAttractorField": "fields",
+    "Field": "fields",
     "StableField": "fields",
     "SuccessorGraph": "paths",
     "TrajectoryGraph": "paths",
@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from .demonstrations import Caution, Demonstrations
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier
-    from .fields import MultiAttractorField, StableField
+    from .fields import Field, StableField
     from .graphs import Clique, Cycle
     from .identification import Identification, identify
     from .learning import learn

@@ -198,4 +198,5 @@ def test_the_evidence_of_a_group_integrates_to_one_over_the_place_of_an_end(d):
     weight = np.exp(-student.logpdf(z / (3 * sigma), 2).sum(axis=1) + d * np.log(3 * sigma))
     one = model.groups(np.array([1]), np.zeros((1, d, d)), np.zeros((1, d)))[0, 0]
     two = model.groups(np.full(len(z), 2), z[:, :, None] * z[:, None, :] / 2, z / 2)[:, 0]
-    assert np.mean(np.exp(two - one) * weight) == pytest.approx(1.0, rel=0.05)
+    # Shapes too slim are taken out: less than a tenth of all in three dimensions.
+    assert np.mean(np.exp(two - one) * weight) == pytest.approx(1.0, abs=0.1)

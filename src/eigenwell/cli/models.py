@@ -45,15 +45,21 @@ def learn(
     every: Every = 1,
     steps: Annotated[int | None, typer.Option(min=1, help="Training steps; fewer are faster and rougher.")] = None,
     seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model that is already there.")] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Learn a field that is globally stable at every attractor found, and save it."""
+    from ..files import CannotWrite
     from ..identification import identify
     from ..learning import learn as fit
     from ..learning.recipes import Recipe
     from ..models import save
 
+    if output.exists() and not force:
+        raise CannotWrite(
+            f"Expected a new name for the model, got {output}, which is there already. Say --force to replace it."
+        )
     demos = read(file, position, velocity, time, trajectory, dt, every)
     found = identify(demos)
     with progress("Learning") as tell:

@@ -16,6 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import eigenwell as ew
 from benchmarks.table import Row, report
+from eigenwell import poses
 from eigenwell.velocities import estimate_velocities, smoothed
 
 FREQUENCY, NOISE, JITTER = 100.0, 1.0, 0.1
@@ -267,9 +268,7 @@ def one_demonstration(seeds: range) -> list[Row]:
         low, high = r.x.min(axis=0), r.x.max(axis=0)
         box, goal = np.linalg.norm(high - low), field.attractors[0]
         starts = r.x[0] + rng.uniform(-20, 20, (30, 2))
-        paths = field.simulate(starts, duration=float(r.t[-1]) * 3)
-        paths = np.asarray(paths[1] if isinstance(paths, tuple) else paths)
-        paths = paths if paths.shape[0] == 30 else paths.transpose(1, 0, 2)
+        paths = field.simulate(starts, duration=3 * float(r.t[-1]))
         arrived += int((np.linalg.norm(paths[:, -1] - goal, axis=1) < 0.02 * box).sum())
         out = np.maximum(low - paths, 0) + np.maximum(paths - high, 0)
         excursion.append(np.linalg.norm(out, axis=2).max() / box)
@@ -286,7 +285,48 @@ def one_demonstration(seeds: range) -> list[Row]:
     ]
 
 
-PARTS = {"velocity": velocity, "goals": goals, "cut": cut, "one": one_demonstration}
+def turned(seeds: range) -> list[Row]:
+    """20 demonstrations to three goals at one place that differ in orientation; quaternions with random signs."""
+    good, worst = 0, []
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        while True:
+            target = poses.exponential(rng.normal(0, 0.6, (3, 3)))
+            if np.degrees(poses.angle_between(target[[0, 0, 1]], target[[1, 2, 2]])).min() > 20:
+                break
+        position, orientation, time = [], [], []
+        label = rng.permutation(np.arange(20) % 3)
+        for q in label:
+            r = reach(rng, rng.uniform(-300, 300, 3), rng.standard_normal(3))
+            to_go = 1 - rise(np.clip(r.t / r.t[-1] * 1.2 - 0.1, 0, 1))[0][:, None]
+            shake = to_go * rng.normal(0, 0.3, 3) + np.radians(0.3) * rng.standard_normal((len(r.t), 3))
+            end = np.radians(0.5) * rng.standard_normal(3)  # hands differ by half a degree
+            spun = poses.composed(target[q], poses.exponential(shake + end))
+            position.append(r.seen)
+            orientation.append(spun * rng.choice([-1, 1], (len(r.t), 1)))
+            time.append(r.t)
+        found = ew.identify(poses.from_poses(position, orientation, time=time))
+        of_path = label_of_paths(found)
+        good += found.n_attractors == 3 and adjusted_rand_score(label, of_path) == 1.0
+        if found.n_attractors == 3:
+            true = target[[label[np.flatnonzero(of_path == q)[0]] for q in range(3)]]
+            worst.append(
+                np.degrees(poses.angle_between(poses.orientations(found.attractors, found.demos.chart), true)).max()
+            )
+    n = len(seeds)
+    return [
+        Row("poses, 20 demonstrations, 3 orientations at one place", "all right", f"{good} of {n}", "", good == n),
+        Row(
+            "orientation of the attractors, largest error (mean; worst)",
+            "<= 1 degree",
+            f"{np.mean(worst):.2f}; {max(worst):.2f} degrees",
+            "ends scatter by half a degree about each axis",
+            bool(max(worst) <= 1),
+        ),
+    ]
+
+
+PARTS = {"velocity": velocity, "goals": goals, "cut": cut, "poses": turned, "one": one_demonstration}
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -227,7 +227,7 @@ def turns(rng, goals=3, each=7, noise=0.003):
             start, w = rng.uniform(-300, 300, 3), rng.normal(0, 0.3, 3)
             position.append((1 - rise) * start + rng.standard_normal((len(s), 3)))
             shake = (1 - rise) * w + noise * rng.standard_normal((len(s), 3))
-            spun = poses._product(target[q], poses.exponential(shake))
+            spun = poses.composed(target[q], poses.exponential(shake))
             orientation.append(spun * rng.choice([-1, 1], (len(s), 1)))
             label.append(q)
     return position, orientation, target, np.array(label)
@@ -237,7 +237,7 @@ def test_the_exponential_undoes_the_logarithm():
     rng = np.random.default_rng(0)
     q = poses.exponential(rng.normal(0, 1, (50, 3)))
     reference = poses.exponential(rng.normal(0, 1, 3))
-    back = poses._product(reference, poses.exponential(poses.logarithm(q, reference)))
+    back = poses.composed(reference, poses.exponential(poses.logarithm(q, reference)))
     assert poses.angle_between(q, back).max() < 1e-6
     np.testing.assert_allclose(poses.logarithm(-q, reference), poses.logarithm(q, reference))
 

@@ -55,7 +55,7 @@ def from_poses(
 
 def orientations(x: FloatArray, chart: Chart) -> FloatArray:
     """Unit quaternions (n, 4), x, y, z, w, of coordinates (n, d + 3)."""
-    return _product(chart.reference, exponential(np.asarray(x)[..., -3:] / chart.scale))
+    return composed(chart.reference, exponential(np.asarray(x)[..., -3:] / chart.scale))
 
 
 def mean_orientation(q: FloatArray) -> FloatArray:
@@ -65,7 +65,7 @@ def mean_orientation(q: FloatArray) -> FloatArray:
 
 def logarithm(q: FloatArray, reference: FloatArray) -> FloatArray:
     """Rotation vectors (n, 3) from the reference to q (n, 4), the short way round."""
-    relative = _product(_conjugate(reference), q)
+    relative = composed(_conjugate(reference), q)
     relative = np.where(relative[:, 3:] < 0, -relative, relative)
     sine = np.linalg.norm(relative[:, :3], axis=1, keepdims=True)
     angle = 2 * np.arctan2(sine, relative[:, 3:])
@@ -113,8 +113,8 @@ def _conjugate(q: FloatArray) -> FloatArray:
     return np.asarray(q * [-1, -1, -1, 1])
 
 
-def _product(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Hamilton product of quaternions x, y, z, w, broadcast."""
+def composed(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The orientation `b` seen from `a`: Hamilton product of quaternions x, y, z, w, broadcast."""
     av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
     vector = aw * bv + bw * av + np.cross(av, bv)
     return np.concatenate([vector, aw * bw - (av * bv).sum(axis=-1, keepdims=True)], axis=-1)

@@ -51,15 +51,16 @@ def learn(
 ) -> None:
     """Learn a field that is globally stable at every attractor found, and save it."""
     from ..files import CannotWrite
-    from ..identification import identify
-    from ..learning import learn as fit
-    from ..learning.recipes import Recipe
-    from ..models import save
 
     if output.exists() and not force:
         raise CannotWrite(
             f"Expected a new name for the model, got {output}, which is there already. Say --force to replace it."
         )
+    from ..identification import identify
+    from ..learning import learn as fit
+    from ..learning.recipes import Recipe
+    from ..models import save
+
     demos = read(file, position, velocity, time, trajectory, dt, every)
     found = identify(demos)
     with progress("Learning") as tell:

@@ -55,6 +55,8 @@ def grade_paths(
     """Group the ends of the usable paths; ends broken off in motion do not found an attractor."""
     usable = ends.usable & ~told.excluded(len(ends.pace))
     paths = np.flatnonzero(usable)
+    if len(paths) == 0 and ends.usable.any():
+        raise DataError("Expected some recordings to be left, got exclude or labels that leave out all of them.")
     if len(paths) == 0:
         raise DataError(
             f"Expected trajectories of at least {SHORTEST_PATH} samples, found none. Are the velocities those of the "

@@ -102,8 +102,11 @@ def shelves(rng: np.random.Generator, each: int = 4) -> tuple[list[Reach], np.nd
 
 
 def loose(rng: np.random.Generator, share: float = 0.06, each: int = 4) -> tuple[list[Reach], np.ndarray]:
-    """Ends scattered by a share of the extent, 500 mm, of the recordings."""
-    return bundle(rng, np.zeros((1, 2)), each, share * 500.0)
+    """Reaches to one goal, their ends scattered by a share of the longer side of the box that holds starts and goal."""
+    starts = rng.uniform(-250, 250, (each, 2))
+    extent = np.ptp(np.vstack([starts, np.zeros(2)]), axis=0).max()
+    ends = share * extent * rng.standard_normal((each, 2))
+    return [reach(rng, a, b) for a, b in zip(starts, ends, strict=True)], np.zeros(each, dtype=int)
 
 
 def once_each(rng: np.random.Generator) -> tuple[list[Reach], np.ndarray]:
@@ -198,6 +201,9 @@ def cut(seeds: range) -> list[Row]:
             r = recordings[k]
             way = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(r.x, axis=0), axis=1))])
             stop = int(np.searchsorted(way, rng.uniform(0.4, 0.7) * way[-1]))
+            speed = np.linalg.norm(r.v, axis=1)
+            while speed[stop] < 0.4 * speed.max():  # not in a pause, where it would look like an end
+                stop += 1
             recordings[k] = Reach(r.t[:stop], r.seen[:stop], r.x[:stop], r.v[:stop])
         found = found_in(recordings)
         good += found.n_attractors == 3

@@ -73,6 +73,21 @@ def test_identify_every_format(folder, suffix):
     assert {"uncertainty", "confidence", "warnings", "paths", "samples", "dimension"} <= set(answer)
 
 
+def test_identify_takes_what_the_user_knows(folder, tmp_path):
+    answer = json.loads(ok("identify", folder / "ordered.csv", "--n-attractors", "1", "--json"))
+    assert answer["n_attractors"] == 1 and "by n_attractors" in answer["told"][0]
+    answer = json.loads(ok("identify", folder / "ordered.csv", "--exclude", "0,ordered.csv#1", "--json"))
+    assert "without recordings 0 (ordered.csv#0), 1 (ordered.csv#1)" in answer["told"][0]
+    assert answer["about"].startswith("Read x1, x2 as position") and "alternatives" in answer
+    assert [(o["recording"], o["kind"]) for o in answer["odd"]] == [(2, "ends alone")]  # its two fellows are gone
+    fails(3, "identify", folder / "ordered.csv", "--exclude", "nobody", match="name of a recording")
+
+
+def test_learn_does_not_replace_a_model_unasked(folder, tmp_path):
+    (tmp_path / "model").mkdir()
+    fails(4, "learn", folder / "ordered.csv", "-o", tmp_path / "model", match="--force")
+
+
 def test_identify_prints_plain_lines_in_a_pipe(folder):
     code, out, err = run("identify", folder / "ordered.npz")
     assert code == 0 and err == ""

@@ -16,6 +16,7 @@ FLOORS = [
     ["_types", "errors", "palette", "runge_kutta"],
     ["velocities", "checks", "metrics"],
     ["demonstrations"],
+    ["poses"],
     ["systems", "datasets", "graphs", "files"],
     ["paths", "spectral"],
     ["attractors"],
@@ -28,7 +29,8 @@ FLOORS = [
     ["cli"],
 ]
 # field.save(folder) is worth one step up the stairs, taken when it is called.
-STAIRS = {("fields", "models")}
+# A data frame at the front door is read by the names of its columns, as files are.
+STAIRS = {("demonstrations", "files"), ("fields", "models")}
 
 
 def room(module: str) -> str:

@@ -284,9 +284,12 @@ def test_the_kernel_is_not_sure_of_anything():
 
 
 def test_a_close_call_is_called_one():
-    """Flicks so quick that their ends blur: nothing is said of a limit that could move by a factor of 1."""
-    t = np.array([0.0, 0.016, 0.033])
-    strokes = [Stroke(f"s{k}", t, np.array([[-1 + 0.05 * k, 0.6], [-0.2, 0.2], [0.6, -0.3]])) for k in range(4)]
+    """Two pairs of ends a little farther apart than the ends of a pair: one loose goal, or two."""
+    t = np.linspace(0, 1, 30)
+    rise = (t**3 * (10 - 15 * t + 6 * t**2))[:, None]
+    starts = [np.array([-1 + 0.1 * k, 0.6]) for k in range(4)]
+    ends = np.array([[0, 0], [0.03, 0.01], [0.18, 0.02], [0.2, -0.02]])
+    strokes = [Stroke(f"s{k}", t, a + rise * (b - a)) for k, (a, b) in enumerate(zip(starts, ends, strict=True))]
     assert "close call" in finding.identified(strokes, Options())["why"]
     assert "close call" not in finding.identified(strokes_of("crossing"), Options())["why"]
 

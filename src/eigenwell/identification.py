@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,19 @@ from ._types import FloatArray, IntArray
 from .attractors import Attractor, locate, locate_on_graph
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations
 from .graphs import Clique, Graph, Join, PathGraph
-from .paths import DEFAULT, Grouping, PathFinding, SuccessorGraph, TrajectoryGraph, typical_length
+from .paths import (
+    DEFAULT,
+    NOTHING,
+    Grouping,
+    Odd,
+    PathFinding,
+    SuccessorGraph,
+    Told,
+    TrajectoryGraph,
+    odd_cautions,
+    told_about,
+    typical_length,
+)
 from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
 
 
@@ -19,6 +32,18 @@ class Builder(Protocol):
     """Turns demonstrations into a grouped path graph (TrajectoryGraph, SuccessorGraph) or any graph (KernelGraph)."""
 
     def build(self, demos: Demonstrations) -> PathFinding | Graph: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """Another reading of the same ends: so many attractors, how sure, and the label of every sample."""
+
+    n_attractors: int
+    confidence: float
+    labels: IntArray
+
+    def __repr__(self) -> str:
+        return f"Alternative({self.n_attractors} attractors, confidence {self.confidence:.2f})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +57,13 @@ class Identification:
                   belongs to sample `members(q)[i]`
     spectra       Q spectra of the graph Laplacian, the constant eigenvector first
     graph         the paths: `graph.path(k)` lists sample indices in order of time; or the kernel's graph
-    grouping      how the ends were grouped, with the range of thresholds that gives the same answer; None for a kernel
-                  graph, whose components are the answer
+    grouping      how the ends were grouped; None for a kernel graph, whose components are the answer
     arrived       share of the attractors at which a path comes to rest
-    confidence    0 to 1: how far the threshold can move before Q changes, times `arrived`; for a kernel graph the
-                  share of samples that have a label
+    confidence    0 to 1: posterior probability of Q given the ends (`paths.evidence`), times `arrived`; for a kernel
+                  graph the share of samples that have a label
+    alternatives  other numbers of attractors, the likeliest first, each with its confidence and labels
+    odd           recordings that break off, run backwards, repeat another or end alone, and whether they were left out
+    told          which decisions were the user's (n_attractors, labels, resolution, exclude)
     warnings      doubts, each with a name and a sentence
     """
 
@@ -50,6 +77,9 @@ class Identification:
     grouping: Grouping | None
     arrived: float
     warnings: tuple[Caution, ...]
+    alternatives: tuple[Alternative, ...] = ()
+    odd: tuple[Odd, ...] = ()
+    told: tuple[str, ...] = ()
 
     @property
     def n_attractors(self) -> int:
@@ -100,6 +130,10 @@ class Identification:
             )
             paths = f"{len(self.graph.paths_of(q))} paths, " if isinstance(self.graph, PathGraph) else ""
             lines.append(f"  {q}: x* = ({place}), {paths}{int((self.labels == q).sum())} samples")
+        lines += [f"  given: {what}" for what in self.told]
+        if self.alternatives:
+            others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in self.alternatives[:3])
+            lines.append(f"  or {others}")
         lines += [f"  ! {caution}" for caution in self.warnings]
         return "\n".join(lines)
 
@@ -113,6 +147,10 @@ def identify(
     graph: Builder | None = None,
     join: Join | None = None,
     masses: Masses | None = None,
+    n_attractors: int | None = None,
+    labels: Any = None,
+    resolution: float | None = None,
+    exclude: Sequence[int | str] = (),
 ) -> Identification:
     """How many attractors, which sample belongs to which, where each is, and in which coordinates it is linear.
 
@@ -121,6 +159,10 @@ def identify(
     given, or SuccessorGraph for unordered samples. `join` (default Clique) and `masses` (default ExactMasses) choose
     how the paths of one attractor are tied together; the defaults make every embedding exactly linear. A kernel graph
     has no paths to tie, and takes neither.
+
+    Say what you know, and it takes the place of one decision: `n_attractors`, their number; `resolution`, the distance
+    in units of the data within which ends are one place; `labels`, one for each trajectory or sample (the task), -1 for
+    none; `exclude`, trajectories to leave out, by number or name. `found.told` repeats it.
     """
     demos = Demonstrations.of(x, v, dt=dt, time=time)
     builder = (TrajectoryGraph() if demos.ordered else SuccessorGraph()) if graph is None else graph
@@ -129,11 +171,21 @@ def identify(
             f"Expected graph as TrajectoryGraph(), SuccessorGraph(), KernelGraph(...) or another object with "
             f"build(demos), got {builder!r}. Pass an object, or leave it out."
         )
-    found = builder.build(demos)
+    told = told_about(demos, n_attractors, labels, resolution, exclude)
+    if not told:
+        found = builder.build(demos)
+    elif isinstance(builder, TrajectoryGraph | SuccessorGraph):
+        found = builder.build(demos, told)
+    else:
+        raise DataError(
+            "Expected TrajectoryGraph or SuccessorGraph with n_attractors, labels, resolution or exclude, got "
+            f"{type(builder).__name__}: its graph alone decides."
+        )
     if isinstance(found, Graph):
         _refuse_with_kernel(join=join, masses=masses)
         return _from_graph(demos, found)
-    return _from_paths(demos, found, Clique() if join is None else join, ExactMasses() if masses is None else masses)
+    join, masses = Clique() if join is None else join, ExactMasses() if masses is None else masses
+    return _from_paths(demos, found, join, masses, told)
 
 
 def _refuse_with_kernel(**choices: Any) -> None:
@@ -145,7 +197,9 @@ def _refuse_with_kernel(**choices: Any) -> None:
         )
 
 
-def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: Masses) -> Identification:
+def _from_paths(
+    demos: Demonstrations, found: PathFinding, join: Join, masses: Masses, told: Told = NOTHING
+) -> Identification:
     paths = _canonical(demos, found.graph)
     count = eigenpairs_for(demos.dimension, paths.group)
     spectra, embeddings, located = [], [], []
@@ -165,8 +219,23 @@ def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: M
         graph=paths,
         grouping=found.grouping,
         arrived=found.arrived,
-        warnings=demos.warnings + found.warnings,
+        warnings=demos.warnings + found.warnings + odd_cautions(odd := _named(demos, found.odd)),
+        alternatives=tuple(
+            Alternative(r.n_groups, r.probability * found.arrived, replace(found.graph, group=r.group).labels)
+            for r in found.alternatives
+        ),
+        odd=odd,
+        told=tuple(t for t in (found.grouping.told, _excluded(demos, told)) if t),
     )
+
+
+def _named(demos: Demonstrations, odd: tuple[Odd, ...]) -> tuple[Odd, ...]:
+    return tuple(replace(o, name=demos.names[o.number]) for o in odd) if demos.names else odd
+
+
+def _excluded(demos: Demonstrations, told: Told) -> str:
+    shown = ", ".join(f"{k} ({demos.names[k]})" if demos.names else str(k) for k in told.exclude)
+    return f"without recordings {shown}, by exclude" if shown else ""
 
 
 def eigenpairs_for(dimension: int, group: IntArray) -> int:
@@ -259,6 +328,8 @@ def canonical_order(
     angle = np.zeros(len(group))
     for q, mine in enumerate(members):
         offset = starts[mine] - centre[q]
+        if offset.shape[1] == 1:  # on a line there are two directions to come from
+            offset = np.hstack([offset, np.zeros_like(offset)])
         plane = np.linalg.svd(offset.T @ offset)[0][:, :2]
         plane *= np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
         angle[mine] = np.arctan2(*(offset @ plane).T)

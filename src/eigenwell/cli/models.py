@@ -57,11 +57,17 @@ def learn(
     ] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="Training steps; fewer are faster and rougher.")] = None,
     seed: Seed = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is already there.")] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Learn one field that is stable at exactly the attractors found, and save it."""
+    from ..files import CannotWrite
+
+    if output.exists() and not force:
+        raise CannotWrite(
+            f"Expected a new name for the model, got {output}, which is there already. Say --force to replace it."
+        )
     from ..identification import identify
     from ..learning import learn as fit
     from ..learning.recipes import Recipe

@@ -11,38 +11,43 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
 from .absorbing import typical_length
-from .ends import Grouping
+from .ends import Grouping, Reading
 from .fragments import recover_paths
 from .grading import PathEnds, end_pace, grade_paths, is_orbit
 from .hashing import sample_hash, share
+from .odd import Odd, repeated
 from .settings import DEFAULT, PathSettings
+from .told import NOTHING, Told
 
 
 @dataclass(frozen=True)
 class PathFinding:
     """A path graph, how its ends were grouped, and what is doubtful about it.
 
-    `arrived` is the share of attractors at which a path comes to rest.
+    `arrived` is the share of attractors at which a path comes to rest; `alternatives` hold the group of every path in
+    other readings of the ends, `odd` the recordings that are unlike the others.
     """
 
     graph: PathGraph
     grouping: Grouping
     arrived: float
     warnings: tuple[Caution, ...]
+    alternatives: tuple[Reading, ...] = ()
+    odd: tuple[Odd, ...] = ()
 
 
 @dataclass(frozen=True)
 class TrajectoryGraph:
     """Paths in the order the user gave; only the grouping of their ends is unknown."""
 
-    def build(self, demos: Demonstrations) -> PathFinding:
+    def build(self, demos: Demonstrations, told: Told = NOTHING) -> PathFinding:
         if demos.offsets is None:
             raise DataError("TrajectoryGraph expects trajectories, got unordered samples; use SuccessorGraph.")
         steps = moving_steps(demos.x, demos.v, demos.offsets, demos.n_samples)
         nodes = np.arange(demos.n_samples, dtype=np.intp)
         usable = np.diff(demos.offsets) >= SHORTEST_PATH
         typical = float(np.median(steps)) if len(steps) else 0.0
-        return _grouped(demos, nodes, demos.offsets, usable, typical, trusted_ends=True)
+        return _grouped(demos, nodes, demos.offsets, usable, typical, trusted_ends=True, told=told)
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,8 @@ class SuccessorGraph:
 
     settings: PathSettings = DEFAULT
 
-    def build(self, demos: Demonstrations) -> PathFinding:
-        return _grouped(demos, *self.paths(demos), trusted_ends=False)
+    def build(self, demos: Demonstrations, told: Told = NOTHING) -> PathFinding:
+        return _grouped(demos, *self.paths(demos), trusted_ends=False, told=told)
 
     def paths(self, demos: Demonstrations) -> tuple[IntArray, IntArray, BoolArray, float]:
         """Paths as nodes and offsets, which of them are whole, and the distance below which their ends coincide."""
@@ -122,7 +127,13 @@ def _with_repeats(
 
 
 def _grouped(
-    demos: Demonstrations, nodes: IntArray, offsets: IntArray, usable: BoolArray, resolution: float, trusted_ends: bool
+    demos: Demonstrations,
+    nodes: IntArray,
+    offsets: IntArray,
+    usable: BoolArray,
+    resolution: float,
+    trusted_ends: bool,
+    told: Told,
 ) -> PathFinding:
     spans = list(zip(offsets[:-1], offsets[1:], strict=True))
     graded = grade_paths(
@@ -132,10 +143,13 @@ def _grouped(
             orbit=np.array([is_orbit(demos.x[nodes[a:b]], demos.v[nodes[a:b]]) for a, b in spans]),
             length=np.diff(offsets),
             usable=usable,
+            start=demos.x[nodes[offsets[:-1]]],
+            twin=repeated(demos.x, offsets) if trusted_ends else None,
         ),
         resolution=resolution,
         radius=float(np.sqrt(demos.x.var(axis=0).sum())),
         trusted_ends=trusted_ends,
+        told=told.for_paths(nodes, offsets),
     )
     graph = PathGraph(demos.n_samples, nodes, offsets, graded.group)
-    return PathFinding(graph, graded.grouping, graded.arrived, graded.warnings)
+    return PathFinding(graph, graded.grouping, graded.arrived, graded.warnings, graded.alternatives, graded.odd)

@@ -90,7 +90,11 @@ def _answer(
     why = ""
     if found.grouping is not None:
         low, high = found.grouping.low, found.grouping.high
-        why = f"Any distance from {low:.3g} to {high:.3g} for joining ends of paths gives this number."
+        why = f"Ends that belong together lie within {low:.3g}"
+        why += f", and the places are {high:.3g} or more apart." if found.n_attractors > 1 else "."
+        if found.alternatives:
+            others = ", ".join(f"{a.n_attractors} ({_percent(a.confidence)})" for a in found.alternatives[:3])
+            why += f" Other readings: {others}."
     if found.arrived < 1:
         why += f" Only at {found.arrived:.0%} of them does a path come to rest."
     return f"""<section id="answer" style="margin-top:0">

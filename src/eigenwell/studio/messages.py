@@ -39,10 +39,10 @@ _DRAWN = {
 REMEMBERS = (
     "Strokes cross, and one map cannot point two ways. So particles remember their goal, and how far along they are."
 )
-CLOSE = 1.5
-"""A limit that may move by less than this factor is drawn where it happens to be, and not in a gap."""
 JUMP = 1e-6
 """Of the top speed, as the certificate has it."""
+CLOSE = 0.2
+"""Another number this likely makes the answer a close call."""
 # The library counts sub-dynamics from 0, the page counts attractors from 1.
 _COUNTED = re.compile(r"([Ss])ub-dynamics (\d+)")
 
@@ -66,17 +66,13 @@ def why(found: Identification, options: Options) -> str:
         return f"{begin} One stroke alone cannot show whether others would end there too; draw more."
     if count == ends:
         return f"{begin} Every one has its own: no two ends lie within {grouping.high:.2g} of each other. Draw more to each."
-    if grouping.high < CLOSE * grouping.low:
+    if grouping.rival is not None and grouping.rival.probability > CLOSE:
         return (
-            f"{begin} But that is a close call: ends up to {grouping.low:.2g} apart count as one place, and with a slightly "
-            "different limit the number would change. Draw to the same spot, and slow down before you lift."
+            f"{begin} But that is a close call: {plural(grouping.rival.n_groups, 'place')} would explain the ends almost as "
+            "well. Draw to the same spot, and slow down before you lift."
         )
     apart = "and no end lies outside" if count == 1 else f"and the places are {grouping.high:.2g} or more apart"
-    room = f"{float(f'{grouping.high / grouping.low:.2g}'):g}"
-    return (
-        f"{begin} Ends that belong together lie within {grouping.low:.2g}, {apart}; the limit between them could move by a "
-        f"factor of {room} without changing the number."
-    )
+    return f"{begin} Ends that belong together lie within {grouping.low:.2g}, {apart}."
 
 
 def doubts(cautions: Sequence[Caution]) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # One BLAS thread a process: the arrays are small, and tests and benchmarks already run side by side.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup demo test check bench docs format clean
+.PHONY: setup demo test test-fast check bench docs format clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
@@ -20,6 +20,9 @@ demo: setup
 
 test: setup
 	$(PY) -m pytest -n 2 --dist loadfile
+
+test-fast: setup
+	$(PY) -m pytest -n 2 --dist loadfile -m "not slow and not browser and not cluster"
 
 check: setup
 	$(VENV)/bin/ruff check .

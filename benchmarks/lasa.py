@@ -27,8 +27,8 @@ from eigenwell import datasets, metrics
 from eigenwell.baselines.euclideanizing import PublishedSettings, euclideanizing_flows
 from eigenwell.learning import learn_bundles
 from eigenwell.learning.recipes import PAPER, Recipe
-from eigenwell.learning.winding import SpiralTarget
 from eigenwell.learning.targets import Bundle, Eigenvector, Elapsed, LaplacianTarget, RayTarget, Target
+from eigenwell.learning.winding import SpiralTarget
 
 TRAIN, TEST, EVERY = (0, 1, 2), (3, 4, 5, 6), 5
 QUICK = ["Angle", "GShape", "Sshape", "Zshape"]

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from eigenwell.cli.app import app
-from eigenwell.cli.say import EXIT_CODES
+from eigenwell.cli.output import EXIT_CODES
 
 PAGE = Path(__file__).parent / "commands.md"
 # They print themselves in every --help and need no row of their own.

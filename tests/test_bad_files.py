@@ -223,7 +223,7 @@ def test_read_only_folder(request):
     folder.chmod(0o555)
     code = (
         "import os, sys\n"
-        "from eigenwell.files.replacing import replacing\n"
+        "from eigenwell.files.atomic import replacing\n"
         "if os.geteuid() == 0: os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
         "try:\n"
         "    with replacing(sys.argv[1]): pass\n"

@@ -6,7 +6,6 @@ import re
 import runpy
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +79,7 @@ def test_identify_prints_plain_lines_in_a_pipe(folder):
     assert out.splitlines()[1].split("\t") == ["#", "attractor", "paths", "samples"]
 
 
+@pytest.mark.slow
 def test_identify_writes_labels_and_is_strict(folder, tmp_path):
     ok("identify", folder / "ordered.csv", "--labels", tmp_path / "labels.txt")
     assert set((tmp_path / "labels.txt").read_text().split()) == {"0", "1"}
@@ -97,6 +97,7 @@ def test_column_options(folder, tmp_path):
     assert json.loads(ok("identify", tmp_path / "odd.csv", *mapping, "--json"))["n_attractors"] == 2
 
 
+@pytest.mark.slow
 def test_convert_round_trip_keeps_every_bit(folder, tmp_path):
     demos, last = files.read(folder / "ordered.csv"), folder / "ordered.csv"
     for suffix in (*FORMATS[1:], "csv"):
@@ -107,6 +108,7 @@ def test_convert_round_trip_keeps_every_bit(folder, tmp_path):
     assert (tmp_path / "a.csv").read_bytes() == (folder / "ordered.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_datasets(tmp_path):
     names = [row["name"] for row in json.loads(ok("datasets", "--json"))]
     assert {"heart", "duffing", "pen_strokes"} <= set(names)
@@ -168,6 +170,7 @@ def test_report(folder, model, tmp_path):
 # --- failures -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_line(tmp_path, folder, model):
     fails(3, "identify", tmp_path / "nope.csv", match="found nothing there")
     (tmp_path / "empty.csv").touch()
@@ -203,16 +206,23 @@ def test_errors_as_json_and_with_traceback(tmp_path):
     assert code != 0 and "Traceback" in err
 
 
+@pytest.mark.slow
 def test_missing_extras_name_the_pip_line(tmp_path, folder):
     """Python is told that a package is not there, as if it were not installed."""
     for package, extra, args in (
         ("typer", "cli", ["--help"]),
         ("pyarrow", "files", ["identify", str(folder / "ordered.parquet")]),
         ("plotly", "report", ["report", str(folder / "ordered.csv"), "-o", str(tmp_path / "a.html")]),
+        ("jax", "learn", ["learn", str(folder / "ordered.csv"), "-o", str(tmp_path / "model")]),
     ):
-        code = f"import sys; sys.modules[{package!r}] = None; sys.argv[1:] = {args!r}\nfrom eigenwell.cli import main; main()"
+        # Not by sys.modules[package] = None: SciPy looks there for JAX, and would take None for it.
+        code = (
+            "import sys\nclass Nothing:\n    def find_spec(self, name, path=None, target=None):\n"
+            f"        if name == {package!r}: raise ModuleNotFoundError(name=name)\n"
+            f"sys.meta_path.insert(0, Nothing()); sys.argv[1:] = {args!r}\nfrom eigenwell.cli import main; main()"
+        )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-        assert done.returncode == 5 and f"pip install 'eigenwell[{extra}]'" in done.stderr, done.stderr
+        assert done.returncode == 5 and f'pip install "eigenwell[{extra}]"' in done.stderr, done.stderr
         assert done.stderr.count("\n") == 1
 
 
@@ -233,11 +243,14 @@ def test_help_is_quick_and_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert "heavy []" in done.stdout, done
+    resource = pytest.importorskip("resource", reason="Windows does not tell the processor time of children")
     best = np.inf
     for _ in range(5):
-        start = time.perf_counter()
+        # Processor time, which others on a busy machine change little.
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ok("--help")
-        best = min(best, time.perf_counter() - start)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     assert best <= 0.6
 
 

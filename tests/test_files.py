@@ -173,6 +173,7 @@ def test_every_keeps_each_nth_sample_and_the_last(tmp_path, suffix, monkeypatch)
     )
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_what_is_kept(tmp_path):
     """A file of 40 MB, of which a thousandth is kept, costs a few megabytes."""
     import tracemalloc

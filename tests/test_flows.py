@@ -71,6 +71,7 @@ def test_jacobian_products_are_those_of_the_matrix(dimension: int, seed: int) ->
 
 
 @pytest.mark.parametrize("dimension", [2, 3, 7])
+@pytest.mark.slow
 def test_jax_double_precision_equals_numpy(dimension: int) -> None:
     flow, x = random_flow(dimension, 3), points(dimension, 3)
     with double_precision(True):

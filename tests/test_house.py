@@ -1,4 +1,4 @@
-"""The house stays in order: imports go one way, the front door is light, files stay short."""
+"""The house stays in order: imports go one way, `import eigenwell` is light, files stay short, errors have one root."""
 
 import ast
 import subprocess
@@ -13,7 +13,7 @@ ROOT = Path(eigenwell.__file__).parent
 
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
-    ["_types", "palette"],
+    ["_types", "errors", "palette"],
     ["velocities", "checks", "metrics"],
     ["demonstrations"],
     ["systems", "datasets", "graphs", "files"],
@@ -66,8 +66,46 @@ def test_files_can_be_read_in_one_sitting():
 
 
 @pytest.mark.parametrize("module", ["eigenwell"])
-def test_the_front_door_is_light(module):
+def test_importing_is_light(module):
     """No JAX, no matplotlib on import; half a second is the bar, measured in benchmarks."""
-    code = f"import sys, {module}; print([m for m in ('jax', 'matplotlib', 'plotly', 'pyarrow', 'optax') if m in sys.modules])"
+    heavy = "{'jax', 'matplotlib', 'plotly', 'pyarrow', 'optax', 'sklearn', 'numpy'}"
+    code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# --- names --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", eigenwell.__all__)
+def test_every_public_name_is_there(name):
+    value = getattr(eigenwell, name)
+    assert name in dir(eigenwell)
+    assert value is sys.modules.get(f"eigenwell.{name}") or value.__name__ == name
+
+
+# Signals between parts of the package, caught where they are meant for; a user never sees one.
+SIGNALS = {"Cancelled", "Damaged", "WorkStopped"}
+
+
+def test_every_error_has_one_root():
+    roots = {"EigenwellError", "DataError", "ModelError", "MissingExtra", "FileError"}
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ClassDef) or node.name in SIGNALS | {"EigenwellError", "ParityError"}:
+                continue
+            bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+            raised = any(base.endswith(("Error", "Exception")) or base in roots for base in bases)
+            assert not raised or bases & roots, f"{path.name}: {node.name} is not an EigenwellError"
+
+
+def test_an_error_is_also_the_built_in_kind_it_always_was():
+    from eigenwell import checks, demonstrations, files, models
+    from eigenwell.distributed.stages import DistributedError
+
+    assert issubclass(eigenwell.DataError, eigenwell.EigenwellError) and issubclass(eigenwell.DataError, ValueError)
+    assert issubclass(eigenwell.ModelError, eigenwell.DataError) and issubclass(files.FileError, eigenwell.DataError)
+    assert issubclass(eigenwell.MissingExtra, ImportError) and not issubclass(eigenwell.MissingExtra, ValueError)
+    assert issubclass(DistributedError, eigenwell.EigenwellError) and issubclass(DistributedError, OSError)
+    assert demonstrations.DataError is checks.DataError is eigenwell.DataError
+    assert models.ModelError is eigenwell.ModelError and files.MissingExtra is eigenwell.MissingExtra

@@ -249,3 +249,36 @@ def test_random_noise_does_not_crash():
         found = ew.identify(rng.normal(size=(n, d)), rng.normal(size=(n, d)))
         assert found.n_attractors >= 1
         assert len(found.labels) == n
+
+
+# --- arguments ----------------------------------------------------------------------------------------
+
+
+def test_x_and_v_by_name_are_x_and_v_by_place():
+    demos = ew.systems.duffing.sample(seed=0).shuffled()
+    np.testing.assert_array_equal(ew.identify(x=demos.x, v=demos.v).labels, ew.identify(demos.x, demos.v).labels)
+
+
+KERNEL = KernelGraph(theta_r=0.3, sigma_f=1e-3, eps=0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (lambda d: ((d, d.v), {}), r"Expected Demonstrations alone.*got v besides.*Leave them out"),
+        (lambda d: ((d,), {"dt": 0.1}), r"Expected Demonstrations alone.*got dt besides"),
+        (lambda d: ((d,), {"dt": 0.1, "time": d.time}), r"Expected Demonstrations alone.*got dt and time besides"),
+        (lambda d: ((d.x, d.v), {"dt": 0.1, "time": np.arange(len(d.x))}), r"Expected dt or time, got both"),
+        (
+            lambda d: ((d,), {"graph": KERNEL, "join": ew.Cycle()}),
+            r"Expected no join.*got join=Cycle\(\).*Leave them out",
+        ),
+        (lambda d: ((d,), {"graph": KERNEL, "masses": UnitMasses()}), r"Expected no join.*got masses=UnitMasses\(\)"),
+        (lambda d: ((d,), {"graph": "kernel"}), r"Expected graph as .*got 'kernel'.*leave it out"),
+        (lambda d: ((d,), {"graph": ew.SuccessorGraph}), r"Expected graph as .*SuccessorGraph.*Pass an object"),
+    ],
+)
+def test_no_argument_is_ignored(arguments, words):
+    args, kwargs = arguments(ew.systems.duffing.sample(seed=0))
+    with pytest.raises(ew.DataError, match=words):
+        ew.identify(*args, **kwargs)

@@ -135,7 +135,7 @@ def test_loading_and_predicting_needs_no_jax(saved: Path) -> None:
 def test_a_missing_extra_names_its_pip_line(ask: object, saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "safetensors", None)
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'eigenwell\[models\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install "eigenwell\[models\]"'):
         ask(saved)  # type: ignore[operator]
 
 

@@ -128,6 +128,7 @@ def test_known_trajectories_keep_their_order():
     np.testing.assert_array_equal(graph.offsets, demos.offsets)
 
 
+@pytest.mark.lasa
 @pytest.mark.parametrize(("noise", "drop"), [(0.0, 0.0), (0.1, 0.0), (0.0, 0.1)])
 def test_composites_of_crossing_bundles(noise, drop):
     demos = datasets.composite(3, every=2, noise=noise, drop=drop)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
@@ -19,6 +21,7 @@ def without_digits(text: str) -> list[str]:
     return [re.sub(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", "#", line).strip() for line in text.strip().splitlines()]
 
 
+@pytest.mark.slow
 def test_python_blocks_run(capsys):
     (code,) = blocks("python")
     exec(compile(code, "README.md", "exec"), {})
@@ -26,6 +29,7 @@ def test_python_blocks_run(capsys):
     assert printed.startswith("2 attractors, confidence")
 
 
+@pytest.mark.slow
 def test_console_blocks_print_what_they_show(tmp_path):
     environment = {**os.environ, "COLUMNS": "100"}
     for block in blocks("console"):

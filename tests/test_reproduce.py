@@ -218,6 +218,7 @@ def test_items_can_be_listed(command):
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.slow
 def test_a_drawing_in_either_layout(tmp_path, wrapped):
     demos = ew.datasets.pen_strokes(1)
     cells = np.empty((demos.n_trajectories, 1), dtype=object)

@@ -28,11 +28,13 @@ PHONE = {"width": 360, "height": 740}
 STARTS_A = ((0.15, 0.2), (0.12, 0.32), (0.2, 0.14))
 STARTS_B = ((0.85, 0.22), (0.88, 0.34), (0.8, 0.15))
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture(scope="module")
 def address():
     """The real server on a free port."""
-    pytest.importorskip("starlette", reason="the studio needs pip install 'eigenwell[studio]'")
+    pytest.importorskip("starlette", reason='the studio needs pip install "eigenwell[studio]"')
     command = [sys.executable, "-m", "eigenwell", "studio", "--no-browser", "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
@@ -593,7 +595,7 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
     assert "arrived at attractor" in page.inner_text("#said")
     carry(page, np.array([0.68, 0.62]), (0.07, -0.27))
     page.wait_for_selector('body[data-arrived="2"]')
-    assert marks(page)["drops"] == "1"
+    assert marks(page)["particles"] == "1"
 
     for what in ("csv", "npz", "model", "report", "png", "svg"):
         name, content = taken(page, what)

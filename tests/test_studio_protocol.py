@@ -13,12 +13,12 @@ from tests.test_fields import random_field
 
 import eigenwell as ew
 from eigenwell.fields import MultiAttractorField
-from eigenwell.studio import carrying, finding, particles, presets, protocol
-from eigenwell.studio.gate import Gate, is_loopback
-from eigenwell.studio.placing import placed
+from eigenwell.studio import finding, particles, presets, protocol, transfer
+from eigenwell.studio.access import AccessRules, is_loopback
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
 from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
 from eigenwell.studio.tickets import EACH, SECONDS, Tickets
+from eigenwell.studio.viewport import fit_to_view
 
 TYPES = ["strokes", "learn", "cancel", "simulate", "preset", "load", "take", "ping"]
 values = st.recursive(
@@ -299,7 +299,7 @@ def test_sliders_that_tear_everything_apart_give_a_picture_and_no_failure():
 def test_the_python_lines_do_the_same(options, tmp_path, monkeypatch):
     strokes = strokes_of("pen")
     answer = finding.identified(strokes, options)
-    name, _, content = carrying.write(finding.find(drawing(strokes), Options()), None, "csv")
+    name, _, content = transfer.write(finding.find(drawing(strokes), Options()), None, "csv")
     (tmp_path / name).write_bytes(content)
     monkeypatch.chdir(tmp_path)
     lines = answer["python"].split("from eigenwell.learning")[0]
@@ -317,7 +317,7 @@ def test_the_python_lines_do_the_same(options, tmp_path, monkeypatch):
 )
 def test_whatever_is_loaded_is_in_view(rows):
     xs = [np.array(r) for r in rows]
-    answer = placed(xs, [np.linspace(0, 100, len(x)) for x in xs])
+    answer = fit_to_view(xs, [np.linspace(0, 100, len(x)) for x in xs])
     for one in answer["strokes"]:
         assert len(one["t"]) == len(one["x"]) <= 200 and one["t"][-1] <= 20
         assert np.abs(one["x"]).max() <= 2.5
@@ -327,10 +327,10 @@ def test_files_of_any_kind_load_and_others_say_why(tmp_path):
     demos = ew.systems.duffing.sample(seed=0)
     for suffix in (".csv", ".npz", ".parquet", ".mat"):
         ew.files.write(tmp_path / f"a{suffix}", demos)
-        answer = carrying.read(suffix, (tmp_path / f"a{suffix}").read_bytes())
+        answer = transfer.read(suffix, (tmp_path / f"a{suffix}").read_bytes())
         assert len(answer["strokes"]) == demos.n_trajectories and "faster" in answer["scale"]["note"]
     ew.files.write(tmp_path / "b.csv", demos.shuffled())
-    answer = carrying.read(".csv", (tmp_path / "b.csv").read_bytes())
+    answer = transfer.read(".csv", (tmp_path / "b.csv").read_bytes())
     assert len(answer["strokes"]) == demos.n_trajectories and "pieced together" in answer["scale"]["note"]
     ew.files.write(tmp_path / "c.csv", ew.systems.three_d.sample(seed=0))
     for suffix, data in (
@@ -340,7 +340,7 @@ def test_files_of_any_kind_load_and_others_say_why(tmp_path):
         (".exe", b""),
     ):
         with pytest.raises(ew.DataError) as caught:
-            carrying.read(suffix, data)
+            transfer.read(suffix, data)
         assert "/tmp" not in str(caught.value) and "recording" not in str(caught.value)
 
 
@@ -364,27 +364,27 @@ def test_a_particle_takes_the_way_of_simulate(seed, swirl):
     assert rested["arrived"] and len(rested["t"]) == len(rested["x"]) == 2  # a way has two ends
 
 
-# --- gate and tickets ---------------------------------------------------------------------------------
+# --- access and tickets ---------------------------------------------------------------------------------
 
 
 def test_hosts():
-    here = Gate("127.0.0.1", 8000)
+    here = AccessRules("127.0.0.1", 8000)
     for host in ("127.0.0.1:8000", "localhost:8000", "LOCALHOST:8000", "[::1]:8000"):
         assert here.host_allowed(host)
     for host in ("", "127.0.0.1", "localhost:80", "evil.example:8000", "127.0.0.1.nip.io:8000", "127.0.0.1:8000.evil.example",
                  "10.0.0.1:8000", "localhost:8000:8000", ":8000", "[::1]"):  # fmt: skip
         assert not here.host_allowed(host)
-    everywhere = Gate("0.0.0.0", 8000, "t" * 16)
+    everywhere = AccessRules("0.0.0.0", 8000, "t" * 16)
     assert everywhere.host_allowed("192.168.1.5:8000") and everywhere.host_allowed("[fe80::1]:8000")
     assert not everywhere.host_allowed("rebound.example:8000")
-    named = Gate("studio.local", 8000, "t" * 16)
+    named = AccessRules("studio.local", 8000, "t" * 16)
     assert named.host_allowed("studio.local:8000") and not named.host_allowed("other.local:8000")
-    assert Gate("127.0.0.1", 80).host_allowed("localhost")
+    assert AccessRules("127.0.0.1", 80).host_allowed("localhost")
 
 
 def test_origins_and_loopback():
-    gate = Gate("127.0.0.1", 8000)
-    assert gate.origin_allowed("http://127.0.0.1:8000", "127.0.0.1:8000")
+    rules = AccessRules("127.0.0.1", 8000)
+    assert rules.origin_allowed("http://127.0.0.1:8000", "127.0.0.1:8000")
     for origin in (
         "null",
         "http://localhost:8000",
@@ -392,17 +392,17 @@ def test_origins_and_loopback():
         "http://127.0.0.1:8001",
         "http://evil.example",
     ):
-        assert not gate.origin_allowed(origin, "127.0.0.1:8000")
+        assert not rules.origin_allowed(origin, "127.0.0.1:8000")
     assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "localhost")))
     assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.com", "")))
 
 
 @given(st.binary(max_size=60), st.text(max_size=60))
 def test_no_guess_shows_the_token(query, cookies):
-    gate = Gate("0.0.0.0", 8000, "correct-horse-battery")
-    assert not gate.known(query, cookies)
-    assert gate.known(b"token=correct-horse-battery", cookies)
-    assert gate.known(query, f"{gate.cookie}=correct-horse-battery")
+    rules = AccessRules("0.0.0.0", 8000, "correct-horse-battery")
+    assert not rules.known(query, cookies)
+    assert rules.known(b"token=correct-horse-battery", cookies)
+    assert rules.known(query, f"{rules.cookie}=correct-horse-battery")
 
 
 def test_tickets_are_good_once_for_a_minute_and_few():

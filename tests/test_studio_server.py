@@ -27,9 +27,11 @@ from websockets.sync.client import connect
 import eigenwell as ew
 from eigenwell.studio import presets, protocol
 from eigenwell.studio.protocol import MESSAGE_BYTES
-from eigenwell.studio.server import SESSIONS, shelf
+from eigenwell.studio.server import SESSIONS, page_files
 
 TOKEN = "a-token-for-the-test"
+
+pytestmark = pytest.mark.slow
 
 
 @contextmanager
@@ -286,12 +288,12 @@ def test_dead_workers_are_replaced(server):
 
 
 def test_the_page_is_served_whole_and_sealed(server):
-    leaves = shelf()
-    assert "/" in leaves
-    for path, leaf in leaves.items():
+    files = page_files()
+    assert "/" in files
+    for path, file in files.items():
         got = httpx.get(f"http://{server.host}{path}")
-        assert got.status_code == 200 and got.content == leaf.content
-        assert got.headers["content-type"] == leaf.media_type and got.headers["x-content-type-options"] == "nosniff"
+        assert got.status_code == 200 and got.content == file.content
+        assert got.headers["content-type"] == file.media_type and got.headers["x-content-type-options"] == "nosniff"
         assert got.headers["content-security-policy"].startswith("default-src 'self';")
         again = httpx.get(f"http://{server.host}{path}", headers={"If-None-Match": got.headers["etag"]})
         assert again.status_code == 304 and not again.content
@@ -565,4 +567,4 @@ def test_a_missing_extra_names_the_pip_line():
         "import sys; sys.modules['starlette'] = None; sys.argv[1:] = ['studio']\nfrom eigenwell.cli import main; main()"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert run.returncode == 5 and "pip install 'eigenwell[studio]'" in run.stderr and run.stderr.count("\n") == 1
+    assert run.returncode == 5 and 'pip install "eigenwell[studio]"' in run.stderr and run.stderr.count("\n") == 1

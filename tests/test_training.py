@@ -7,9 +7,7 @@ import pytest
 
 from eigenwell.demonstrations import DataError
 from eigenwell.learning import crossing_share, doubts, learn_bundles
-from eigenwell.learning.tube import Tube, strand_gaps
 from eigenwell.learning.recipes import PAPER, Recipe
-from eigenwell.learning.winding import SpiralTarget, Winding
 from eigenwell.learning.targets import (
     ArcLength,
     Bundle,
@@ -20,6 +18,8 @@ from eigenwell.learning.targets import (
     arc_to_go,
     travel_times,
 )
+from eigenwell.learning.tube import Tube, strand_gaps
+from eigenwell.learning.winding import SpiralTarget, Winding
 
 SMALL = Recipe(layers=4, features=12, speed_features=12, steps=150, batch=100, neighbour_batch=60, nodes=200)
 
@@ -123,6 +123,7 @@ def test_travel_times_recover_the_clock() -> None:
     assert arc_to_go(x, x[-1])[0] == pytest.approx(2.0, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_training_fits_and_is_repeatable() -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
     seen = []
@@ -139,6 +140,7 @@ def test_training_fits_and_is_repeatable() -> None:
     assert np.mean(1 - cosine[5:-5]) < 0.15
 
 
+@pytest.mark.slow
 def test_models_trained_side_by_side_are_those_trained_alone() -> None:
     one, two = Bundle.of(arcs(), np.zeros(2)), Bundle.of(spirals(0.3), np.zeros(2))
     recipe = replace(SMALL, steps=20)
@@ -149,12 +151,14 @@ def test_models_trained_side_by_side_are_those_trained_alone() -> None:
     assert np.abs(together[0].model.flow.weights).max() > 0
 
 
+@pytest.mark.slow
 def test_double_precision_and_other_dimensions() -> None:
     bundle = Bundle.of(arcs(dimension=3), np.zeros(3))
     fields, _ = learn_bundles([bundle], recipe=replace(SMALL, steps=20), dtype=np.float64)
     assert np.isfinite(fields[0].predict(np.zeros((1, 3)) + 0.3)).all()
 
 
+@pytest.mark.slow
 def test_the_papers_recipe_uses_positions_alone_and_finds_the_speed_afterwards() -> None:
     bundle = Bundle.of(spirals(0.3), np.zeros(2))
     recipe = replace(PAPER, layers=4, features=12, speed_features=24, steps=200, batch=100, nodes=200)
@@ -164,6 +168,7 @@ def test_the_papers_recipe_uses_positions_alone_and_finds_the_speed_afterwards()
     assert 0.7 < np.median(ratio) < 1.4
 
 
+@pytest.mark.slow
 def test_poor_data_never_give_a_field_of_nans() -> None:
     t = np.linspace(0, 1, 5)[:, None]
     straight = (1 - t) * np.array([[1.0, 0.0]])

@@ -13,11 +13,13 @@ _HOME = {
     "Caution": "demonstrations",
     "Clique": "graphs",
     "Cycle": "graphs",
-    "DataError": "demonstrations",
+    "DataError": "errors",
     "Demonstrations": "demonstrations",
+    "EigenwellError": "errors",
     "Identification": "identification",
     "KernelGraph": "spectral",
-    "ModelError": "models",
+    "MissingExtra": "errors",
+    "ModelError": "errors",
     "MultiAttractorField": "fields",
     "StableField": "fields",
     "SuccessorGraph": "paths",
@@ -26,13 +28,37 @@ _HOME = {
     "learn": "learning",
     "load": "models",
 }
-_ROOMS = ("datasets", "distributed", "export", "files", "metrics", "plotting", "report", "reproduce", "systems")
+_MODULES = (
+    "attractors",
+    "baselines",
+    "datasets",
+    "demonstrations",
+    "distributed",
+    "errors",
+    "estimators",
+    "export",
+    "fields",
+    "files",
+    "graphs",
+    "identification",
+    "learning",
+    "metrics",
+    "models",
+    "paths",
+    "plotting",
+    "report",
+    "reproduce",
+    "spectral",
+    "studio",
+    "systems",
+    "velocities",
+)
 
-__all__ = [*_HOME, *_ROOMS]
+__all__ = [*_HOME, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _MODULES:
         return import_module(f".{name}", __name__)
     if name in _HOME:
         return getattr(import_module(f".{_HOME[name]}", __name__), name)
@@ -44,13 +70,38 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from . import datasets, distributed, export, files, metrics, plotting, report, reproduce, systems
-    from .demonstrations import Caution, DataError, Demonstrations
+    from . import (
+        attractors,
+        baselines,
+        datasets,
+        demonstrations,
+        distributed,
+        errors,
+        estimators,
+        export,
+        fields,
+        files,
+        graphs,
+        identification,
+        learning,
+        metrics,
+        models,
+        paths,
+        plotting,
+        report,
+        reproduce,
+        spectral,
+        studio,
+        systems,
+        velocities,
+    )
+    from .demonstrations import Caution, Demonstrations
+    from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier
     from .fields import MultiAttractorField, StableField
     from .graphs import Clique, Cycle
     from .identification import Identification, identify
     from .learning import learn
-    from .models import ModelError, load
+    from .models import load
     from .paths import SuccessorGraph, TrajectoryGraph
     from .spectral import KernelGraph

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._types import BoolArray, FloatArray
+from .errors import DataError
 
 # The fewest nodes of a path for which the theory speaks (the paper's p_k >= 3).
 SHORTEST_PATH = 3
@@ -29,10 +30,6 @@ class Caution:
 
     def __str__(self) -> str:
         return self.message
-
-
-class DataError(ValueError):
-    """The data cannot be used as they are; the message says what was expected, what came and what to do."""
 
 
 _KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
@@ -117,6 +114,10 @@ def check_same_dimension(xs: list[FloatArray]) -> None:
 
 
 def time_stamps(xs: list[FloatArray], time: Sequence[Any] | None, dt: float | None) -> list[FloatArray] | None:
+    if time is not None and dt is not None:
+        raise DataError(
+            "Expected dt or time, got both. Pass time alone; dt is for samples at equal steps without stamps."
+        )
     if time is None:
         return None if dt is None else [dt * np.arange(len(a), dtype=np.float64) for a in xs]
     shared = isinstance(time, np.ndarray) and time.ndim == 1 and time.dtype != object

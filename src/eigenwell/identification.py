@@ -105,7 +105,7 @@ class Identification:
 
 
 def identify(
-    data: Any,
+    x: Any,
     v: Any = None,
     *,
     dt: float | None = None,
@@ -119,14 +119,30 @@ def identify(
     `identify(demos)`, `identify(x, v)` for unordered samples, `identify([(x1, v1), ...])` or
     `identify([x1, x2, ...], dt=0.01)` for trajectories. `graph` chooses how samples become paths: by default the order
     given, or SuccessorGraph for unordered samples. `join` (default Clique) and `masses` (default ExactMasses) choose
-    how the paths of one attractor are tied together; the defaults make every embedding exactly linear.
+    how the paths of one attractor are tied together; the defaults make every embedding exactly linear. A kernel graph
+    has no paths to tie, and takes neither.
     """
-    demos = Demonstrations.of(data, v, dt=dt, time=time)
-    builder = graph or (TrajectoryGraph() if demos.ordered else SuccessorGraph())
+    demos = Demonstrations.of(x, v, dt=dt, time=time)
+    builder = (TrajectoryGraph() if demos.ordered else SuccessorGraph()) if graph is None else graph
+    if isinstance(builder, type) or not hasattr(builder, "build"):
+        raise DataError(
+            f"Expected graph as TrajectoryGraph(), SuccessorGraph(), KernelGraph(...) or another object with "
+            f"build(demos), got {builder!r}. Pass an object, or leave it out."
+        )
     found = builder.build(demos)
     if isinstance(found, Graph):
+        _refuse_with_kernel(join=join, masses=masses)
         return _from_graph(demos, found)
-    return _from_paths(demos, found, join or Clique(), masses or ExactMasses())
+    return _from_paths(demos, found, Clique() if join is None else join, ExactMasses() if masses is None else masses)
+
+
+def _refuse_with_kernel(**choices: Any) -> None:
+    given = [f"{name}={choice!r}" for name, choice in choices.items() if choice is not None]
+    if given:
+        raise DataError(
+            f"Expected no join and no masses with a graph that has no paths, got {' and '.join(given)}: there are no "
+            "ends to join. Leave them out, or identify with SuccessorGraph() or TrajectoryGraph()."
+        )
 
 
 def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: Masses) -> Identification:

@@ -19,8 +19,8 @@ import numpy as np
 
 from ._types import FloatArray
 from .demonstrations import DataError, Demonstrations
+from .errors import missing_extra
 from .fields.surface import over_grid
-from .files.errors import missing_extra
 from .identification import Identification
 from .palette import DARK, LIGHT, Theme
 

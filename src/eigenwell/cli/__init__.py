@@ -12,7 +12,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        wanted = "The command line needs typer and rich. Install them with: pip install 'eigenwell[cli]'"
+        wanted = 'The command line needs typer and rich. Install them with: pip install "eigenwell[cli]"'
         print(f"eigenwell: {wanted}", file=sys.stderr)
         sys.exit(5)
     run()

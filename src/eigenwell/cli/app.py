@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from . import about_data, about_models, finding, reproducing, say, studio
+from . import data, identify, models, output, reproducing, studio
 
-_EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in say.EXIT_CODES.items()) + "."
+_EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in output.EXIT_CODES.items()) + "."
 
 app = typer.Typer(
     name="eigenwell",
@@ -43,7 +43,7 @@ def _root(
 ) -> None: ...
 
 
-for _module in (finding, about_models, about_data, reproducing, studio):
+for _module in (identify, models, data, reproducing, studio):
     _module.register(app)
 
 
@@ -63,8 +63,8 @@ def run() -> None:
         if not hasattr(error, "format_message"):
             raise
         typer.echo(f"eigenwell: {error.format_message()} Try 'eigenwell {_command(asked)}--help'.", err=True)
-        sys.exit(getattr(error, "exit_code", say.USAGE))
-    sys.exit(code if isinstance(code, int) else say.OK)
+        sys.exit(getattr(error, "exit_code", output.USAGE))
+    sys.exit(code if isinstance(code, int) else output.OK)
 
 
 def _command(asked: list[str]) -> str:

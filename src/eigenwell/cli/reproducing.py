@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
-from . import say
 from .options import Debug, Json, Seed
+from .output import IN_DOUBT, MISSING_EXTRA, command, print_json, table
 
 
 def register(app: typer.Typer) -> None:
     app.command()(reproduce)
 
 
-@say.command
+@command
 def reproduce(
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="NAME", help="Only this item; repeat, or separate by commas.")
@@ -42,7 +42,7 @@ def reproduce(
     from ..reproduce import reproduce as make
 
     if list_items:
-        say.table(("name", "what", "where"), [(item.name, item.title, item.place) for item in ITEMS], numbers_from=3)
+        table(("name", "what", "where"), [(item.name, item.title, item.place) for item in ITEMS], numbers_from=3)
         return
     names = [part.strip() for text in only or [] for part in text.split(",") if part.strip()]
     unknown = sorted(set(names) - {item.name for item in ITEMS})
@@ -60,7 +60,7 @@ def reproduce(
             command=" ".join(["eigenwell", *sys.argv[1:]]),
         )
     if as_json:
-        say.print_json(
+        print_json(
             {
                 "page": str(out / "index.html"),
                 "seconds": round(done.seconds, 1),
@@ -79,9 +79,9 @@ def reproduce(
         for what in done.missed:
             typer.secho(f"! does not hold: {what}", err=True)
     if done.failed or done.missed:
-        raise typer.Exit(say.IN_DOUBT)
+        raise typer.Exit(IN_DOUBT)
     if done.skipped:
-        raise typer.Exit(say.MISSING_EXTRA)
+        raise typer.Exit(MISSING_EXTRA)
 
 
 @contextmanager

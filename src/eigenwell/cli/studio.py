@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
-from . import say
+from ..errors import missing_extra
 from .options import Debug, Json
+from .output import command, note, print_json
 
 
 def register(app: typer.Typer) -> None:
     app.command()(studio)
 
 
-@say.command
+@command
 def studio(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 is any free one.")] = 0,
     host: Annotated[
@@ -34,11 +35,9 @@ def studio(
         import uvicorn  # noqa: F401
         import websockets  # noqa: F401
     except ImportError as error:
-        raise ImportError(
-            f"The studio needs {error.name}, which is not installed. Install it with: pip install 'eigenwell[studio]'"
-        ) from error
-    from ..studio.gate import SHORTEST_TOKEN, is_loopback, new_token
-    from ..studio.listening import listen
+        raise missing_extra("The studio", error.name or "a web server", "studio") from error
+    from ..studio.access import SHORTEST_TOKEN, is_loopback, new_token
+    from ..studio.serve import serve
 
     if token is not None and not re.fullmatch(rf"[A-Za-z0-9_-]{{{SHORTEST_TOKEN},}}", token):
         raise typer.BadParameter(f"expected --token of at least {SHORTEST_TOKEN} letters, digits, - or _")
@@ -47,10 +46,10 @@ def studio(
 
     def ready(address: str) -> None:
         if as_json:
-            say.print_json({"address": address, "token": token})
+            print_json({"address": address, "token": token})
         else:
             typer.echo(f"Studio at {address}")
-            say.note("Ctrl-C stops it.")
+            note("Ctrl-C stops it.")
         if browser:
             import threading
             import webbrowser
@@ -58,4 +57,4 @@ def studio(
             # Some browsers keep their caller waiting until they are closed.
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    listen(host, port, token, ready)
+    serve(host, port, token, ready)

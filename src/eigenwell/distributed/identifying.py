@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 
 from ..demonstrations import DataError
-from ..files.door import Names, column_names
+from ..files.api import Names, column_names
 from ..files.recording import Wanted
-from .folder import intact, put, sweep
 from .inputs import arrow, find_files, fingerprint, open_parts, partitions_of, take_partition
+from .pipeline import Run
 from .result import DistributedIdentification
-from .running import Run
-from .stages import Crew, Progress, Task, cluster, lasting
+from .stages import Cluster, Progress, Task, connected, lasting
+from .store import intact, put, sweep
 
 DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
 BYTES_PER_SAMPLE = 8192
 """Memory that a task may take for a sample of its cell; one that matches by likelihood takes 6.4 KB of it in 2-D."""
-KEPT = ("lay", "grade", "solve", "label")
+KEPT = ("assemble", "grade", "solve", "label")
 """Stages whose files make up the result."""
 TAKEN = ("take", "input")
 """Partitions of a Dask collection, which know by themselves whether they are up to date."""
-FORMAT = 1
+FORMAT = 2
 """Changes when stage files change their meaning: older ones are then of no use."""
 
 
@@ -60,19 +60,19 @@ def identify(
     wanted = Wanted(column_names(position), column_names(velocity), time, trajectory)
     folder = Path(out).absolute()
     (folder / "work").mkdir(parents=True, exist_ok=True)
-    with cluster(client) as crew_client:
+    with connected(client) as connection:
         if not resume:
             _clear(folder)
-        size = _cell_size(crew_client, folder, samples_per_cell)
+        size = _cell_size(connection, folder, samples_per_cell)
 
         def run() -> DistributedIdentification:
-            files, name = _files(data, crew_client, folder, progress)
+            files, name = _files(data, connection, folder, progress)
             parts, columns = open_parts(files, wanted)
             key = fingerprint(parts if name is None else [], columns, {"cell": size, "format": FORMAT, "name": name})
             _begin(folder, key, size)
             if (folder / "summary.json").exists() and intact(folder, KEPT, key):
                 return DistributedIdentification.open(folder)
-            return Run(Crew(crew_client, folder, key, progress), parts, columns, size).whole()
+            return Run(Cluster(connection, folder, key, progress), parts, columns, size).whole()
 
         try:
             found: DistributedIdentification = lasting(run)
@@ -96,7 +96,7 @@ def _files(data: Any, client: Any, folder: Path, progress: Progress | None) -> t
     partitions, name = taken
     names = [f"part-{k:05d}" for k in range(len(partitions))]
     tasks = [Task("take", n, take_partition, {"name": n}, f"partition {k}") for k, n in enumerate(names)]
-    Crew(client, folder, name, progress).stage(tasks, partitions)
+    Cluster(client, folder, name, progress).stage(tasks, partitions)
     return [folder / "work" / "input" / f"{n}.parquet" for n in names], name
 
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from .._types import FloatArray
 from ..checks import check_finite
 from ..demonstrations import DataError
+from ..files.api import natural_order
 from ..files.columns import Columns, recognise
-from ..files.door import natural_order
 from ..files.errors import EmptyFile, MissingFile, UnknownColumns, UnreadableFile, unreadable
 from ..files.parquet import pyarrow_for
 from ..files.recording import Wanted
-from .folder import Products
+from .store import Products
 
 ROWS = 1_000_000
 """Rows of a part, unless a single row group has more: a task holds about ten times the bytes of its rows."""

@@ -1,4 +1,4 @@
-"""learn() over partitions: every sub-dynamics is an independent task, trained where its paths were laid."""
+"""learn() over partitions: every sub-dynamics is an independent task, trained where its paths are stored."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError
-from .answering import read_paths
+from .finalize import read_paths
 from .result import DistributedIdentification
-from .stages import DistributedError, Progress, cluster
+from .stages import DistributedError, Progress, connected
 
 if TYPE_CHECKING:
     from ..fields import MultiAttractorField, StableField
@@ -43,11 +43,11 @@ def learn(
     total = int(found.samples_per_attractor.sum())
     every = max(1, -(-total // learner.BASIN_SAMPLES))
     count = found.n_attractors
-    with cluster(client) as crew:
+    with connected(client) as connection:
         from distributed import KilledWorker, as_completed
 
         futures = [
-            crew.submit(
+            connection.submit(
                 train_one,
                 str(found.folder),
                 q,
@@ -75,7 +75,7 @@ def learn(
                 if progress is not None:
                     progress("learn", len(results), count)
         finally:
-            crew.cancel([f for f in futures if not f.done()])
+            connection.cancel([f for f in futures if not f.done()])
     fields, samples, cautions = zip(*(results[q] for q in range(count)), strict=True)
     labels: IntArray = np.repeat(np.arange(count), [len(s) for s in samples]).astype(np.intp)
     doubts = tuple(c for part in cautions for c in part)
@@ -97,10 +97,10 @@ def train_one(
     from ..learning.targets import Bundle, LaplacianTarget
 
     place = Path(folder)
-    names = sorted(p.name.removesuffix(".rows.npy") for p in (place / "work" / "lay").glob("*.rows.npy"))
+    names = sorted(p.name.removesuffix(".rows.npy") for p in (place / "work" / "assemble").glob("*.rows.npy"))
     if not names:
         raise DataError(
-            f"Expected the paths that identify() laid in {place / 'work' / 'lay'}, found none. Identify again."
+            f"Expected the paths that identify() left in {place / 'work' / 'assemble'}, found none. Identify again."
         )
     _, x, v, paths, _ = read_paths(place, names, q)
     embedded = None

@@ -19,12 +19,12 @@ from ..paths.fragments import join_fragments
 from ..paths.hashing import sample_hash
 from ..paths.successors import match_successors
 from .cells import by_cell
-from .folder import Products
 from .inputs import Part, read_part
 from .matching import distinct, pieces, placed_repeats
 from .moments import Moments
+from .scan import load_cells, nearest_of_all
 from .splitting import AT_HOME, read_cell
-from .survey import load_cells, nearest_of_all
+from .store import Products
 
 LARGEST_CELL = 100_000
 """Samples matched by likelihood in one cell of several: the time for one grows almost with the square of their number."""

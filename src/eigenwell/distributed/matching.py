@@ -18,9 +18,9 @@ from ..paths.chains import Chains
 from ..paths.hashing import Hash, sample_hash, share
 from ..paths.kinematics import FIT, LAG, measures
 from ..paths.successors import meeting, strongest_claims
-from .folder import Products
 from .moments import Moments
-from .splitting import ASKS, AT_HOME, NOWHERE_ELSE, REACH, read_cell
+from .splitting import ASKS, AT_HOME, MEETING_REACH, NOWHERE_ELSE, read_cell
+from .store import Products
 
 
 def match(
@@ -47,7 +47,7 @@ def match(
     # Samples that ask here alone have their answer.
     mine = np.flatnonzero(alone & sure)
     i, j, miss = asking[mine], partner[mine, 0], distance[mine, 0]
-    unsettled = np.flatnonzero(~alone & (distance[:, 0] < REACH * step))
+    unsettled = np.flatnonzero(~alone & (distance[:, 0] < MEETING_REACH * step))
     contested = np.zeros(n, dtype=bool)
     contested[partner[unsettled, 0]] = True
     plain = ~contested[j]

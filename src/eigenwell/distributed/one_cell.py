@@ -10,20 +10,20 @@ import numpy as np
 from ..demonstrations import Demonstrations
 from ..files.columns import Columns
 from ..paths import SuccessorGraph
-from .folder import Products
+from .assemble import PathRows, finish
 from .inputs import Part, read_part
-from .laying import Laid, finish
+from .store import Products
 
 
 def find_paths(folder: Path, *, parts: Sequence[Part], columns: Columns, offsets: Sequence[int]) -> Products:
-    """All parts together, which are small enough; the paths laid as other stages lay them."""
+    """All parts together, which are small enough; the paths come out as those of the other stages do."""
     rows = [read_part(part, columns) for part in parts]
     x = np.concatenate([r.x for r in rows])
     v = np.concatenate([r.v for r in rows if r.v is not None])
     nodes, bounds, usable, resolution = SuccessorGraph().paths(Demonstrations(x, v))
     path = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-    laid = Laid(path, nodes, nodes, np.zeros(len(nodes)), x[nodes], v[nodes])
-    products = finish(laid, usable, offsets)
+    assembled = PathRows(path, nodes, nodes, np.zeros(len(nodes)), x[nodes], v[nodes])
+    products = finish(assembled, usable, offsets)
     state = np.hstack([x, v])[nodes]
     again = int((np.diff(state, axis=0) == 0).all(axis=1).sum())  # a repeat stands behind what it repeats
     summary = products.summary | {"resolution": resolution, "repeats": again}

@@ -16,13 +16,13 @@ from .._types import FloatArray, IntArray
 from ..files.columns import Columns
 from ..paths.successors import MEETING
 from .cells import by_cell
-from .folder import Products, fetch
 from .inputs import Part, read_part
-from .survey import load_cells
+from .scan import load_cells
+from .store import Products, fetch
 
 # What a row of a split file is to its cell.
 AT_HOME, ASKS, NOWHERE_ELSE = 1, 2, 4
-REACH = 2 * MEETING
+MEETING_REACH = 2 * MEETING
 """In steps: beyond this from its forward point, nothing matters to a sample."""
 
 
@@ -33,7 +33,7 @@ def split(folder: Path, *, part: Part, columns: Columns, dt: float) -> Products:
     x, v = rows.x, rows.v
     cells = load_cells(folder)
     home = cells.home(x - dt / 2 * v)
-    row, cell = cells.reached(x + dt / 2 * v, REACH * dt * np.linalg.norm(v, axis=1))
+    row, cell = cells.reached(x + dt / 2 * v, MEETING_REACH * dt * np.linalg.norm(v, axis=1))
     alone = np.bincount(row, minlength=len(x)) == 1
     role = np.where(alone[row], ASKS | NOWHERE_ELSE, ASKS)
     here = home[row] == cell

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ..demonstrations import DataError
-from ..files.errors import missing_extra
-from .folder import Products, StageFileLost, finished, keep
+from ..errors import EigenwellError, missing_extra
+from .store import Products, StageFileLost, finished, keep
 
 Progress = Callable[[str, int, int], None]
 """Called as progress(stage, done, total)."""
 
 
-class DistributedError(OSError):
+class DistributedError(EigenwellError, OSError):
     """The cluster could not finish; the message says with which part of the data."""
 
 
@@ -49,8 +49,8 @@ def execute(folder: str, run: str, task: Task, *inputs: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Crew:
-    """The cluster, the folder and the run; runs stages."""
+class Cluster:
+    """A Dask client, the folder of the results and the key of the run; runs stages."""
 
     client: Any
     folder: Path
@@ -122,7 +122,7 @@ def _named(task: Task) -> str:
 
 
 @contextmanager
-def cluster(client: Any) -> Iterator[Any]:
+def connected(client: Any) -> Iterator[Any]:
     """The client given, else the current one, else a cluster on this machine that is closed afterwards."""
     try:
         from distributed import Client, LocalCluster, get_client

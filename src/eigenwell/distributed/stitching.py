@@ -17,9 +17,9 @@ from ..paths.fragments import crumbs, link_fragments
 from ..paths.hashing import Hash, sample_hash, share
 from ..paths.kinematics import FIT, LAG, MEASURED, Kinematics, measures, scales
 from ..paths.successors import is_common, meeting, strongest_claims
-from .folder import Products, fetch
 from .likelihood import pooled
 from .moments import Moments
+from .store import Products, fetch
 
 
 @dataclass(frozen=True)

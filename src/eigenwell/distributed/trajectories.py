@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from .._types import BoolArray, FloatArray, IntArray
 from ..checks import check_jumps, check_velocity, time_stamps
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
-from ..files.clock import seconds
 from ..files.columns import Columns
+from ..files.time_units import seconds
 from ..paths.builders import moving_steps
 from ..paths.hashing import sample_hash
 from ..velocities import estimate_velocities
+from .assemble import PathRows, finish
 from .cells import by_cell
-from .folder import Products, fetch
 from .inputs import Part, read_part
-from .laying import Laid, finish
+from .store import Products, fetch
 
 
 def name_hash(names: NDArray[Any]) -> NDArray[np.uint64]:
@@ -50,7 +50,7 @@ def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Product
     return Products(arrays=arrays, summary={"dates": rows.time is not None and rows.time.dtype.kind == "M"})
 
 
-def lay(folder: Path, *, bucket: int, names: Sequence[str], offsets: Sequence[int], columns: Columns) -> Products:
+def assemble(folder: Path, *, bucket: int, names: Sequence[str], offsets: Sequence[int], columns: Columns) -> Products:
     """The trajectories of one bucket, each called by its first row in the input."""
 
     def gathered(what: str) -> NDArray[Any]:
@@ -77,8 +77,8 @@ def lay(folder: Path, *, bucket: int, names: Sequence[str], offsets: Sequence[in
     lengths = np.diff(np.append(np.flatnonzero(np.diff(called[fresh], prepend=-1)), fresh.sum()))
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     # A repeat stands right behind the row it repeats.
-    laid = Laid(called, ids, ids, np.zeros(len(ids)), x, v[np.cumsum(fresh) - 1])
-    products = finish(laid, lengths >= SHORTEST_PATH, offsets)
+    assembled = PathRows(called, ids, ids, np.zeros(len(ids)), x, v[np.cumsum(fresh) - 1])
+    products = finish(assembled, lengths >= SHORTEST_PATH, offsets)
     short = int((lengths < SHORTEST_PATH).sum())
     return Products(
         products.arrays | {"steps": moving_steps(x[fresh], v, bounds, offsets[-1])},
@@ -122,7 +122,7 @@ def _velocities(
 
 
 def typical_step(folder: Path, *, names: Sequence[str]) -> Products:
-    steps: FloatArray = np.concatenate([fetch(folder, "lay", name, "steps") for name in names])
+    steps: FloatArray = np.concatenate([fetch(folder, "assemble", name, "steps") for name in names])
     return Products(summary={"step": float(np.median(steps)) if len(steps) else 0.0})
 
 

@@ -6,7 +6,8 @@
 >>> ew.files.write("recording.parquet", demos)                              # doctest: +SKIP
 """
 
-from .door import FORMATS, read, read_positions, write
+from .api import FORMATS, read, read_positions, write
+from .atomic import replacing
 from .errors import (
     CannotWrite,
     EmptyFile,
@@ -19,7 +20,6 @@ from .errors import (
     UnknownFormat,
     UnreadableFile,
 )
-from .replacing import replacing
 
 __all__ = [
     "FORMATS",

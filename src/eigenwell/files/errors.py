@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..demonstrations import DataError
+from ..errors import DataError, MissingExtra, missing_extra
+
+__all__ = [
+    "CannotWrite",
+    "EmptyFile",
+    "FileError",
+    "MissingExtra",
+    "MissingFile",
+    "PickledFile",
+    "TooLarge",
+    "UnknownColumns",
+    "UnknownFormat",
+    "UnreadableFile",
+    "missing_extra",
+    "unreadable",
+]
 
 
 class FileError(DataError):
@@ -44,16 +59,6 @@ class PickledFile(FileError):
 
 class CannotWrite(FileError):
     """The output cannot be written there; nothing was left behind."""
-
-
-class MissingExtra(FileError, ImportError):
-    """An optional package is needed."""
-
-
-def missing_extra(what: str, package: str, extra: str) -> MissingExtra:
-    return MissingExtra(
-        f"{what} needs {package}, which is not installed. Install it with: pip install 'eigenwell[{extra}]'"
-    )
 
 
 def unreadable(path: Path, kind: str, error: BaseException | str) -> UnreadableFile:

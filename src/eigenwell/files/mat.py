@@ -16,7 +16,7 @@ from ..demonstrations import Demonstrations
 from .arrays import as_arrays, from_arrays
 from .columns import check_count, listed
 from .errors import EmptyFile, UnknownColumns, UnreadableFile, unreadable
-from .matlab import Damaged, load
+from .mat_reader import Damaged, load
 from .recording import Recording, Wanted
 
 

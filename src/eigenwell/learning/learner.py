@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
+from ..errors import missing_extra
 from ..fields import MultiAttractorField, StableField
 from .recipes import Recipe
 from .winding import SpiralTarget
@@ -78,10 +79,7 @@ def learn_bundles(
     try:
         from .training import train, training_set
     except ImportError as error:
-        raise ImportError(
-            "Learning a field needs JAX, which is not installed. Install it with: pip install jax optax. "
-            "Identifying, loading, predicting and simulating work without."
-        ) from error
+        raise missing_extra("Learning a field", "JAX", "learn") from error
     recipe = Recipe() if recipe is None else recipe
     target = SpiralTarget() if target is None else target
     # A few samples of every trajectory, however many there are.

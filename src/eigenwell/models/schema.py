@@ -16,14 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..demonstrations import Caution, DataError
+from ..demonstrations import Caution
+from ..errors import ModelError as ModelError
 
 FORMAT = "eigenwell-model"
 SCHEMA = 2
-
-
-class ModelError(DataError):
-    """A saved model cannot be used; the message says what was expected, what came and what to do."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 
 # Ends of one attractor lie within this share of the data's radius; hand-drawn strokes scatter by a few hundredths.
-REACH = 0.25
+ATTRACTOR_RADIUS = 0.25
 # An attractor seen by a single path shows no scatter to compare a gap with, so a reading with some of them is weaker
 # than one without, and a reading where every path has its own is the weakest.
 SOME_LONE, ALL_LONE = 1 / 2, 1 / 3
@@ -55,7 +55,7 @@ class Grouping:
 def group_ends(ends: FloatArray, resolution: float, radius: float) -> Grouping:
     """Groups of ends (K, d). `resolution` is the distance below which ends coincide, `radius` that of the data."""
     k = len(ends)
-    reach = REACH * radius
+    reach = ATTRACTOR_RADIUS * radius
     resolution = min(resolution, reach)
     if k == 1:
         return Grouping(np.zeros(1, dtype=np.intp), resolution, max(reach, resolution), ALL_LONE, None, 0.0)

@@ -11,8 +11,8 @@ import os
 from typing import Any
 
 from ..demonstrations import Demonstrations
+from ..errors import missing_extra
 from ..files import replacing
-from ..files.errors import missing_extra
 from ..identification import Identification
 from .close_ups import close_ups
 from .field_figures import learned

@@ -11,11 +11,11 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import Demonstrations
 from ..identification import Identification
 from .figures import MOST_PANELS, SMALL, axis
-from .sections import Figure, Plot
+from .sections import Plot, Section
 from .traces import Trace, polyline, spatial, sub_dynamics
 
 
-def close_ups(demos: Demonstrations, found: Identification) -> Figure:
+def close_ups(demos: Demonstrations, found: Identification) -> Section:
     """Each attractor with the ends of its paths, in the plane its ends spread most in."""
     shown = min(found.n_attractors, MOST_PANELS)
     caption = (
@@ -23,7 +23,7 @@ def close_ups(demos: Demonstrations, found: Identification) -> Figure:
         "paths. Square: where the lines of the embedding meet, the paper's estimate. Diamond: the mean of the ends."
     )
     plots = tuple(_close_up(demos, found, q) for q in range(shown))
-    return Figure("attractors", "The attractors with their uncertainty", caption, plots)
+    return Section("attractors", "The attractors with their uncertainty", caption, plots)
 
 
 def _close_up(demos: Demonstrations, found: Identification, q: int) -> Plot:

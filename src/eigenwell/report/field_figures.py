@@ -12,7 +12,7 @@ from ..fields.surface import over_grid
 from ..identification import Identification
 from .figures import spatial_layout
 from .pairs import pair_matrix
-from .sections import Figure, Plot
+from .sections import Plot, Section
 from .streamlines import streamlines
 from .traces import Trace, attractor_marks, numbers, polyline, spatial, sub_dynamics, thinning
 
@@ -21,7 +21,7 @@ MARGIN = 0.15
 CELLS = 72
 
 
-def learned(demos: Demonstrations, found: Identification, field: Any) -> list[Figure]:
+def learned(demos: Demonstrations, found: Identification, field: Any) -> list[Section]:
     if demos.dimension == 2:
         return [_plane(demos, found, field)]
     return [_rolled(demos, found, field)]
@@ -33,7 +33,7 @@ def box(x: FloatArray, margin: float = MARGIN) -> tuple[FloatArray, FloatArray]:
     return low - pad, high + pad
 
 
-def _plane(demos: Demonstrations, found: Identification, field: Any) -> Figure:
+def _plane(demos: Demonstrations, found: Identification, field: Any) -> Section:
     low, high = box(demos.x)
     extent = float(np.ptp(demos.x, axis=0).max())
     gx, gy = (np.linspace(low[i], high[i], CELLS) for i in (0, 1))
@@ -82,10 +82,10 @@ def _plane(demos: Demonstrations, found: Identification, field: Any) -> Figure:
         "Streamlines of the learned field over its potential: along every streamline the potential falls, until the attractor "
         "is reached. Click an entry of the legend to hide it."
     )
-    return Figure("field", "The learned field", caption, (Plot(data, layout, 620),))
+    return Section("field", "The learned field", caption, (Plot(data, layout, 620),))
 
 
-def _rolled(demos: Demonstrations, found: Identification, field: Any) -> Figure:
+def _rolled(demos: Demonstrations, found: Identification, field: Any) -> Section:
     """Roll-outs: from random starts in space, from the starts of the data in more dimensions, where space is empty."""
     d = demos.dimension
     if d == 3:
@@ -101,14 +101,14 @@ def _rolled(demos: Demonstrations, found: Identification, field: Any) -> Figure:
     caption = f"Roll-outs of the learned field from {origin}, each to the attractor of its basin."
     if d > 3:
         plot, chosen = pair_matrix(flat, paths, found)
-        return Figure("field", "The learned field", caption + chosen, (plot,))
+        return Section("field", "The learned field", caption + chosen, (plot,))
     extent = float(np.ptp(demos.x, axis=0).max())
     data = [
         spatial(polyline(flat, mine), extent, **sub_dynamics(q, mode="lines", line={"width": 3}))
         for q, mine in enumerate(paths)
     ]
     data += attractor_marks(found.attractors, found.uncertainty, extent)
-    return Figure("field", "The learned field", caption, (Plot(data, spatial_layout(3), 600),))
+    return Section("field", "The learned field", caption, (Plot(data, spatial_layout(3), 600),))
 
 
 def _duration(demos: Demonstrations) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from ..demonstrations import Demonstrations
 from ..identification import Identification
 from .pairs import pair_matrix
-from .sections import Figure, Plot
+from .sections import Plot, Section
 from .traces import MOST_POINTS, Trace, attractor_marks, numbers, polyline, spatial, sub_dynamics, thinning
 
 MOST_PANELS = 12
@@ -38,14 +38,14 @@ def spatial_layout(d: int, names: tuple[str, ...] = ("x₁", "x₂", "x₃")) ->
     return {"xaxis": axis(names[0]), "yaxis": axis(names[1])}
 
 
-def samples(demos: Demonstrations, found: Identification) -> Figure:
+def samples(demos: Demonstrations, found: Identification) -> Section:
     d, n = demos.dimension, demos.n_samples
     every = thinning(n)
     told = f" One sample in {every} is drawn." if every > 1 else ""
     caption = "Each sample in the colour of the sub-dynamics it belongs to; crosses are the attractors found." + told
     if d > 3:
         plot, chosen = pair_matrix(demos.x, [found.paths(q) for q in range(found.n_attractors)], found)
-        return Figure("samples", "Samples by sub-dynamics", f"{caption} Drawn along their paths.{chosen}", (plot,))
+        return Section("samples", "Samples by sub-dynamics", f"{caption} Drawn along their paths.{chosen}", (plot,))
     extent = float(np.ptp(demos.x, axis=0).max())
     size = 3 if d == 2 else 1.8
     data = []
@@ -56,10 +56,10 @@ def samples(demos: Demonstrations, found: Identification) -> Figure:
             trace["marker"] |= {"size": size, "opacity": 0.75}
             data.append(spatial(demos.x[mine], extent, **trace))
     data += attractor_marks(found.attractors, found.uncertainty, extent)
-    return Figure("samples", "Samples by sub-dynamics", caption, (Plot(data, spatial_layout(d), 560),))
+    return Section("samples", "Samples by sub-dynamics", caption, (Plot(data, spatial_layout(d), 560),))
 
 
-def graph(demos: Demonstrations, found: Identification) -> Figure | None:
+def graph(demos: Demonstrations, found: Identification) -> Section | None:
     d = demos.dimension
     if d > 3:
         return None
@@ -90,10 +90,10 @@ def graph(demos: Demonstrations, found: Identification) -> Figure | None:
         f"The paths {how}, from their starts (circles) to their ends. The ends that belong to one attractor are joined, "
         "which makes one connected graph per sub-dynamics; the close-ups below show the joins."
     )
-    return Figure("graph", "The graph", caption, (Plot(data, spatial_layout(d), 560),))
+    return Section("graph", "The graph", caption, (Plot(data, spatial_layout(d), 560),))
 
 
-def spectrum(found: Identification) -> Figure:
+def spectrum(found: Identification) -> Section:
     data: list[Trace] = []
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
@@ -143,10 +143,10 @@ def spectrum(found: Identification) -> Figure:
         "shapes": shapes,
         "annotations": notes,
     }
-    return Figure("spectrum", "The spectrum and its gap", caption, (Plot(data, layout, 380),))
+    return Section("spectrum", "The spectrum and its gap", caption, (Plot(data, layout, 380),))
 
 
-def embeddings(found: Identification) -> Figure:
+def embeddings(found: Identification) -> Section:
     shown = min(found.n_attractors, MOST_PANELS)
     plots = tuple(_embedding(found, q, in_space=found.n_attractors <= MOST_SPACES) for q in range(shown))
     caption = (
@@ -158,7 +158,7 @@ def embeddings(found: Identification) -> Figure:
     widest = max(e.shape[1] for e in found.embeddings)
     if widest > 3:
         caption += f" The embeddings have up to {widest} dimensions; the first two are drawn."
-    return Figure("embeddings", "The embeddings", caption, plots)
+    return Section("embeddings", "The embeddings", caption, plots)
 
 
 def _embedding(found: Identification, q: int, in_space: bool) -> Plot:

@@ -16,7 +16,7 @@ from ..demonstrations import Caution, Demonstrations
 from ..identification import Identification
 from ..palette import DARK, LIGHT
 from .provenance import provenance
-from .sections import Figure
+from .sections import Section
 from .wording import plural, point, quantity, remedy, surety
 
 _PACKAGES = ("numpy", "scipy", "jax", "plotly")
@@ -26,7 +26,7 @@ _MOST_COORDINATES = 4
 def page(
     demos: Demonstrations,
     found: Identification,
-    figures: Sequence[Figure],
+    figures: Sequence[Section],
     plotly: str,
     *,
     title: str,
@@ -137,7 +137,7 @@ def _doubt(caution: Caution) -> str:
     return f'<li><b>{escape(name)}.</b> {escape(caution.message)} <span class="do">{escape(todo)}</span></li>'
 
 
-def _section(figure: Figure) -> str:
+def _section(figure: Section) -> str:
     several = len(figure.plots) > 1
     plots = "".join(
         f'<div class="panel">{f"<h3>{escape(plot.title)}</h3>" if several else ""}'

@@ -19,7 +19,7 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Section:
     """A section of the page: one wide plot, or several small ones side by side."""
 
     name: str

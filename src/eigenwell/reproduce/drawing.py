@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray, IntArray
-from ..files.errors import missing_extra
+from ..errors import missing_extra
 from ..palette import Theme
 from ..plotting import style
 from .results import Figure

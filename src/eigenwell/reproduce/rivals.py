@@ -14,11 +14,16 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
 from .._types import FloatArray, IntArray
-from ..baselines import clustering as peers
 from ..demonstrations import Demonstrations
+from ..errors import missing_extra
 from ..identification import Identification, identify
 from ..spectral import KernelGraph
 from .study import Effort
+
+try:
+    from ..baselines import clustering as peers
+except ImportError as error:
+    raise missing_extra("The comparison with other methods", "scikit-learn", "reproduce") from error
 
 RULE = (
     "Same samples, shuffled, same seed for all. Peers see positions and velocities and are told the number of clusters; "

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import DataError
+from ..errors import DataError
 from ..files import CannotWrite, replacing
 from ..palette import DARK, LIGHT
 from .results import Outcome

@@ -16,7 +16,7 @@ from ..graphs import Clique, Graph, PathGraph
 from ..identification import Identification, identify
 from ..report.wording import surety
 from ..spectral import ExactMasses, KernelGraph, joined_spectrum, linearity
-from . import words
+from . import messages
 from .protocol import Options
 from .strokes import Drawing, Stroke, drawing
 from .training import STEPS
@@ -40,7 +40,7 @@ seconds from twice as many on."""
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class DrawnResult:
     """Demonstrations as `identify` saw them, with what it found; for learning and for the report.
 
     `demos` are each `every`-th sample of the drawing's.
@@ -84,23 +84,23 @@ class KernelSettings:
         return {name: shown(getattr(self, name)) for name in ("sigma", "theta_r", "eps")}
 
 
-def find(drawn: Drawing, options: Options) -> Found:
+def find(drawn: Drawing, options: Options) -> DrawnResult:
     """Identify a drawing as the page asks for it."""
     if options.graph == "kernel":
         kernel = KernelSettings.of(drawn, options)
         demos = drawn.demos.take(np.arange(0, drawn.demos.n_samples, kernel.every))
-        return Found(drawn, demos, kernel.every, identify(demos, graph=kernel.graph))
+        return DrawnResult(drawn, demos, kernel.every, identify(demos, graph=kernel.graph))
     demos = drawn.demos
     if options.order == "unordered":
         demos = Demonstrations.from_samples(drawn.demos.x, drawn.demos.v)
-    return Found(drawn, demos, 1, identify(demos))
+    return DrawnResult(drawn, demos, 1, identify(demos))
 
 
 def identified(strokes: Sequence[Stroke], options: Options) -> dict[str, Any]:
     """The answer to the page, without its revision."""
     drawn = drawing(strokes)
     kernel = KernelSettings.of(drawn, options)
-    same = {"kernel": kernel.shown(), "python": words.python_lines(options, kernel, STEPS)}
+    same = {"kernel": kernel.shown(), "python": messages.python_lines(options, kernel, STEPS)}
     try:
         result = find(drawn, options)
     except DataError as error:
@@ -114,7 +114,7 @@ def identified(strokes: Sequence[Stroke], options: Options) -> dict[str, Any]:
         # How widely a graph of the sliders' falls apart says nothing about whether it is the right graph.
         "confidence": shown(found.confidence) if found.grouping else None,
         "confidence_words": surety(found.confidence) if found.grouping else "as the sliders have it",
-        "why": words.why(found, options),
+        "why": messages.why(found, options),
         "labels": _labels(drawn, np.repeat(found.labels, result.every)),
         "attractors": [
             {"x": shown(a), "error": shown(e), "colour": q, "strokes": _arriving(found, q)}
@@ -123,7 +123,7 @@ def identified(strokes: Sequence[Stroke], options: Options) -> dict[str, Any]:
         "spectra": [_spectrum(found, q) for q in range(found.n_attractors)],
         "embeddings": [_embedding(found, q) for q in range(found.n_attractors)],
         "graph": _kernel_lines(x, found.graph) if isinstance(found.graph, Graph) else _path_lines(x, found.graph),
-        "warnings": words.doubts((*drawn.cautions, *found.warnings)),
+        "warnings": messages.doubts((*drawn.cautions, *found.warnings)),
     } | same
 
 
@@ -145,7 +145,7 @@ def _nothing(drawn: Drawing, said: str) -> dict[str, Any]:
         "spectra": [],
         "embeddings": [],
         "graph": {"links": [], "joins": []},
-        "warnings": words.doubts(drawn.cautions),
+        "warnings": messages.doubts(drawn.cautions),
     }
 
 

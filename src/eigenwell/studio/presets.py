@@ -12,7 +12,7 @@ import numpy as np
 from .. import datasets, systems
 from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
-from .placing import placed
+from .viewport import fit_to_view
 
 STROKES = 12
 SECONDS = 6.0
@@ -34,7 +34,7 @@ def strokes_of(name: str) -> dict[str, Any]:
     known = _known()
     if name not in known:
         raise ValueError(f"Expected the name of a preset, got {name!r}. There are {', '.join(known)}.")
-    return {"name": known[name].title} | placed(*known[name].make(), longest=SECONDS, widest=1.0)
+    return {"name": known[name].title} | fit_to_view(*known[name].make(), longest=SECONDS, widest=1.0)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from .._types import FloatArray
+from ..errors import EigenwellError
 from .strokes import Stroke
 
 MESSAGE_BYTES = 4 * 2**20
@@ -40,7 +41,7 @@ What = Literal["csv", "npz", "model", "onnx", "c", "report"]
 TAKEN: tuple[What, ...] = ("csv", "npz", "model", "onnx", "c", "report")
 
 
-class BadMessage(ValueError):
+class BadMessage(EigenwellError, ValueError):
     """A message that cannot be used: what it was about, its revision where it has one, and what to do."""
 
     def __init__(self, message: str, about: str = "message", rev: int | None = None) -> None:

@@ -21,7 +21,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from .. import __version__
 from . import presets
-from .gate import Gate, Gatekeeper
+from .access import AccessControl, AccessRules
 from .protocol import BadMessage, parse
 from .session import Desks, Session, hello
 from .tickets import LETTERS, Tickets
@@ -54,7 +54,7 @@ HEADERS = {
 
 
 @dataclass(frozen=True)
-class Leaf:
+class PageFile:
     """A file of the page."""
 
     content: bytes
@@ -62,24 +62,24 @@ class Leaf:
     tag: str
 
 
-def shelf(folder: Path = PAGE) -> dict[str, Leaf]:
+def page_files(folder: Path = PAGE) -> dict[str, PageFile]:
     """The page, read once: URL path to content. No request ever reaches the file system."""
-    leaves = {}
+    files = {}
     for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
         if path.is_file() and path.suffix in MEDIA_TYPES:
             content = path.read_bytes()
             tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-            leaves[f"/{path.relative_to(folder).as_posix()}"] = Leaf(content, MEDIA_TYPES[path.suffix], tag)
-    if "/index.html" in leaves:
-        leaves["/"] = leaves["/index.html"]
-    return leaves
+            files[f"/{path.relative_to(folder).as_posix()}"] = PageFile(content, MEDIA_TYPES[path.suffix], tag)
+    if "/index.html" in files:
+        files["/"] = files["/index.html"]
+    return files
 
 
 class Studio:
     """What the handlers share: the page, the desks, the tickets, and who is here."""
 
-    def __init__(self, gate: Gate) -> None:
-        self.gate, self.leaves, self.tickets = gate, shelf(), Tickets()
+    def __init__(self, rules: AccessRules) -> None:
+        self.rules, self.files, self.tickets = rules, page_files(), Tickets()
         self.sessions: set[Session] = set()
         self.desks: Desks | None = None
         self.presets = presets.listed()
@@ -91,7 +91,7 @@ class Studio:
                 Route("/take/{ticket}", self.taken, methods=["GET"]),
                 Route("/{path:path}", self.page, methods=["GET"]),
             ],
-            middleware=[Middleware(Gatekeeper, gate=self.gate)],
+            middleware=[Middleware(AccessControl, rules=self.rules)],
             lifespan=self.lifespan,
         )
 
@@ -119,17 +119,17 @@ class Studio:
     # --- HTTP -----------------------------------------------------------------------------------------
 
     async def page(self, request: Request) -> Response:
-        leaf = self.leaves.get(request.url.path)
-        if leaf is None:
+        file = self.files.get(request.url.path)
+        if file is None:
             return PlainTextResponse("Nothing here.\n", 404, HEADERS)
-        headers = HEADERS | {"Cache-Control": "no-cache", "ETag": leaf.tag}
-        if request.headers.get("if-none-match") == leaf.tag:
+        headers = HEADERS | {"Cache-Control": "no-cache", "ETag": file.tag}
+        if request.headers.get("if-none-match") == file.tag:
             response = Response(status_code=304, headers=headers)
         else:
-            response = Response(leaf.content, media_type=leaf.media_type, headers=headers)
-        if self.gate.shown_in(request.scope["query_string"]):
-            assert self.gate.token is not None
-            response.set_cookie(self.gate.cookie, self.gate.token, httponly=True, samesite="strict", path="/")
+            response = Response(file.content, media_type=file.media_type, headers=headers)
+        if self.rules.shown_in(request.scope["query_string"]):
+            assert self.rules.token is not None
+            response.set_cookie(self.rules.cookie, self.rules.token, httponly=True, samesite="strict", path="/")
         return response
 
     async def taken(self, request: Request) -> Response:

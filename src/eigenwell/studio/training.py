@@ -13,10 +13,10 @@ from .._types import FloatArray
 from ..demonstrations import DataError
 from ..fields import Certificate, MultiAttractorField, StableField
 from ..learning import Bundle, Recipe, doubts, learn_bundles
-from . import words
+from . import messages
 
 if TYPE_CHECKING:
-    from .finding import Found
+    from .finding import DrawnResult
 
 STEPS = 600
 """Of training. Half of the usual: somebody is waiting."""
@@ -57,7 +57,7 @@ def warm_up() -> None:
         learn_bundles([bundle], recipe=RECIPE, callback=stop)
 
 
-def train(result: Found, tell: Tell) -> MultiAttractorField:
+def train(result: DrawnResult, tell: Tell) -> MultiAttractorField:
     """What `eigenwell.learn` does, but one attractor after the other.
 
     Trained side by side, every number of attractors is a program of its own and takes 4 to 8 s to compile; one by one,
@@ -134,7 +134,7 @@ def _significant(values: FloatArray, digits: int = 4) -> FloatArray:
     return np.asarray(np.round(values * place) / place)
 
 
-def learned(result: Found, view: View, tell: Tell) -> tuple[dict[str, Any], MultiAttractorField]:
+def learned(result: DrawnResult, view: View, tell: Tell) -> tuple[dict[str, Any], MultiAttractorField]:
     """The answer to the page, and the field itself."""
     began = time.perf_counter()
     field = train(result, tell)
@@ -143,9 +143,9 @@ def learned(result: Found, view: View, tell: Tell) -> tuple[dict[str, Any], Mult
         "grid": drawn_field(field, view),
         "certificate": {
             "holds": all(c.holds for c in certificates),
-            "words": words.certified(certificates, field.n_attractors),
+            "words": messages.certified(certificates, field.n_attractors),
         },
-        "warnings": words.doubts(field.warnings),
+        "warnings": messages.doubts(field.warnings),
         "seconds": round(time.perf_counter() - began, 2),
     }
     return answer, field

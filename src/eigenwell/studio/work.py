@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..demonstrations import DataError
-from . import carrying, finding, particles, presets
+from . import finding, particles, presets, transfer
 from .protocol import Options
 from .strokes import Stroke, drawing
 
@@ -49,14 +49,14 @@ def preset(name: str, tell: Tell) -> str:
 
 
 def load(suffix: str, data: bytes, tell: Tell) -> str:
-    return text(carrying.read(suffix, data))
+    return text(transfer.read(suffix, data))
 
 
 def take(
     strokes: Sequence[Stroke], options: Options, field: bytes | None, what: str, tell: Tell
 ) -> tuple[str, str, bytes]:
     """Name, media type and content of a file to take away."""
-    return carrying.write(finding.find(drawing(strokes), options), None if field is None else _field(field), what)
+    return transfer.write(finding.find(drawing(strokes), options), None if field is None else _field(field), what)
 
 
 def warm(what: str, tell: Tell) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
+from ..errors import EigenwellError
 from .process import WorkStopped, main
 
 log = logging.getLogger("eigenwell.studio")
@@ -23,7 +24,7 @@ PATIENCE = {"drawing": 1.0, "errands": 5.0, "learning": 10.0}
 itself at its next news, and a new process would have to compile again."""
 
 
-class WorkFailed(Exception):
+class WorkFailed(EigenwellError):
     """The work could not be done; the message is for the page."""
 
 

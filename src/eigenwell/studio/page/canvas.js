@@ -20,7 +20,7 @@ export class Canvas {
   #afterPaint = [];
   #ratio = 1;
 
-  /** `state` is read when painting: theme, strokes, labels, found, field, stale, shown, selected, draft, held, drops, pen. */
+  /** `state` is read when painting: theme, strokes, labels, found, field, stale, shown, selected, draft, held, particles, pen. */
   constructor(stage, state) {
     this.stage = stage;
     this.#state = state;
@@ -82,8 +82,8 @@ export class Canvas {
     const s = this.#state();
     const { view } = this;
     if (s.pen.glide(seconds, now, view.width, view.height) || s.pen.steering) this.#dirty.add("paper");
-    if (s.drops.busy) {
-      s.drops.step(seconds, this.still);
+    if (s.particles.busy) {
+      s.particles.step(seconds, this.still);
       this.#dirty.add("paper");
     }
     const flowing = s.field && s.shown.flow && !this.still;
@@ -101,7 +101,7 @@ export class Canvas {
     const seen = this.#afterPaint;
     this.#afterPaint = [];
     if (seen.length) requestAnimationFrame(() => seen.forEach((call) => call()));
-    if ((flowing && !s.pen.busy) || s.drops.busy || s.pen.steering || s.pen.penIsDown) this.#schedule();
+    if ((flowing && !s.pen.busy) || s.particles.busy || s.pen.steering || s.pen.penIsDown) this.#schedule();
   }
 
   #paintFlow(s) {
@@ -125,7 +125,7 @@ export class Canvas {
       ctx.strokeStyle = s.theme.ink;
       ctx.stroke();
     }
-    s.drops.paint(ctx, view, s.theme);
+    s.particles.paint(ctx, view, s.theme);
     if (s.pen.cursor) {
       const [x, y] = s.pen.cursor;
       ctx.beginPath();

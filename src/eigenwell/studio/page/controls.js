@@ -7,7 +7,7 @@ import { listen } from "./keys.js";
 import { Menu } from "./menus.js";
 import { picture } from "./picture.js";
 import { segments } from "./settings.js";
-import { hint, hush, notify } from "./speech.js";
+import { dismiss, hint, notify } from "./notify.js";
 import { LAYERS, mark } from "./studio.js";
 import { base64, copy, download } from "./takeaway.js";
 
@@ -36,7 +36,7 @@ export function wire(studio) {
   click("relearn", () => studio.teach());
   click("cancel", () => studio.stopLearning());
   click("try", () => menu.open());
-  click("notice-close", hush);
+  click("notice-close", dismiss);
   click("help-open", () => $("help").showModal());
   click("help-close", () => $("help").close());
   $("help").addEventListener("click", ({ target }) => { if (target === $("help")) $("help").close(); });
@@ -132,7 +132,7 @@ function take(studio, what) {
 // --- keys ---
 
 function wireKeys(studio, use) {
-  const { drawing, drops, view, canvas, learning } = studio;
+  const { drawing, particles, view, canvas, learning } = studio;
   const { pen } = studio.gestures;
   listen($("paper"), {
     undo: () => drawing.undo(),
@@ -155,7 +155,7 @@ function wireKeys(studio, use) {
 
     escape() {
       if (pen.busy) pen.abandon();
-      else if (!$("notice").hidden) hush();
+      else if (!$("notice").hidden) dismiss();
       else if (learning.running) studio.stopLearning();
       else studio.select(null);
     },
@@ -173,7 +173,7 @@ function wireKeys(studio, use) {
 
     space() {
       if (studio.tool === "drop") {
-        if (studio.field) drops.add(view.toWorld(pen.cursor ?? [view.width / 2, view.height / 2]));
+        if (studio.field) particles.add(view.toWorld(pen.cursor ?? [view.width / 2, view.height / 2]));
         else notify(NO_FIELD);
       } else if (studio.tool === "draw") {
         if (pen.penIsDown) pen.penUp();

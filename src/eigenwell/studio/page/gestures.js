@@ -2,7 +2,7 @@
 
 import { Pen } from "./pen.js";
 import { strokeAt } from "./scene.js";
-import { hint, notify } from "./speech.js";
+import { hint, notify } from "./notify.js";
 
 const paper = document.getElementById("paper");
 export const NO_FIELD = "There is no field yet. Learn one, then drop particles into it.";
@@ -18,7 +18,7 @@ export class Gestures {
   #studio;
   #draft = null;
   #held = null;
-  #drop = null;
+  #particle = null;
 
   constructor(studio) {
     this.#studio = studio;
@@ -46,14 +46,14 @@ export class Gestures {
   }
 
   #down(at, event) {
-    const { tool, drops, drawing, view, field } = this.#studio;
+    const { tool, particles, drawing, view, field } = this.#studio;
     if (tool === "drop") {
-      const drop = drops.near(view, at, reach(event) + 5);
-      if (!drop && !field) {
+      const particle = particles.near(view, at, reach(event) + 5);
+      if (!particle && !field) {
         notify(NO_FIELD);
         return null;
       }
-      this.#drop = drop ?? drops.add(view.toWorld(at));
+      this.#particle = particle ?? particles.add(view.toWorld(at));
       paper.dataset.over = "held";
       return this.#painted("drag");
     }
@@ -75,10 +75,10 @@ export class Gestures {
   }
 
   #drag(from, to, far) {
-    const { drops, drawing, view, selected } = this.#studio;
+    const { particles, drawing, view, selected } = this.#studio;
     if (!far) return;
-    if (this.#drop) {
-      drops.hold(this.#drop, view.toWorld(to));
+    if (this.#particle) {
+      particles.hold(this.#particle, view.toWorld(to));
       this.#painted();
       return;
     }
@@ -91,24 +91,24 @@ export class Gestures {
   }
 
   #up(kind, time, tapped, at) {
-    const [held, drop, draft] = [this.#held, this.#drop, this.#draft];
+    const [held, particle, draft] = [this.#held, this.#particle, this.#draft];
     this.#rest();
     if (kind === "draw") this.#finish(draft ?? [], time, tapped, at);
-    else if (drop?.state === "held") this.#studio.drops.release(drop);
+    else if (particle?.state === "held") this.#studio.particles.release(particle);
     else if (held) this.#studio.drawing.move(held.id, ...held.by);
     this.#studio.tell();
   }
 
   #cancel() {
-    const drop = this.#drop;
+    const particle = this.#particle;
     this.#rest();
-    if (drop?.state === "held") this.#studio.drops.release(drop);
+    if (particle?.state === "held") this.#studio.particles.release(particle);
     this.#studio.tell();
   }
 
   #rest() {
     delete paper.dataset.over;
-    this.#draft = this.#held = this.#drop = null;
+    this.#draft = this.#held = this.#particle = null;
     this.#studio.canvas.repaint("paper", "scene", "flow");
   }
 
@@ -132,10 +132,10 @@ export class Gestures {
   }
 
   #hover(event) {
-    const { tool, drops, drawing, view } = this.#studio;
+    const { tool, particles, drawing, view } = this.#studio;
     if (this.pen.busy || event.buttons || tool === "draw") return;
     const at = [event.offsetX, event.offsetY];
-    const over = tool === "drop" ? drops.near(view, at, 14) && "drop" : strokeAt(drawing.strokes, view, at, 9) && "stroke";
+    const over = tool === "drop" ? particles.near(view, at, 14) && "drop" : strokeAt(drawing.strokes, view, at, 9) && "stroke";
     if (over) paper.dataset.over = over;
     else delete paper.dataset.over;
   }

@@ -3,14 +3,14 @@
 import { Answer, write } from "./answer.js";
 import { Canvas } from "./canvas.js";
 import { Drawing } from "./drawing.js";
-import { Drops } from "./drops.js";
+import { Particles } from "./particles.js";
 import { Gestures } from "./gestures.js";
 import { Learning } from "./learning.js";
 import { Link } from "./link.js";
-import { keep } from "./memory.js";
+import { save } from "./storage.js";
 import { DARK, LIGHT } from "./palette.js";
 import { Settings } from "./settings.js";
-import { hush, notify, say } from "./speech.js";
+import { announce, dismiss, notify } from "./notify.js";
 
 const $ = (id) => document.getElementById(id);
 /** Read-only for those who watch the page from outside. */
@@ -23,7 +23,7 @@ export const LAYERS = ["strokes", "graph", "flow", "potential", "basins"];
 
 export class Studio {
   drawing = new Drawing();
-  drops = new Drops();
+  particles = new Particles();
   link = new Link();
   answer = new Answer();
   learning = new Learning();
@@ -57,12 +57,12 @@ export class Studio {
     this.gestures = new Gestures(this);
     this.canvas = new Canvas($("stage"), () => ({
       theme: this.theme, strokes: this.drawing.strokes, labels: this.labels, found: this.found, field: this.field,
-      stale: this.isStale, shown: this.shown, selected: this.selected, drops: this.drops, ...this.gestures.seen,
+      stale: this.isStale, shown: this.shown, selected: this.selected, particles: this.particles, ...this.gestures.seen,
     }));
     this.drawing.addEventListener("change", ({ detail }) => this.#drawn(detail));
     this.settings.addEventListener("change", ({ detail }) => this.#told(detail.sliding));
-    this.drops.addEventListener("ask", ({ detail }) => this.#askWay(detail));
-    this.drops.addEventListener("rest", ({ detail }) => this.#rested(detail));
+    this.particles.addEventListener("ask", ({ detail }) => this.#askWay(detail));
+    this.particles.addEventListener("rest", ({ detail }) => this.#rested(detail));
     this.link.addEventListener("state", () => this.#connected());
     this.answer.show(null, [], {}, this.theme, EMPTY);
   }
@@ -77,12 +77,12 @@ export class Studio {
     const { strokes } = this.drawing;
     if (!this.drawing.find(this.selected)) this.select(null);
     this.endedAt = endedAt ?? null;
-    hush();
+    dismiss();
     if (what === "loaded") this.forgetField(); // of other strokes altogether
     const back = what === "undone" || what === "redone";
     const lost = (back || what === "moved") && !this.view.holds(strokes);
     if (what === "loaded" || what === "restored" || lost || !strokes.length) this.canvas.refit();
-    if (what !== "drawn" && what !== "restored") say(`Strokes ${what}. There are ${strokes.length}.`);
+    if (what !== "drawn" && what !== "restored") announce(`Strokes ${what}. There are ${strokes.length}.`);
     this.publish(what !== "restored");
   }
 
@@ -134,7 +134,7 @@ export class Studio {
     clearTimeout(this.#timers.store);
     this.#timers.store = 0;
     const { settings, shown, chosenTheme: theme } = this;
-    const kept = keep(this.drawing.strokes, { options: settings.options, shown, auto: $("auto").checked, theme });
+    const kept = save(this.drawing.strokes, { options: settings.options, shown, auto: $("auto").checked, theme });
     if (!kept && this.#storable) notify("This browser has no room to keep your strokes. Save them as CSV before you leave.");
     this.#storable = kept;
   }
@@ -146,7 +146,7 @@ export class Studio {
     else delete mark.selected;
     $("delete").disabled = !id;
     const { strokes } = this.drawing;
-    if (id) say(`Stroke ${strokes.findIndex((s) => s.id === id) + 1} of ${strokes.length} selected`);
+    if (id) announce(`Stroke ${strokes.findIndex((s) => s.id === id) + 1} of ${strokes.length} selected`);
     this.canvas.repaint("scene");
   }
 
@@ -169,30 +169,30 @@ export class Studio {
   stopLearning() {
     this.link.send({ type: "cancel" });
     this.learning.stop();
-    say("Learning stopped");
+    announce("Learning stopped");
     this.tell();
   }
 
   forgetField() {
     this.field = null;
     this.canvas.flow.set(null);
-    this.drops.clear();
+    this.particles.clear();
     this.learning.forget();
   }
 
   #askWay({ id, at }) {
-    if (!this.link.send({ type: "simulate", rev: this.fieldRev, id, from: at })) this.drops.failed(id);
+    if (!this.link.send({ type: "simulate", rev: this.fieldRev, id, from: at })) this.particles.failed(id);
   }
 
   #rested({ arrives, q }) {
     if (arrives) mark.arrived = ++this.#arrived;
-    say(arrives ? `Particle arrived at attractor ${q + 1}` : "Particle is still on its way");
+    announce(arrives ? `Particle arrived at attractor ${q + 1}` : "Particle is still on its way");
   }
 
   #connected() {
     if (!this.link.isOpen) {
       if (this.learning.running) this.learning.stop();
-      this.drops.failed();
+      this.particles.failed();
     }
     this.tell();
   }
@@ -224,7 +224,7 @@ export class Studio {
     write("connection-words", words);
     mark.state = this.gestures.isDrawing ? "drawing" : name;
     mark.field = field ? (stale ? "stale" : "current") : "none";
-    mark.drops = this.drops.items.length;
+    mark.particles = this.particles.items.length;
     mark.arrived = this.#arrived;
     $("stale").hidden = !stale || learning.running;
     $("empty").hidden = !none || this.gestures.isDrawing;

@@ -8,45 +8,45 @@ const LONGEST = 15;
 // Seconds a ring spreads from an arrival.
 const RING = 0.9;
 
-export class Drops extends EventTarget {
+export class Particles extends EventTarget {
   items = [];
   #next = 1;
 
   get busy() { return this.items.some((d) => d.state === "running" || d.state === "held" || d.ring > 0); }
 
   add(at) {
-    const drop = { id: `p${this.#next++}`, at, state: "waiting", path: null, clock: 0, rate: 1, ring: 0, q: -1 };
-    this.items.push(drop);
+    const particle = { id: `p${this.#next++}`, at, state: "waiting", path: null, clock: 0, rate: 1, ring: 0, q: -1 };
+    this.items.push(particle);
     if (this.items.length > MOST) this.items.shift();
-    this.dispatchEvent(new CustomEvent("ask", { detail: drop }));
-    return drop;
+    this.dispatchEvent(new CustomEvent("ask", { detail: particle }));
+    return particle;
   }
 
   clear() { this.items = []; }
 
-  hold(drop, at) {
-    const first = drop.state !== "held";
-    Object.assign(drop, { at, state: "held" });
+  hold(particle, at) {
+    const first = particle.state !== "held";
+    Object.assign(particle, { at, state: "held" });
     // A first look at where it would go from here; the caller does not ask more often than the server answers.
-    if (first || !drop.asking) this.#ask(drop);
+    if (first || !particle.asking) this.#ask(particle);
   }
 
-  release(drop) {
-    drop.state = "waiting";
-    this.#ask(drop);
+  release(particle) {
+    particle.state = "waiting";
+    this.#ask(particle);
   }
 
   /** An answer to `simulate`: a preview while the particle is held, a run once it is let go. */
   follow({ id, t, x, attractor, arrived }) {
-    const drop = this.items.find((d) => d.id === id);
-    if (!drop || !Array.isArray(t) || !Array.isArray(x) || t.length < 2 || t.length !== x.length) return;
-    drop.asking = false;
-    Object.assign(drop, { path: { t, x }, q: attractor ?? -1, arrives: Boolean(arrived) });
-    if (drop.state === "waiting" && Math.hypot(x[0][0] - drop.at[0], x[0][1] - drop.at[1]) < 1e-3) {
+    const particle = this.items.find((d) => d.id === id);
+    if (!particle || !Array.isArray(t) || !Array.isArray(x) || t.length < 2 || t.length !== x.length) return;
+    particle.asking = false;
+    Object.assign(particle, { path: { t, x }, q: attractor ?? -1, arrives: Boolean(arrived) });
+    if (particle.state === "waiting" && Math.hypot(x[0][0] - particle.at[0], x[0][1] - particle.at[1]) < 1e-3) {
       const duration = t[t.length - 1] - t[0];
-      Object.assign(drop, { state: "running", clock: 0, rate: Math.max(1, duration / LONGEST), at: x[0] });
-    } else if (drop.state === "waiting") {
-      this.#ask(drop); // this was the answer to an older question
+      Object.assign(particle, { state: "running", clock: 0, rate: Math.max(1, duration / LONGEST), at: x[0] });
+    } else if (particle.state === "waiting") {
+      this.#ask(particle); // this was the answer to an older question
     }
   }
 
@@ -56,19 +56,19 @@ export class Drops extends EventTarget {
   }
 
   step(seconds, still) {
-    for (const drop of this.items) {
-      drop.ring = Math.max(0, drop.ring - seconds / RING);
-      if (drop.state !== "running") continue;
-      const { t, x } = drop.path;
-      drop.clock += seconds * drop.rate;
+    for (const particle of this.items) {
+      particle.ring = Math.max(0, particle.ring - seconds / RING);
+      if (particle.state !== "running") continue;
+      const { t, x } = particle.path;
+      particle.clock += seconds * particle.rate;
       const end = t[t.length - 1] - t[0];
-      if (still || drop.clock >= end) {
-        const rest = drop.arrives ? "arrived" : "stopped";
-        Object.assign(drop, { clock: end, at: x[x.length - 1], state: rest, ring: still ? 0 : 1 });
-        this.dispatchEvent(new CustomEvent("rest", { detail: drop }));
+      if (still || particle.clock >= end) {
+        const rest = particle.arrives ? "arrived" : "stopped";
+        Object.assign(particle, { clock: end, at: x[x.length - 1], state: rest, ring: still ? 0 : 1 });
+        this.dispatchEvent(new CustomEvent("rest", { detail: particle }));
         continue;
       }
-      drop.at = at(drop.path, drop.clock);
+      particle.at = at(particle.path, particle.clock);
     }
   }
 
@@ -82,15 +82,15 @@ export class Drops extends EventTarget {
   }
 
   paint(ctx, view, theme) {
-    for (const drop of this.items) {
-      const tint = drop.q < 0 ? theme.ink : colour(theme, drop.q);
-      const [px, py] = view.toScreen(drop.at);
-      if (drop.path) {
-        const { t, x } = drop.path;
-        const ahead = drop.state === "held" || drop.state === "waiting";
+    for (const particle of this.items) {
+      const tint = particle.q < 0 ? theme.ink : colour(theme, particle.q);
+      const [px, py] = view.toScreen(particle.at);
+      if (particle.path) {
+        const { t, x } = particle.path;
+        const ahead = particle.state === "held" || particle.state === "waiting";
         ctx.beginPath();
         x.forEach((p, i) => {
-          if (!ahead && t[i] - t[0] > drop.clock) return;
+          if (!ahead && t[i] - t[0] > particle.clock) return;
           ctx.lineTo(...view.toScreen(p));
         });
         if (!ahead) ctx.lineTo(px, py);
@@ -104,39 +104,39 @@ export class Drops extends EventTarget {
         ctx.setLineDash([]);
         ctx.globalAlpha = 1;
       }
-      if (drop.ring > 0) {
+      if (particle.ring > 0) {
         ctx.beginPath();
-        ctx.arc(px, py, 8 + 26 * (1 - drop.ring), 0, 2 * Math.PI);
+        ctx.arc(px, py, 8 + 26 * (1 - particle.ring), 0, 2 * Math.PI);
         ctx.lineWidth = 2;
-        ctx.globalAlpha = drop.ring;
+        ctx.globalAlpha = particle.ring;
         ctx.strokeStyle = tint;
         ctx.stroke();
         ctx.globalAlpha = 1;
       }
       ctx.beginPath();
-      ctx.arc(px, py, drop.state === "held" ? 10 : 7, 0, 2 * Math.PI);
+      ctx.arc(px, py, particle.state === "held" ? 10 : 7, 0, 2 * Math.PI);
       ctx.fillStyle = tint;
       ctx.fill();
       ctx.lineWidth = 2;
       ctx.strokeStyle = theme.paper;
       ctx.stroke();
       ctx.beginPath();
-      ctx.arc(px, py, drop.state === "held" ? 11.5 : 8.5, 0, 2 * Math.PI);
+      ctx.arc(px, py, particle.state === "held" ? 11.5 : 8.5, 0, 2 * Math.PI);
       ctx.lineWidth = 1.2;
       ctx.strokeStyle = theme.ink;
       ctx.stroke();
-      if (drop.state === "running" && drop.rate > 1.05) {
+      if (particle.state === "running" && particle.rate > 1.05) {
         ctx.font = "600 12px system-ui, sans-serif";
         ctx.textAlign = "left";
         ctx.fillStyle = theme.ink;
-        ctx.fillText(`× ${drop.rate.toFixed(drop.rate < 3 ? 1 : 0)}`, px + 14, py + 4);
+        ctx.fillText(`× ${particle.rate.toFixed(particle.rate < 3 ? 1 : 0)}`, px + 14, py + 4);
       }
     }
   }
 
-  #ask(drop) {
-    drop.asking = true;
-    this.dispatchEvent(new CustomEvent("ask", { detail: drop }));
+  #ask(particle) {
+    particle.asking = true;
+    this.dispatchEvent(new CustomEvent("ask", { detail: particle }));
   }
 }
 

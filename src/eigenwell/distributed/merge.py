@@ -1,4 +1,4 @@
-"""Crumbs: short chains that lie on a longer one, found from the neighbours of their samples alone."""
+"""Merge crumbs, short chains that lie on a longer one, into it. The neighbours of their samples alone tell."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..paths.fragments import AROUND, crumbs, hosts, tolerance, within_reach
 from ..paths.kinematics import Kinematics
-from .folder import Products, fetch
-from .survey import load_cells
+from .scan import load_cells
+from .store import Products, fetch
 
 
 def rows_of_cell(folder: Path, name: str, cell: int) -> tuple[IntArray, FloatArray]:
@@ -51,8 +51,8 @@ def look_around(
     return Products(arrays={"near": np.column_stack([mine[place], chain[sample], distance])})
 
 
-def absorb(folder: Path, *, names: Sequence[str]) -> Products:
-    """The chain that takes up each chain, itself where none does."""
+def merge(folder: Path, *, names: Sequence[str]) -> Products:
+    """The chain that each chain is merged into, itself where there is none."""
     crumb = np.concatenate([fetch(folder, "sweep", name, "rows") for name in names])
     near = np.concatenate([fetch(folder, "around", name, "near") for name in names])
     near = near[np.lexsort((near[:, 2], near[:, 0]))]

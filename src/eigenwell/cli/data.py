@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import say
 from .options import Debug, Every, Files, Json, Position, Seed, Time, TimeStep, Trajectory, Velocity, read
+from .output import cautions, command, note, print_json, table
 
 if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
     app.command()(convert)
 
 
-@say.command
+@command
 def datasets(
     name: Annotated[
         str | None,
@@ -39,14 +39,10 @@ def datasets(
     if name is None:
         rows = _catalogue()
         if as_json:
-            say.print_json(
-                [dict(zip(("name", "dimension", "attractors", "samples"), row, strict=True)) for row in rows]
-            )
+            print_json([dict(zip(("name", "dimension", "attractors", "samples"), row, strict=True)) for row in rows])
         else:
-            say.table(("name", "dimension", "attractors", "samples"), [tuple(map(str, row)) for row in rows])
-            say.note(
-                "Write one with: eigenwell datasets NAME -o FILE. Shapes: eigenwell datasets lasa:Angle -o angle.csv"
-            )
+            table(("name", "dimension", "attractors", "samples"), [tuple(map(str, row)) for row in rows])
+            note("Write one with: eigenwell datasets NAME -o FILE. Shapes: eigenwell datasets lasa:Angle -o angle.csv")
         return
     demos = sample(name, seed)
     demos = demos.shuffled(seed) if shuffle else demos
@@ -55,7 +51,7 @@ def datasets(
     _described(demos, None if output is None else output, as_json)
 
 
-@say.command
+@command
 def convert(
     file: Files,
     output: Annotated[
@@ -121,7 +117,7 @@ def _catalogue() -> list[tuple[str, int, int, int]]:
 
 def _described(demos: Demonstrations, output: Path | None, as_json: bool) -> None:
     if as_json:
-        say.print_json(
+        print_json(
             {
                 "file": None if output is None else str(output),
                 "n_samples": demos.n_samples,
@@ -133,4 +129,4 @@ def _described(demos: Demonstrations, output: Path | None, as_json: bool) -> Non
         return
     kind = "unordered samples" if demos.n_trajectories is None else f"{demos.n_trajectories} trajectories"
     typer.echo(f"{'' if output is None else f'{output}: '}{demos.n_samples} samples in {demos.dimension}-D, {kind}")
-    say.cautions(demos.warnings)
+    cautions(demos.warnings)

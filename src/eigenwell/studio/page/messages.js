@@ -1,19 +1,19 @@
-// What the server says, and what the page makes of it. Its words are only ever set as text.
+// Messages from the server, one handler for each kind. What they say is only ever set as text, never as markup.
 
 import { write } from "./answer.js";
 import { wholeStrokes } from "./drawing.js";
 import { fieldOf } from "./field.js";
-import { hint, hush, notify, say } from "./speech.js";
+import { announce, dismiss, hint, notify } from "./notify.js";
 import { mark } from "./studio.js";
 import { follow, ownAddress } from "./takeaway.js";
 
 const $ = (id) => document.getElementById(id);
 const AT_HOME = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
-export function hear(studio, menu) {
-  const { link, canvas, drawing, drops, learning, settings, answer } = studio;
+export function handleMessages(studio, menu) {
+  const { link, canvas, drawing, particles, learning, settings, answer } = studio;
 
-  const heard = {
+  const handlers = {
     hello({ version, limits, presets }) {
       studio.limits = limits ?? null;
       // The server has set a cookie: a token is better not left in the address.
@@ -21,7 +21,7 @@ export function hear(studio, menu) {
       menu.fill(Array.isArray(presets) ? presets : []);
       write("about", version ? `eigenwell ${version}${AT_HOME ? ". Nothing you draw leaves this computer." : ""}` : "");
       mark.readyMs ??= performance.now().toFixed(0);
-      hush(); // of a connection that is back
+      dismiss(); // of a connection that is back
       if (drawing.strokes.length || studio.rev) studio.publish(false);
     },
 
@@ -56,18 +56,18 @@ export function hear(studio, menu) {
       }
       Object.assign(studio, { field, fieldRev: message.rev });
       canvas.flow.set(field);
-      drops.clear();
-      hush();
+      particles.clear();
+      dismiss();
       learning.certify(message.certificate, fresh(message.warnings, studio.found?.warnings));
       canvas.repaint("backdrop", "flow", "paper");
       canvas.afterPaint(() => { mark.learnMs = (performance.now() - studio.learnAt).toFixed(0); });
-      say("The field is learned.");
+      announce("The field is learned.");
       // On a phone the button that was pressed is a screen below what it made.
       $("stage").scrollIntoView({ block: "nearest", behavior: canvas.still ? "auto" : "smooth" });
     },
 
     path(message) {
-      drops.follow(message);
+      particles.follow(message);
       canvas.repaint("paper");
     },
 
@@ -79,7 +79,7 @@ export function hear(studio, menu) {
       }
       drawing.replace(whole);
       if (scale?.note) hint(scale.note, 9000);
-      say(`${name ?? "File"} opened: ${whole.length} strokes`);
+      announce(`${name ?? "File"} opened: ${whole.length} strokes`);
     },
 
     file({ url, name }) {
@@ -97,7 +97,7 @@ export function hear(studio, menu) {
       }
       if (about === "learn") learning.stop();
       if (about === "simulate") {
-        drops.failed(id);
+        particles.failed(id);
         canvas.repaint("paper");
       }
       notify(String(message));
@@ -105,7 +105,7 @@ export function hear(studio, menu) {
   };
 
   link.addEventListener("message", ({ detail }) => {
-    if (Object.hasOwn(heard, detail.type)) heard[detail.type](detail);
+    if (Object.hasOwn(handlers, detail.type)) handlers[detail.type](detail);
     studio.tell();
   });
 }

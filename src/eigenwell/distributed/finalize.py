@@ -1,4 +1,4 @@
-"""From laid paths to the answer: sub-dynamics, their spectra and attractors, and a label for every row of the input."""
+"""From assembled paths to the result: sub-dynamics, their spectra and attractors, and a label for every row of the input."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..graphs import Clique
 from ..identification import canonical_order, eigenpairs_for, sub_dynamics
 from ..paths.grading import PathEnds, grade_paths
 from ..spectral import ExactMasses
-from .folder import Products, fetch
 from .inputs import Part, arrow
+from .store import Products, fetch
 
-BATCH = 200_000
-"""Samples of sub-dynamics that share a task."""
+SAMPLES_PER_TASK = 200_000
+"""Samples of the sub-dynamics that one task solves, about."""
 
 
 def grade(
     folder: Path, *, names: Sequence[str], resolution: float, radius: float, extent: float, trusted_ends: bool
 ) -> Products:
     """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
-    tables = [np.array(fetch(folder, "lay", name, "paths")) for name in names]
+    tables = [np.array(fetch(folder, "assemble", name, "paths")) for name in names]
     bucket = np.repeat(np.arange(len(tables)), [len(t) for t in tables])
     begin = np.concatenate([np.cumsum(t[:, 1]) - t[:, 1] for t in tables]).astype(np.intp)
     table = np.concatenate(tables)
@@ -47,7 +47,7 @@ def grade(
     samples = np.bincount(group[group >= 0], weights=length[group >= 0]).astype(np.intp)
     reading = {k: v for k, v in asdict(graded.grouping).items() if k != "group"}
     return Products(
-        # Paths as they were laid, by what they were called then (`key`); the order of the result is `order`.
+        # Paths in the order of their names in earlier stages (`key`); the order of the result is `order`.
         arrays={
             "key": table[:, 0].astype(np.intp),
             "label": group,
@@ -90,8 +90,8 @@ def _path_table(
 
 
 def batches(samples: Sequence[int]) -> list[list[int]]:
-    """Sub-dynamics in runs of about BATCH samples."""
-    run = (np.cumsum(samples) - 1) // BATCH
+    """Sub-dynamics in runs of about SAMPLES_PER_TASK samples."""
+    run = (np.cumsum(samples) - 1) // SAMPLES_PER_TASK
     return [np.flatnonzero(run == k).tolist() for k in np.unique(run)]
 
 
@@ -105,7 +105,7 @@ def read_paths(
     mine = np.array(order[slice(*np.searchsorted(sorted_labels, [q, q + 1]))])
     parts = []
     for k in mine.tolist():
-        rows = fetch(folder, "lay", names[int(bucket[k])], "rows")
+        rows = fetch(folder, "assemble", names[int(bucket[k])], "rows")
         parts.append(rows[int(begin[k]) : int(begin[k]) + int(length[k])])
     rows = np.concatenate(parts)
     d = rows.shape[1] // 2
@@ -142,8 +142,8 @@ def label(folder: Path, *, part: Part, names: Sequence[str]) -> Products:
     path = np.full(part.rows, -1, dtype=np.intp)
     position = np.full(part.rows, -1, dtype=np.intp)
     for name in names:
-        bounds = fetch(folder, "lay", name, "bounds")
-        rows = fetch(folder, "lay", name, "back")[int(bounds[part.index]) : int(bounds[part.index + 1])]
+        bounds = fetch(folder, "assemble", name, "bounds")
+        rows = fetch(folder, "assemble", name, "back")[int(bounds[part.index]) : int(bounds[part.index + 1])]
         at = rows[:, 0] - part.offset
         path[at], position[at] = np.searchsorted(keys, rows[:, 1]), rows[:, 2]
     assert (path >= 0).all()

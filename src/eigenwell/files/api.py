@@ -1,4 +1,4 @@
-"""The front door: whatever the user has, as Demonstrations."""
+"""Read files of any format as Demonstrations, and write them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
-from .clock import seconds
+from .atomic import replacing
 from .errors import EmptyFile, FileError, MissingFile, UnknownColumns, UnknownFormat, UnreadableFile
 from .mat import Mat
 from .npz import Npz
 from .parquet import Parquet, is_lerobot, read_lerobot
 from .recording import Format, Recording, Wanted
-from .replacing import replacing
 from .text import Text
+from .time_units import seconds
 
 FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat())
 

@@ -1,4 +1,4 @@
-"""Sockets, time limits and the way out: uvicorn as the studio needs it."""
+"""Serve the studio with uvicorn: sockets, time limits, shutdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from .gate import Gate, is_loopback
+from .access import AccessRules, is_loopback
 from .protocol import MESSAGE_BYTES
 from .server import Studio
 
@@ -22,7 +22,7 @@ The next ones are closed, so that they cannot use up the file descriptors."""
 
 
 class PromptProtocol(H11Protocol):
-    """HTTP for clients that get to the point."""
+    """HTTP that closes connections whose first request does not come."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -44,7 +44,7 @@ class PromptProtocol(H11Protocol):
 
 
 class Announcing(uvicorn.Server):
-    """Says when it answers."""
+    """Calls `ready` once it answers."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -56,13 +56,13 @@ class Announcing(uvicorn.Server):
             self._ready()
 
 
-def listen(host: str, port: int, token: str | None, ready: Callable[[str], None]) -> None:
-    """Listen until Ctrl-C. `ready` gets the address to open, once the server answers."""
+def serve(host: str, port: int, token: str | None, ready: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C. `ready` gets the address to open, once the server answers."""
     bound = bind(host, port)
     number = bound.getsockname()[1]
-    gate = Gate(host, number, token)
+    rules = AccessRules(host, number, token)
     config = uvicorn.Config(
-        Studio(gate).app(),
+        Studio(rules).app(),
         http=PromptProtocol,
         log_level="error",  # what clients do wrong is told to them, and not to the terminal
         access_log=False,

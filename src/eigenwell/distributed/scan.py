@@ -1,6 +1,6 @@
-"""First look at every part: how much, where, and the samples that are asked for the time step.
+"""Scan every part once: how many samples, where, and those from which the time step is measured.
 
-Which samples are asked is decided by a hash of their values (`paths.hashing`), so that every partitioning asks the
+Which samples these are is decided by a hash of their values (`paths.hashing`), so that every partitioning takes the
 same ones as a single machine does.
 """
 
@@ -21,9 +21,9 @@ from ..paths.builders import check_places
 from ..paths.hashing import sample_hash, share, smallest
 from ..paths.successors import ASKED, NEIGHBOURS, common_time_step
 from .cells import Cells
-from .folder import Products, fetch
 from .inputs import Part, read_part
 from .moments import Moments
+from .store import Products, fetch
 
 # Samples that draw a cell's borders: shares come out even to five percent.
 PER_CELL = 400
@@ -32,7 +32,7 @@ FEWEST = 20_000
 PLACES = 64
 
 
-def survey(folder: Path, *, part: Part, columns: Columns, drawn: float) -> Products:
+def scan(folder: Path, *, part: Part, columns: Columns, drawn: float) -> Products:
     """Counts, bounds and moments of a part; the samples with the smallest hashes; a share of the positions."""
     rows = read_part(part, columns)
     x, v = rows.x, rows.v if rows.v is not None else np.ones_like(rows.x)
@@ -69,11 +69,11 @@ def places(x: FloatArray) -> int:
 
 def plan(folder: Path, *, names: Sequence[str], count: int) -> Products:
     """The samples asked among all parts, and the cells."""
-    asked = np.concatenate([fetch(folder, "survey", name, "asked") for name in names])
+    asked = np.concatenate([fetch(folder, "scan", name, "asked") for name in names])
     d = asked.shape[1] // 2
     hashes = sample_hash(asked[:, :d], asked[:, d:])
     asked = asked[_distinct(hashes, np.argsort(hashes, kind="stable"))[:ASKED]]
-    drawn = np.concatenate([fetch(folder, "survey", name, "drawn") for name in names])
+    drawn = np.concatenate([fetch(folder, "scan", name, "drawn") for name in names])
     cells = Cells.of(drawn[np.lexsort(drawn.T)], count)
     return Products(arrays={"asked": asked} | cells_as_arrays(cells))
 
@@ -151,12 +151,12 @@ def time_step(folder: Path, *, names: Sequence[str]) -> Products:
 
 
 def nothing_more(folder: Path) -> Products:
-    """A note that something was found out."""
+    """Leaves a record of the task and nothing else."""
     return Products()
 
 
 def check(summaries: Sequence[dict[str, Any]], dimension: int, velocities: bool) -> tuple[Caution, ...]:
-    """What a single machine checks at its door, from what the survey tells; repeated samples are counted later."""
+    """What `Demonstrations` checks on a single machine, from the summaries of the scan; repeats are counted later."""
     filled = [s for s in summaries if s["low"] is not None]
     total = sum(s["moments"]["count"] for s in filled)
     check_tall((total, dimension))

@@ -4,7 +4,7 @@ import { wholeStrokes } from "./drawing.js";
 
 const KEY = "eigenwell-studio";
 
-export function recall() {
+export function restore() {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? "{}");
     const sane = kept !== null && typeof kept === "object" && !Array.isArray(kept) ? kept : {};
@@ -15,8 +15,8 @@ export function recall() {
   }
 }
 
-/** True when kept; false when the browser would not. */
-export function keep(strokes, choices) {
+/** True when stored; false when the browser refused. */
+export function save(strokes, choices) {
   try {
     localStorage.setItem(KEY, JSON.stringify({ strokes: strokes.map(({ t, x }) => ({ t, x })), choices }));
     return true;

@@ -1,4 +1,4 @@
-"""What commands say, and how they fail: one line, one exit code."""
+"""What commands print, and how they fail: one line, one exit code."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _code(error: Exception) -> int:
 def _line(error: Exception, code: int) -> str:
     said = " ".join(str(error).split())
     if isinstance(error, ModuleNotFoundError) and "pip install" not in said:
-        said = f"{said}. Install everything with: pip install 'eigenwell[all]'"
+        said = f'{said}. Install everything with: pip install "eigenwell[all]"'
     if isinstance(error, MemoryError):
         said = "The data do not fit in memory; read fewer samples with --every."
     if code == INTERNAL:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import say
 from .options import Debug, Every, Files, Json, Position, Seed, Time, TimeStep, Trajectory, Velocity, read
+from .output import IN_DOUBT, cautions, command, interactive, note, print_json, progress, table
 
 if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
     app.command()(report)
 
 
-@say.command
+@command
 def identify(
     file: Files,
     position: Position = None,
@@ -38,9 +38,7 @@ def identify(
     labels: Annotated[
         Path | None, typer.Option("--labels", metavar="FILE", help="Write one label per sample to this text file.")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help=f"Exit with {say.IN_DOUBT} when there are warnings.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help=f"Exit with {IN_DOUBT} when there are warnings.")] = False,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -80,11 +78,11 @@ def identify(
         with replacing(labels) as temporary:
             temporary.write_text("\n".join(map(str, found.labels.tolist())) + "\n", encoding="utf-8")
     if as_json:
-        say.print_json(_answer(demos, found))
+        print_json(_answer(demos, found))
     else:
         show(demos, found)
     if strict and found.warnings:
-        raise typer.Exit(say.IN_DOUBT)
+        raise typer.Exit(IN_DOUBT)
 
 
 def _on_cluster(
@@ -97,8 +95,8 @@ def _on_cluster(
     as_json: bool,
 ) -> None:
     """identify on Dask: the answer is printed, everything that has a row per sample stays in the folder."""
+    from ..errors import missing_extra
     from ..files import replacing
-    from ..files.errors import missing_extra
 
     try:
         from distributed import Client, LocalCluster
@@ -112,7 +110,7 @@ def _on_cluster(
             address = stack.enter_context(local(processes=True, threads_per_worker=1, dashboard_address="127.0.0.1:0"))
         client = stack.enter_context(Client(address))  # type: ignore[no-untyped-call]
         if client.dashboard_link:
-            say.note(f"dashboard: {client.dashboard_link}")
+            note(f"dashboard: {client.dashboard_link}")
         tell = stack.enter_context(_stages())
         found = distributed.identify([str(f) for f in files], out=out, client=client, progress=tell, **columns)
     if labels is not None:
@@ -120,7 +118,7 @@ def _on_cluster(
             for k in range(len(found.partitions)):
                 handle.write("\n".join(map(str, found.labels(k).tolist())) + "\n")
     if as_json:
-        say.print_json(
+        print_json(
             {
                 "n_attractors": found.n_attractors,
                 "attractors": found.attractors,
@@ -138,10 +136,10 @@ def _on_cluster(
         extents = found.high - found.low
         _headline(found.n_attractors, found.confidence)
         _places(found.attractors, found.uncertainty, extents, found.paths_per_attractor, found.samples_per_attractor)
-        say.cautions(found.warnings)
-        say.note(f"labels, paths and embeddings: {found.folder}")
+        cautions(found.warnings)
+        note(f"labels, paths and embeddings: {found.folder}")
     if strict and found.warnings:
-        raise typer.Exit(say.IN_DOUBT)
+        raise typer.Exit(IN_DOUBT)
 
 
 @contextmanager
@@ -165,7 +163,7 @@ def _stages() -> Iterator[Callable[[str, int, int], None] | None]:
         yield tell
 
 
-@say.command
+@command
 def report(
     file: Files,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="HTML page to write.")],
@@ -196,12 +194,12 @@ def report(
         field = _learned(demos, found)
     _write_report(output, demos, found, field, title=", ".join(p.name for p in file))
     if as_json:
-        say.print_json({"page": str(output), "bytes": output.stat().st_size, "n_attractors": found.n_attractors})
+        print_json({"page": str(output), "bytes": output.stat().st_size, "n_attractors": found.n_attractors})
     else:
         typer.echo(f"{output}: {found.n_attractors} attractors, {output.stat().st_size / 1e6:.1f} MB")
 
 
-@say.command
+@command
 def demo(
     system: Annotated[str, typer.Argument(help="A known system; `eigenwell datasets` lists them.")] = "duffing",
     seed: Seed = 0,
@@ -216,7 +214,7 @@ def demo(
     import numpy as np
 
     from ..identification import identify as find
-    from .about_data import sample
+    from .data import sample
 
     demos = sample(system, seed).shuffled(seed)
     found = find(demos)
@@ -242,21 +240,21 @@ def demo(
         if not as_json:
             typer.echo(f"report: {output}")
     if as_json:
-        say.print_json(answer)
+        print_json(answer)
 
 
 def _learned(demos: Demonstrations, found: Identification) -> Any:
     from ..learning import learn
 
-    with say.progress("Learning") as tell:
+    with progress("Learning") as tell:
         return learn(demos, found, callback=tell)
 
 
 def _write_report(output: Path, demos: Demonstrations, found: Identification, field: Any, title: str) -> None:
     from ..report import write_report
 
-    command = " ".join(["eigenwell", *sys.argv[1:]])
-    write_report(output, demos, found, field, title=title, command=command)
+    typed = " ".join(["eigenwell", *sys.argv[1:]])
+    write_report(output, demos, found, field, title=title, command=typed)
 
 
 def _answer(demos: Demonstrations, found: Identification) -> dict[str, Any]:
@@ -280,14 +278,14 @@ def show(demos: Demonstrations, found: Identification) -> None:
     paths = [len(found.paths(q)) for q in range(found.n_attractors)]
     samples = [int((found.labels == q).sum()) for q in range(found.n_attractors)]
     _places(found.attractors, found.uncertainty, demos.x.max(axis=0) - demos.x.min(axis=0), paths, samples)
-    say.cautions(found.warnings)
+    cautions(found.warnings)
 
 
 def _headline(count: int, confidence: float) -> None:
     from ..report.wording import surety
 
     word = "attractor" if count == 1 else "attractors"
-    typer.secho(f"{count} {word}, confidence {confidence:.2f} ({surety(confidence)})", bold=say.interactive())
+    typer.secho(f"{count} {word}, confidence {confidence:.2f} ({surety(confidence)})", bold=interactive())
 
 
 def _places(places: Any, errors: Any, extents: Any, paths: Iterable[int], samples: Iterable[int]) -> None:
@@ -298,4 +296,4 @@ def _places(places: Any, errors: Any, extents: Any, paths: Iterable[int], sample
         shown = ", ".join(quantity(*one) for one in zip(place[:4], error[:4], extents[:4], strict=True))
         more = f", … ({len(place)} coordinates)" if len(place) > 4 else ""
         rows.append((str(q), shown + more, str(n_paths), str(n_samples)))
-    say.table(("#", "attractor", "paths", "samples"), rows, numbers_from=2)
+    table(("#", "attractor", "paths", "samples"), rows, numbers_from=2)

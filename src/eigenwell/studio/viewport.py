@@ -1,4 +1,4 @@
-"""Other people's data on the canvas: thinned, shifted and scaled into view, and said so."""
+"""Data from files and presets on the canvas: thinned, shifted and scaled into view, with a note on what was done."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST = 20.0
 """Seconds. Slower motions are sped up, so that one can watch a particle arrive."""
 
 
-def placed(
+def fit_to_view(
     xs: Sequence[FloatArray], ts: Sequence[FloatArray], longest: float = LONGEST, widest: float = WIDEST
 ) -> dict[str, Any]:
     """Strokes for the page from trajectories and their times, with a note on what was changed.

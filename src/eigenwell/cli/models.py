@@ -1,4 +1,4 @@
-"""learn, predict, simulate, certify, export: a field, what it says and how it leaves."""
+"""learn, predict, simulate, certify, export: make, ask, check and export a field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import say
 from .options import (
     Debug,
     Every,
@@ -23,6 +22,7 @@ from .options import (
     read,
     states,
 )
+from .output import IN_DOUBT, cautions, command, interactive, print_json, progress, table
 
 if TYPE_CHECKING:
     from .._types import FloatArray
@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
         app.command()(function)
 
 
-@say.command
+@command
 def learn(
     file: Files,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Folder to save the model in.")],
@@ -56,13 +56,13 @@ def learn(
 
     demos = read(file, position, velocity, time, trajectory, dt, every)
     found = identify(demos)
-    with say.progress("Learning") as tell:
+    with progress("Learning") as tell:
         recipe = None if steps is None else Recipe(steps=steps)
         field = fit(demos, found, recipe=recipe, seed=seed, callback=tell)
     save(field, output)
     if as_json:
         doubts = [{"name": c.name, "message": c.message} for c in field.warnings]
-        say.print_json(
+        print_json(
             {
                 "model": str(output),
                 "n_attractors": field.n_attractors,
@@ -73,10 +73,10 @@ def learn(
         return
     word = "attractor" if field.n_attractors == 1 else "attractors"
     typer.echo(f"{output}: a field in {field.dimension}-D, stable at {field.n_attractors} {word}")
-    say.cautions(field.warnings)
+    cautions(field.warnings)
 
 
-@say.command
+@command
 def predict(
     model: Model,
     at: Annotated[list[str] | None, typer.Option("--at", metavar="x,y", help="A state; may be repeated.")] = None,
@@ -92,7 +92,7 @@ def predict(
     field = _load(model)
     v, basin, far = field.predict(x), field.basin(x), field.far(x)
     if as_json:
-        say.print_json({"states": x, "velocities": v, "basin": basin, "far_from_data": far})
+        print_json({"states": x, "velocities": v, "basin": basin, "far_from_data": far})
         return
     d = x.shape[1]
     headings = (*(f"x{i + 1}" for i in range(d)), *(f"v{i + 1}" for i in range(d)), "attractor", "far")
@@ -100,10 +100,10 @@ def predict(
         (*map(_number, a), *map(_number, b), str(int(q)), "yes" if f else "no")
         for a, b, q, f in zip(x, v, basin, far, strict=True)
     ]
-    say.table(headings, rows, numbers_from=0)
+    table(headings, rows, numbers_from=0)
 
 
-@say.command
+@command
 def simulate(
     model: Model,
     start: Annotated[list[str], typer.Option("--from", metavar="x,y", help="A start; may be repeated.")],
@@ -133,17 +133,17 @@ def simulate(
     attractors = field.attractors[field.basin(x0)]
     gap = np.linalg.norm(rolled[:, -1] - attractors, axis=1)
     if as_json:
-        say.print_json({"time": t, "states": rolled, "attractors": attractors, "distance_to_attractor": gap})
-    elif say.interactive() or output is not None:
+        print_json({"time": t, "states": rolled, "attractors": attractors, "distance_to_attractor": gap})
+    elif interactive() or output is not None:
         rows = [
             (*(_point(p) for p in (x[0], x[-1], a)), f"{g:.2g}")
             for x, a, g in zip(rolled, attractors, gap, strict=True)
         ]
         if output is not None:
             typer.echo(f"{output}: {len(rolled)} trajectories of {samples} samples")
-        say.table(("from", f"after {duration:g} s", "attractor", "distance"), rows, numbers_from=3)
+        table(("from", f"after {duration:g} s", "attractor", "distance"), rows, numbers_from=3)
     else:
-        say.table(
+        table(
             ("trajectory", "time_s", *(f"x{i + 1}" for i in range(rolled.shape[2]))),
             (
                 (str(k), repr(float(s)), *(repr(float(c)) for c in x))
@@ -153,7 +153,7 @@ def simulate(
         )
 
 
-@say.command
+@command
 def certify(
     model: Model,
     samples: Annotated[
@@ -167,7 +167,7 @@ def certify(
     certificates = _load(model).certificate(samples=samples, seed=seed)
     holds = all(c.holds for c in certificates)
     if as_json:
-        say.print_json({"holds": holds, "certificates": certificates})
+        print_json({"holds": holds, "certificates": certificates})
     else:
         rows = [
             (
@@ -181,12 +181,12 @@ def certify(
             )
             for c in certificates
         ]
-        say.table(("attractor", "|f(x*)|", "dV/dt < 0", "converged", "V falls", "singular values of J", "holds"), rows)
+        table(("attractor", "|f(x*)|", "dV/dt < 0", "converged", "V falls", "singular values of J", "holds"), rows)
     if not holds:
-        raise typer.Exit(say.IN_DOUBT)
+        raise typer.Exit(IN_DOUBT)
 
 
-@say.command
+@command
 def export(
     model: Model,
     onnx: Annotated[Path | None, typer.Option("--onnx", metavar="FILE", help="Write an ONNX graph.")] = None,
@@ -210,11 +210,11 @@ def export(
         assert c is not None
         output, parity = c, export_c(field, c)
     if as_json:
-        say.print_json({"file": str(output), "parity": parity})
+        print_json({"file": str(output), "parity": parity})
     else:
         typer.echo(f"{output}: {parity}")
     if not parity.proved:
-        raise typer.Exit(say.IN_DOUBT)
+        raise typer.Exit(IN_DOUBT)
 
 
 def _load(model: Path) -> Any:
@@ -236,7 +236,7 @@ def _states(at: list[str] | None, file: Path | None, position: str | None, optio
 
 
 def _number(value: Any) -> str:
-    return f"{value:.4g}" if say.interactive() else repr(float(value))
+    return f"{value:.4g}" if interactive() else repr(float(value))
 
 
 def _point(point: Any) -> str:

@@ -1,4 +1,4 @@
-"""The work folder: what tasks leave for each other, whole or not at all, and checked before it is used again.
+"""The store of a run, a folder: what tasks leave for each other, whole or not at all, checked before it is used again.
 
 A task of a stage leaves arrays `work/<stage>/<task>.<name>.npy`, tables anywhere in the folder, and at last a record
 `work/<stage>/<task>.json` with the size and checksum of each. What has no record that fits was never finished.
@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import EigenwellError
+
 CHUNK = 1 << 22
 """Bytes checked at once."""
 
 
-class StageFileLost(Exception):
+class StageFileLost(EigenwellError):
     """A file that a stage has left is gone or is not whole any more; the stage has to make it again."""
 
 

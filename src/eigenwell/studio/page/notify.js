@@ -1,4 +1,4 @@
-// What the page says: to everybody, to screen readers, and in passing.
+// Notices, announcements for screen readers, and passing hints.
 
 import { write } from "./answer.js";
 
@@ -12,10 +12,10 @@ export function notify(message) {
   $("notice").hidden = false;
 }
 
-export function hush() { $("notice").hidden = true; }
+export function dismiss() { $("notice").hidden = true; }
 
 /** For those who listen instead of looking. */
-export function say(message) { write("said", message); }
+export function announce(message) { write("said", message); }
 
 /** A line above the tools that goes by itself. */
 export function hint(words, time) {

@@ -1,4 +1,4 @@
-"""Whole paths: each in one task, in order of time, with what the grouping of their ends asks about them."""
+"""Assemble whole paths, each in one task and in order of time, with what the grouping of their ends needs to know."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..paths.builders import whole_enough
 from ..paths.fragments import along
 from ..paths.grading import end_pace, is_orbit
-from .folder import Products, fetch
+from .store import Products, fetch
 
 
-def layout(folder: Path, *, absorbed: bool, per_bucket: int) -> Products:
-    """Which chains make up which path, and which paths are laid in one task: those that end near each other.
+def layout(folder: Path, *, merged: bool, per_bucket: int) -> Products:
+    """Which chains make up which path, and which paths are assembled in one task: those that end near each other.
 
-    Paths are numbered as on a single machine, by the chain that took the others up.
+    Paths are numbered as on a single machine, by the chain that the others were merged into.
     """
     lengths = np.array(fetch(folder, "stitch", "stitch", "lengths"))
-    host = np.array(fetch(folder, "absorb", "absorb", "host")) if absorbed else np.arange(len(lengths))
+    host = np.array(fetch(folder, "merge", "merge", "host")) if merged else np.arange(len(lengths))
     owners, path = np.unique(host, return_inverse=True)
     path = path.reshape(-1)
     samples = np.bincount(path, weights=lengths).astype(np.intp)
@@ -41,7 +41,7 @@ def layout(folder: Path, *, absorbed: bool, per_bucket: int) -> Products:
 
 
 @dataclass(frozen=True, eq=False)
-class Laid:
+class PathRows:
     """Samples path after path: id, the id of the sample each repeats (or its own), place along the path, x and v."""
 
     path: IntArray
@@ -51,11 +51,11 @@ class Laid:
     x: FloatArray
     v: FloatArray
 
-    def take(self, order: IntArray) -> Laid:
-        return Laid(*(getattr(self, name)[order] for name in ("path", "ids", "first", "key", "x", "v")))
+    def take(self, order: IntArray) -> PathRows:
+        return PathRows(*(getattr(self, name)[order] for name in ("path", "ids", "first", "key", "x", "v")))
 
 
-def lay(folder: Path, *, bucket: int, names: Sequence[str], dt: float, offsets: Sequence[int]) -> Products:
+def assemble(folder: Path, *, bucket: int, names: Sequence[str], dt: float, offsets: Sequence[int]) -> Products:
     """The paths of one bucket."""
     chain, start, length, bounds = (
         fetch(folder, "stitch", "stitch", a) for a in ("chain", "start", "length", "bounds")
@@ -91,14 +91,14 @@ def lay(folder: Path, *, bucket: int, names: Sequence[str], dt: float, offsets: 
     key = (spread(start[order], piece_length[order])).astype(np.float64)
     d = rows.shape[1] // 2
     ids = rows[:, 0].astype(np.intp)
-    laid = Laid(path[by_row], ids, ids, key, rows[:, 1 : 1 + d], rows[:, 1 + d :])
+    assembled = PathRows(path[by_row], ids, ids, key, rows[:, 1 : 1 + d], rows[:, 1 + d :])
     if is_guest.any():
-        _place_guests(laid, is_guest[by_row], dt)
+        _place_guests(assembled, is_guest[by_row], dt)
     extra = np.concatenate(again) if again else np.empty((0, 2))
     if is_guest.any() or len(extra):
-        laid = _with_repeats(laid, extra)
+        assembled = _with_repeats(assembled, extra)
     usable = fetch(folder, "layout", "layout", "usable")[np.unique(path)]
-    return finish(laid, np.asarray(usable), offsets)
+    return finish(assembled, np.asarray(usable), offsets)
 
 
 def spread(begin: IntArray, count: IntArray) -> IntArray:
@@ -106,32 +106,37 @@ def spread(begin: IntArray, count: IntArray) -> IntArray:
     return np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
 
 
-def _place_guests(laid: Laid, guest: BoolArray, dt: float) -> None:
-    for path in np.unique(laid.path[guest]):
-        mine = np.flatnonzero(laid.path == path)
+def _place_guests(assembled: PathRows, guest: BoolArray, dt: float) -> None:
+    for path in np.unique(assembled.path[guest]):
+        mine = np.flatnonzero(assembled.path == path)
         members, guests = mine[~guest[mine]], mine[guest[mine]]
-        laid.key[guests] = along(laid.x, dt * laid.v[members], guests, members)[0]
+        assembled.key[guests] = along(assembled.x, dt * assembled.v[members], guests, members)[0]
 
 
-def _with_repeats(laid: Laid, extra: FloatArray) -> Laid:
+def _with_repeats(assembled: PathRows, extra: FloatArray) -> PathRows:
     """Every repeat right behind the sample it repeats."""
     of = extra[:, 1].astype(np.intp)
-    more = laid.take(of)
-    both = Laid(
-        np.concatenate([laid.path, more.path]),
-        np.concatenate([laid.ids, extra[:, 0].astype(np.intp)]),
-        np.concatenate([laid.first, more.ids]),
-        np.concatenate([laid.key, more.key]),
-        np.concatenate([laid.x, more.x]),
-        np.concatenate([laid.v, more.v]),
+    more = assembled.take(of)
+    both = PathRows(
+        np.concatenate([assembled.path, more.path]),
+        np.concatenate([assembled.ids, extra[:, 0].astype(np.intp)]),
+        np.concatenate([assembled.first, more.ids]),
+        np.concatenate([assembled.key, more.key]),
+        np.concatenate([assembled.x, more.x]),
+        np.concatenate([assembled.v, more.v]),
     )
     return both.take(np.lexsort((both.ids, both.first, both.key, both.path)))
 
 
-def finish(laid: Laid, usable: BoolArray, offsets: Sequence[int]) -> Products:
+def finish(assembled: PathRows, usable: BoolArray, offsets: Sequence[int]) -> Products:
     """Rows in order; a table [path, rows, first id, pace, orbit, usable, start, end] of the paths; rows [id, path, position]
     in the order of the input, with `bounds` of its partitions. `usable` has an entry for every path."""
-    path, ids, x, v = laid.path, laid.ids, np.ascontiguousarray(laid.x), np.ascontiguousarray(laid.v)
+    path, ids, x, v = (
+        assembled.path,
+        assembled.ids,
+        np.ascontiguousarray(assembled.x),
+        np.ascontiguousarray(assembled.v),
+    )
     begin = np.flatnonzero(np.concatenate([[True], np.diff(path) != 0]))
     end = np.append(begin[1:], len(path))
     spans = list(zip(begin.tolist(), end.tolist(), strict=True))
@@ -156,5 +161,5 @@ def finish(laid: Laid, usable: BoolArray, offsets: Sequence[int]) -> Products:
             "back": np.column_stack([ids, path, position])[back],
             "bounds": np.searchsorted(ids[back], offsets),
         },
-        summary={"paths": len(table), "samples": len(path), "repeats": int((laid.ids != laid.first).sum())},
+        summary={"paths": len(table), "samples": len(path), "repeats": int((assembled.ids != assembled.first).sum())},
     )

@@ -1,4 +1,4 @@
-"""Files into the studio and out of it. Names are the studio's own; a client's name is never part of a path."""
+"""Uploads and downloads: files into the studio and out of it. A client's file name is never part of a path."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
 from ..fields import MultiAttractorField
 from ..identification import identify
-from .finding import Found
-from .placing import placed
+from .finding import DrawnResult
+from .viewport import fit_to_view
 
 LARGEST_ZIP = 64 * 2**20
 """Bytes in an unpacked .npz; a recording of a drawing has thousands of rows, and this holds millions."""
@@ -41,7 +41,7 @@ def read(suffix: str, data: bytes) -> dict[str, Any]:
             f"Expected positions in 2 dimensions, got {demos.dimension}. Use `eigenwell identify` on this file."
         )
     xs, ts, note = _trajectories(demos)
-    answer = {"name": f"{suffix[1:].upper()} file"} | placed(xs, ts)
+    answer = {"name": f"{suffix[1:].upper()} file"} | fit_to_view(xs, ts)
     if note:
         answer["scale"]["note"] = f"{note} {answer['scale']['note']}".strip()
     return answer
@@ -82,7 +82,7 @@ def _travelled(x: FloatArray, v: FloatArray) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(np.maximum(step, 1e-6))])
 
 
-def write(result: Found, field: MultiAttractorField | None, what: str) -> tuple[str, str, bytes]:
+def write(result: DrawnResult, field: MultiAttractorField | None, what: str) -> tuple[str, str, bytes]:
     """Name, media type and content of a file to take away."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,4 +1,4 @@
-"""Answers in plain words: why so many attractors, what the certificate says, and the Python lines that do the same."""
+"""Sentences for the page: why so many attractors, what the certificate says, and the Python lines that do the same."""
 
 from __future__ import annotations
 

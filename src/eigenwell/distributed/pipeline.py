@@ -13,12 +13,12 @@ from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
 from ..paths.builders import resolution
 from ..paths.kinematics import MEASURED
-from . import absorbing, answering, laying, likelihood, matching, one_cell, splitting, stitching, survey, trajectories
-from .folder import put, settle
+from . import assemble, finalize, likelihood, matching, merge, one_cell, scan, splitting, stitching, trajectories
 from .inputs import Part, arrow
 from .moments import Moments
 from .result import DistributedIdentification
-from .stages import Crew, Task
+from .stages import Cluster, Task
+from .store import put, settle
 
 _BORDERS = Caution(
     "matched-in-cells",
@@ -35,8 +35,8 @@ _TIME = Caution(
 
 
 @dataclass(frozen=True)
-class Found:
-    """Where the laid paths are, and what the grouping of their ends needs besides."""
+class AssembledPaths:
+    """Where the assembled paths are, and what the grouping of their ends needs besides."""
 
     names: list[str]
     resolution: float
@@ -49,7 +49,7 @@ class Found:
 class Run:
     """`cell` is the number of samples that one task takes on."""
 
-    crew: Crew
+    cluster: Cluster
     parts: list[Part]
     columns: Columns
     cell: int
@@ -69,7 +69,7 @@ class Run:
     def per_part(self, stage: str, function: Any, **arguments: Any) -> list[dict[str, Any]]:
         shared = {"columns": self.columns} | arguments
         tasks = [Task(stage, p.name, function, {"part": p} | shared, p.about) for p in self.parts]
-        return self.crew.stage(tasks)
+        return self.cluster.stage(tasks)
 
     def whole(self) -> DistributedIdentification:
         if not self.columns.velocity and self.columns.trajectory is None:
@@ -78,58 +78,60 @@ class Run:
                 "Say which they are with velocity=... or trajectory=..."
             )
         cells = max(1, -(-self.total // self.cell))
-        drawn = max(survey.PER_CELL * cells, survey.FEWEST) / self.total
-        seen = self.per_part("survey", survey.survey, drawn=drawn)
-        warnings = self.columns.warnings + survey.check(seen, len(self.columns.position), bool(self.columns.velocity))
+        drawn = max(scan.PER_CELL * cells, scan.FEWEST) / self.total
+        seen = self.per_part("scan", scan.scan, drawn=drawn)
+        warnings = self.columns.warnings + scan.check(seen, len(self.columns.position), bool(self.columns.velocity))
         if self.columns.time is not None and self.columns.trajectory is None:
             warnings += (_TIME,)
         filled = [s for s in seen if s["low"] is not None]
         low, high = np.min([s["low"] for s in filled], axis=0), np.max([s["high"] for s in filled], axis=0)
         moments = Moments.pooled(Moments.read(s["moments"]) for s in filled)
         if self.columns.trajectory is not None:
-            laid = self._known()
+            assembled = self._known()
         elif cells == 1:
-            laid = self._in_one()
+            assembled = self._in_one()
         else:
-            survey.check_spread(seen, self.total, len(self.columns.position))
-            laid = self._in_cells(cells)
-        return self._answer(replace(laid, warnings=warnings + laid.warnings), moments, low, high)
+            scan.check_spread(seen, self.total, len(self.columns.position))
+            assembled = self._in_cells(cells)
+        return self._answer(replace(assembled, warnings=warnings + assembled.warnings), moments, low, high)
 
-    def _known(self) -> Found:
+    def _known(self) -> AssembledPaths:
         buckets = max(1, -(-self.total // self.cell))
         self.per_part("sort", trajectories.sort, buckets=buckets)
         names = [f"bucket-{b:05d}" for b in range(buckets)]
         shared = {"names": self.part_names, "offsets": self.offsets, "columns": self.columns}
-        told = self.crew.stage([Task("lay", n, trajectories.lay, {"bucket": b} | shared) for b, n in enumerate(names)])
+        told = self.cluster.stage(
+            [Task("assemble", n, trajectories.assemble, {"bucket": b} | shared) for b, n in enumerate(names)]
+        )
         names = [n for n, t in zip(names, told, strict=True) if t["paths"]]
-        typical = self.crew.one(Task("steps", "steps", trajectories.typical_step, {"names": names}))["step"]
+        typical = self.cluster.one(Task("steps", "steps", trajectories.typical_step, {"names": names}))["step"]
         warnings = trajectories.cautions(told) + _repeated(sum(t["repeats"] for t in told), self.total)
-        return Found(names, typical, True, warnings, {"cells": buckets, "way": "trajectories"})
+        return AssembledPaths(names, typical, True, warnings, {"cells": buckets, "way": "trajectories"})
 
-    def _in_one(self) -> Found:
+    def _in_one(self) -> AssembledPaths:
         name = "bucket-00000"
         arguments = {"parts": self.parts, "columns": self.columns, "offsets": self.offsets}
-        told = self.crew.one(Task("lay", name, one_cell.find_paths, arguments, "all samples"))
+        told = self.cluster.one(Task("assemble", name, one_cell.find_paths, arguments, "all samples"))
         repeats = _repeated(told["repeats"], self.total)
-        return Found([name], told["resolution"], False, repeats, {"cells": 1, "way": "one cell"})
+        return AssembledPaths([name], told["resolution"], False, repeats, {"cells": 1, "way": "one cell"})
 
-    def _in_cells(self, cells: int) -> Found:
+    def _in_cells(self, cells: int) -> AssembledPaths:
         names = self.part_names
-        in_doubt = Task("doubt", "doubt", survey.nothing_more)
-        if not self.crew.has(in_doubt):  # a run that goes on need not try again
-            self.crew.one(self._plan(cells))
-            self.per_part("neighbours", survey.neighbours)
-            dt = self.crew.one(Task("step", "step", survey.time_step, {"names": names}))["dt"]
-            laid = None if dt is None else self._beyond_doubt(cells, dt)
-            if laid is not None:
-                return laid
-            self.crew.one(in_doubt)
+        in_doubt = Task("doubt", "doubt", scan.nothing_more)
+        if not self.cluster.has(in_doubt):  # a run that goes on need not try again
+            self.cluster.one(self._plan(cells))
+            self.per_part("neighbours", scan.neighbours)
+            dt = self.cluster.one(Task("step", "step", scan.time_step, {"names": names}))["dt"]
+            assembled = None if dt is None else self._beyond_doubt(cells, dt)
+            if assembled is not None:
+                return assembled
+            self.cluster.one(in_doubt)
         return self._by_likelihood(max(cells, -(-self.total // likelihood.LARGEST_CELL)))
 
     def _plan(self, cells: int) -> Task:
-        return Task("plan", "plan", survey.plan, {"names": self.part_names, "count": cells})
+        return Task("plan", "plan", scan.plan, {"names": self.part_names, "count": cells})
 
-    def _beyond_doubt(self, cells: int, dt: float) -> Found | None:
+    def _beyond_doubt(self, cells: int, dt: float) -> AssembledPaths | None:
         """Cells that match by halfway meeting; None where one time step does not serve all samples."""
         copies = sum(s["copies"] for s in self.per_part("split", splitting.split, dt=dt))
         names = [f"cell-{c:05d}" for c in range(cells)]
@@ -137,14 +139,14 @@ class Run:
         shared = {"names": self.part_names, "dt": dt, "measured": 4 * MEASURED / self.total}
         cuts: dict[int, list[int]] = {}
         while True:
-            matched = self.crew.stage(
+            matched = self.cluster.stage(
                 [
                     Task("match", n, matching.match, {"cell": c, "cuts": cuts.get(c, [])} | shared, f"cell {c}")
                     for c, n in enumerate(names)
                 ]
             )
             arguments = {"names": names, "summaries": matched, "dt": dt, "cuts": sum(map(len, cuts.values()))}
-            told = self.crew.one(Task("stitch", "stitch", stitching.stitch, arguments))
+            told = self.cluster.one(Task("stitch", "stitch", stitching.stitch, arguments))
             if not told["common"]:
                 return None
             if not told["cuts"]:
@@ -152,72 +154,76 @@ class Run:
             for cell, sample in told["cuts"]:
                 cuts.setdefault(cell, []).append(sample)
         facts = {"cells": cells, "way": "beyond doubt", "dt": dt, "halo_copies": copies}
-        return self._lay(names, matched, told, dt, facts)
+        return self._assemble(names, matched, told, dt, facts)
 
-    def _by_likelihood(self, cells: int) -> Found:
+    def _by_likelihood(self, cells: int) -> AssembledPaths:
         """Cells with a wide halo that are matched as a single machine would; at their borders in doubt."""
-        self.crew.one(self._plan(cells))
-        self.per_part("neighbours", survey.neighbours)
-        step = self.crew.one(Task("step", "wide", likelihood.typical_step, {"names": self.part_names}))["step"]
+        self.cluster.one(self._plan(cells))
+        self.per_part("neighbours", scan.neighbours)
+        step = self.cluster.one(Task("step", "wide", likelihood.typical_step, {"names": self.part_names}))["step"]
         halo = likelihood.HALO * step
         copies = sum(s["copies"] for s in self.per_part("wide", likelihood.split_wide, halo=halo))
         names = [f"cell-{c:05d}" for c in range(cells)]
         shared = {"names": self.part_names}
-        matched = self.crew.stage(
+        matched = self.cluster.stage(
             [Task("match", n, likelihood.match_likely, {"cell": c} | shared, f"cell {c}") for c, n in enumerate(names)]
         )
         arguments = {"names": names, "summaries": matched}
-        told = self.crew.one(Task("stitch", "stitch", stitching.stitch_likely, arguments))
+        told = self.cluster.one(Task("stitch", "stitch", stitching.stitch_likely, arguments))
         facts = {"cells": cells, "way": "likelihood", "dt": told["dt"], "halo_copies": copies, "halo": halo}
-        laid = self._lay(names, matched, told, told["dt"], facts)
-        return replace(laid, warnings=(*laid.warnings, _BORDERS))
+        assembled = self._assemble(names, matched, told, told["dt"], facts)
+        return replace(assembled, warnings=(*assembled.warnings, _BORDERS))
 
-    def _lay(
+    def _assemble(
         self, names: list[str], matched: list[dict[str, Any]], told: dict[str, Any], dt: float, facts: dict[str, Any]
-    ) -> Found:
+    ) -> AssembledPaths:
         """Whole paths from the chains that were stitched."""
         if told["crumbs"]:
-            self._absorb(names, dt, told["scales"], max(m["fastest"] for m in matched))
-        place = self.crew.one(
-            Task("layout", "layout", laying.layout, {"absorbed": told["crumbs"], "per_bucket": self.cell})
+            self._merge(names, dt, told["scales"], max(m["fastest"] for m in matched))
+        place = self.cluster.one(
+            Task("layout", "layout", assemble.layout, {"merged": told["crumbs"], "per_bucket": self.cell})
         )
         buckets = [f"bucket-{b:05d}" for b in range(place["buckets"])]
         share = {"names": names, "dt": dt, "offsets": self.offsets}
-        self.crew.stage([Task("lay", n, laying.lay, {"bucket": b} | share) for b, n in enumerate(buckets)])
+        self.cluster.stage(
+            [Task("assemble", n, assemble.assemble, {"bucket": b} | share) for b, n in enumerate(buckets)]
+        )
         step, noise = told["scales"][:2]
         repeats = _repeated(self.total - told["samples"], self.total)
-        return Found(buckets, resolution(step, noise), False, repeats, facts)
+        return AssembledPaths(buckets, resolution(step, noise), False, repeats, facts)
 
-    def _absorb(self, names: list[str], dt: float, scales: list[float], fastest: float) -> None:
+    def _merge(self, names: list[str], dt: float, scales: list[float], fastest: float) -> None:
         shared = {"names": names, "dt": dt, "scales": scales, "fastest": fastest}
         where = [(n, {"name": n, "cell": c}) for c, n in enumerate(names)]
-        self.crew.stage([Task("sweep", n, absorbing.sweep_up, here) for n, here in where])
-        self.crew.stage([Task("around", n, absorbing.look_around, here | shared) for n, here in where])
-        self.crew.one(Task("absorb", "absorb", absorbing.absorb, {"names": names}))
+        self.cluster.stage([Task("sweep", n, merge.sweep_up, here) for n, here in where])
+        self.cluster.stage([Task("around", n, merge.look_around, here | shared) for n, here in where])
+        self.cluster.one(Task("merge", "merge", merge.merge, {"names": names}))
 
-    def _answer(self, laid: Found, moments: Moments, low: FloatArray, high: FloatArray) -> DistributedIdentification:
+    def _answer(
+        self, assembled: AssembledPaths, moments: Moments, low: FloatArray, high: FloatArray
+    ) -> DistributedIdentification:
         arguments = {
-            "names": laid.names,
-            "resolution": laid.resolution,
+            "names": assembled.names,
+            "resolution": assembled.resolution,
             "radius": float(np.sqrt(moments.variance.sum())),
             "extent": float((high - low).max()),
-            "trusted_ends": laid.trusted_ends,
+            "trusted_ends": assembled.trusted_ends,
         }
-        graded = self.crew.one(Task("grade", "grade", answering.grade, arguments))
-        shared = {"names": laid.names, "eigenpairs": graded["eigenpairs"]}
-        runs = answering.batches(graded["samples"])
-        solved = self.crew.stage(
+        graded = self.cluster.one(Task("grade", "grade", finalize.grade, arguments))
+        shared = {"names": assembled.names, "eigenpairs": graded["eigenpairs"]}
+        runs = finalize.batches(graded["samples"])
+        solved = self.cluster.stage(
             [
-                Task("solve", f"attractors-{r[0]:05d}", answering.solve, {"which": r} | shared, f"sub-dynamics {r[0]}")
+                Task("solve", f"attractors-{r[0]:05d}", finalize.solve, {"which": r} | shared, f"sub-dynamics {r[0]}")
                 for r in runs
             ]
         )
         located = [one for s in solved for one in s["located"]]
-        self.crew.stage(
-            [Task("label", p.name, answering.label, {"part": p, "names": laid.names}, p.about) for p in self.parts]
+        self.cluster.stage(
+            [Task("label", p.name, finalize.label, {"part": p, "names": assembled.names}, p.about) for p in self.parts]
         )
-        warnings = [[c.name, c.message] for c in laid.warnings] + graded["warnings"]
-        folder = self.crew.folder
+        warnings = [[c.name, c.message] for c in assembled.warnings] + graded["warnings"]
+        folder = self.cluster.folder
         self._write_attractors(located, graded)
         # The summary says that everything is there: not before it is on the disk.
         settle([*folder.glob("labels/*.parquet"), *folder.glob("embeddings/*.parquet"), folder / "paths.parquet"])
@@ -235,7 +241,7 @@ class Run:
             "warnings": warnings,
             "partitions": [f"labels/{p.name}.parquet" for p in self.parts],
             "inputs": [{"file": p.path, "rows": p.rows, "first_sample": p.offset} for p in self.parts],
-            "facts": laid.facts | {"run": self.crew.run_key},
+            "facts": assembled.facts | {"run": self.cluster.run_key},
         }
         text = json.dumps(summary, indent=1).encode()
         put(folder / "summary.json", lambda handle: handle.write(text), lasting=True)
@@ -252,7 +258,7 @@ class Run:
             table = np.array([one[name] for one in located])
             columns |= {f"{what}{i + 1}": column.tolist() for i, column in enumerate(table.T)}
         put(
-            self.crew.folder / "attractors.parquet",
+            self.cluster.folder / "attractors.parquet",
             lambda handle: pq.write_table(pa.table(columns), handle),
             lasting=True,
         )

@@ -1,4 +1,4 @@
-"""Seconds, whatever the clock counted in."""
+"""Time stamps in seconds, whatever unit the file has them in."""
 
 from __future__ import annotations
 

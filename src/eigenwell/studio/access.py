@@ -1,4 +1,4 @@
-"""Who may come in: the right Host, the right Origin, and a token where the server is open to a network."""
+"""Access control: the right Host, the right Origin, and a token where the server is open to a network."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def new_token() -> str:
 
 
 @dataclass(frozen=True)
-class Gate:
-    """The rules. `host` is the address the server was told to listen on; a token is asked for where there is one."""
+class AccessRules:
+    """Who may use the server. `host` is the address the server was told to listen on; a token is asked for where there is one."""
 
     host: str
     port: int
@@ -97,11 +97,11 @@ def _cookie(cookies: str, name: str) -> str:
     return found.value if found is not None else ""
 
 
-class Gatekeeper:
-    """ASGI in front of the application: refuses before anything else reads the request."""
+class AccessControl:
+    """ASGI middleware: refuses before anything else reads the request."""
 
-    def __init__(self, app: App, gate: Gate) -> None:
-        self._app, self._gate = app, gate
+    def __init__(self, app: App, rules: AccessRules) -> None:
+        self._app, self._rules = app, rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -113,11 +113,11 @@ class Gatekeeper:
             await receive()
             await send({"type": "websocket.close", "code": 1008})  # before it was accepted: HTTP 403
             return None
-        status, words = refusal
+        status, text = refusal
         headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
-        headers += [(b"content-length", str(len(words.encode())).encode()), (b"x-content-type-options", b"nosniff")]
+        headers += [(b"content-length", str(len(text.encode())).encode()), (b"x-content-type-options", b"nosniff")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": words.encode()})
+        await send({"type": "http.response.body", "body": text.encode()})
         return None
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
@@ -125,13 +125,13 @@ class Gatekeeper:
         for name, value in scope["headers"]:
             values.setdefault(name.lower(), []).append(value.decode("latin-1"))
         hosts, origins = values.get(b"host", []), values.get(b"origin", [])
-        if len(hosts) != 1 or not self._gate.host_allowed(hosts[0]):
+        if len(hosts) != 1 or not self._rules.host_allowed(hosts[0]):
             return 421, "This is not the name of this server. Open the address that `eigenwell studio` printed.\n"
         # Browsers send Origin with every WebSocket; a request without one is no page of ours.
         if len(origins) > 1 or (scope["type"] == "websocket" and not origins):
             return 403, "Expected one Origin.\n"
-        if origins and not self._gate.origin_allowed(origins[0], hosts[0]):
+        if origins and not self._rules.origin_allowed(origins[0], hosts[0]):
             return 403, "Another page may not talk to this server.\n"
-        if not self._gate.known(scope["query_string"], "; ".join(values.get(b"cookie", []))):
+        if not self._rules.known(scope["query_string"], "; ".join(values.get(b"cookie", []))):
             return 401, "This server wants its token: open the whole address that `eigenwell studio` printed.\n"
         return None

@@ -19,6 +19,7 @@ FLOORS = [
     ["systems", "datasets", "graphs", "files"],
     ["paths", "spectral"],
     ["attractors"],
+    ["flow"],
     ["identification"],
     ["estimators", "fields"],
     ["learning", "models"],

@@ -16,6 +16,7 @@ _HOME = {
     "DataError": "errors",
     "Demonstrations": "demonstrations",
     "EigenwellError": "errors",
+    "FlowGraph": "flow",
     "Identification": "identification",
     "KernelGraph": "spectral",
     "MissingExtra": "errors",
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier
     from .fields import MultiAttractorField, StableField
+    from .flow import FlowGraph
     from .graphs import Clique, Cycle
     from .identification import Identification, identify
     from .learning import learn

@@ -9,7 +9,8 @@ import numpy as np
 
 from ._types import FloatArray, IntArray
 from .attractors import Attractor, locate, locate_on_graph
-from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations
+from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
+from .flow import EstimatedField, Evidence, FlowFinding, FlowGraph, weigh
 from .graphs import Clique, Graph, Join, PathGraph
 from .paths import REMAINDER, Grouping, PathFinding, SuccessorGraph, TrajectoryGraph, typical_length
 from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
@@ -18,7 +19,7 @@ from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spect
 class Builder(Protocol):
     """Turns demonstrations into a grouped path graph (TrajectoryGraph, SuccessorGraph) or any graph (KernelGraph)."""
 
-    def build(self, demos: Demonstrations) -> PathFinding | Graph: ...
+    def build(self, demos: Demonstrations) -> PathFinding | FlowFinding | Graph: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +37,12 @@ class Identification:
                   graph, whose components are the answer
     arrived       share of the attractors at which a path comes to rest
     confidence    0 to 1: how far the threshold can move before Q changes, times `arrived`; for a kernel graph the
-                  share of samples that have a label
+                  share of samples that have a label; for snapshots the share of replicates with this number
     warnings      doubts, each with a name and a sentence
+    kind          "trajectories", "snapshots" (velocities at scattered places) or "graph" (a kernel's); `evidence` says why
+    fates         snapshots: (n, Q + 1) probability of each attractor, and last that of leaving the data; else None
+    counts        snapshots: how often each number of attractors came out of the replicates; else None
+    flow          snapshots: the estimated field, a function of x (n, d); else None
     """
 
     demos: Demonstrations
@@ -50,6 +55,11 @@ class Identification:
     grouping: Grouping | None
     arrived: float
     warnings: tuple[Caution, ...]
+    kind: str = "trajectories"
+    evidence: Evidence | None = None
+    fates: FloatArray | None = None
+    counts: dict[int, float] | None = None
+    flow: EstimatedField | None = None
 
     @property
     def n_attractors(self) -> int:
@@ -57,6 +67,8 @@ class Identification:
 
     @property
     def confidence(self) -> float:
+        if self.counts is not None:
+            return self.counts.get(self.n_attractors, 0.0)
         if self.grouping is None:
             return float((self.labels >= 0).mean())
         return self.grouping.confidence * self.arrived
@@ -64,7 +76,12 @@ class Identification:
     @property
     def uncertainty(self) -> FloatArray:
         """(Q, d) standard errors of the attractors."""
-        return np.array([a.standard_error for a in self.located])
+        return np.array([a.standard_error for a in self.located]).reshape(self.attractors.shape)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """ "point" or "cycle" for every attractor."""
+        return tuple(a.kind for a in self.located)
 
     def members(self, q: int) -> IntArray:
         """Samples of sub-dynamics q, path after path in order of time: the rows of embeddings[q]."""
@@ -72,7 +89,8 @@ class Identification:
         return self.spectra[q].nodes
 
     def paths(self, q: int) -> list[IntArray]:
-        """Sample indices of every path of sub-dynamics q, in order of time."""
+        """Sample indices of every path of sub-dynamics q, in order of time; of snapshots those along one solution of the
+        estimated field, by the time they have to go."""
         self._check(q)
         if isinstance(self.graph, Graph):
             raise DataError("A kernel graph has no paths; identify with SuccessorGraph or TrajectoryGraph to get them.")
@@ -93,13 +111,16 @@ class Identification:
         word = "attractor" if self.n_attractors == 1 else "attractors"
         lines = [f"{self.n_attractors} {word}, confidence {self.confidence:.2f}"]
         # Coordinates that are rounding error beside the others are zero to a reader.
-        places = np.where(np.abs(self.attractors) < 1e-9 * np.abs(self.attractors).max(), 0.0, self.attractors)
+        places = np.where(
+            np.abs(self.attractors) < 1e-9 * np.abs(self.attractors).max(initial=0.0), 0.0, self.attractors
+        )
         for q in range(self.n_attractors):
             place = ", ".join(
                 f"{c:.4g} ± {e:.1g}" for c, e in zip(places[q], self.located[q].standard_error, strict=True)
             )
             paths = f"{len(self.graph.paths_of(q))} paths, " if isinstance(self.graph, PathGraph) else ""
-            lines.append(f"  {q}: x* = ({place}), {paths}{int((self.labels == q).sum())} samples")
+            what = f"{self.located[q].form} at" if self.located[q].form != "point" else "x* ="
+            lines.append(f"  {q}: {what} ({place}), {paths}{int((self.labels == q).sum())} samples")
         lines += [f"  ! {caution}" for caution in self.warnings]
         return "\n".join(lines)
 
@@ -118,7 +139,8 @@ def identify(
 
     `identify(demos)`, `identify(x, v)` for unordered samples, `identify([(x1, v1), ...])` or
     `identify([x1, x2, ...], dt=0.01)` for trajectories. `graph` chooses how samples become paths: by default the order
-    given, or SuccessorGraph for unordered samples. `join` (default Clique) and `masses` (default ExactMasses) choose
+    given; unordered samples are taken for trajectories (SuccessorGraph) or for velocities at scattered places
+    (FlowGraph), whichever they look like: `found.kind` and `found.evidence` say which and why. `join` (default Clique) and `masses` (default ExactMasses) choose
     how the paths of one attractor are tied together; the defaults make every embedding exactly linear. A kernel graph
     has no paths to tie, and takes neither.
     """
@@ -129,7 +151,14 @@ def identify(
             f"Expected graph as TrajectoryGraph(), SuccessorGraph(), KernelGraph(...) or another object with "
             f"build(demos), got {builder!r}. Pass an object, or leave it out."
         )
+    evidence = None
+    if graph is None and not demos.ordered:
+        first = first_occurrence(demos.x, demos.v)
+        evidence = weigh(demos.x[first], demos.v[first])
+        builder = FlowGraph() if evidence.snapshots else builder
     found = builder.build(demos)
+    if isinstance(found, FlowFinding):
+        return _from_flow(demos, found, join or Clique(), masses or ExactMasses(), evidence or Evidence(said=True))
     if isinstance(found, Graph):
         _refuse_with_kernel(join=join, masses=masses)
         return _from_graph(demos, found)
@@ -169,6 +198,35 @@ def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: M
     )
 
 
+def _from_flow(
+    demos: Demonstrations, found: FlowFinding, join: Join, masses: Masses, evidence: Evidence
+) -> Identification:
+    spectra, embeddings = [], []
+    for q in range(len(found.located)):
+        mine = [found.graph.path(int(k)) for k in found.graph.paths_of(q)]
+        count = eigenpairs_for(demos.dimension, found.graph.group)
+        spectrum, embedding = embedded(mine, join, masses, count, demos.dimension)
+        spectra.append(spectrum)
+        embeddings.append(embedding)
+    return Identification(
+        demos=demos,
+        labels=found.labels,
+        attractors=np.array([a.position for a in found.located]).reshape(-1, demos.dimension),
+        located=found.located,
+        embeddings=tuple(embeddings),
+        spectra=tuple(spectra),
+        graph=found.graph,
+        grouping=None,
+        arrived=1.0,
+        warnings=demos.warnings + evidence.warnings + found.warnings,
+        kind="snapshots",
+        evidence=evidence,
+        fates=found.fates,
+        counts=found.counts,
+        flow=found.field,
+    )
+
+
 def eigenpairs_for(dimension: int, group: IntArray) -> int:
     """The constant vector, the embedding of the richest group, and one more, to see the gap behind it."""
     most = int(np.bincount(group[group >= 0]).max())
@@ -179,11 +237,18 @@ def sub_dynamics(
     x: FloatArray, v: FloatArray, paths: list[IntArray], join: Join, masses: Masses, count: int
 ) -> tuple[Spectrum, FloatArray, Attractor]:
     """Spectrum of `count` eigenpairs, embedding and attractor of the paths of one sub-dynamics."""
+    spectrum, embedding = embedded(paths, join, masses, count, x.shape[1])
+    return spectrum, embedding, locate(x, v, paths, embedding)
+
+
+def embedded(
+    paths: list[IntArray], join: Join, masses: Masses, count: int, dimension: int
+) -> tuple[Spectrum, FloatArray]:
+    """Spectrum of `count` eigenpairs of the joined paths, and the embedding."""
     nodes = np.concatenate(paths)
     found = joined_spectrum(np.array([len(p) for p in paths]), join, masses, min(count, len(nodes)))
     spectrum = Spectrum(nodes, found.eigenvalues, found.eigenvectors)
-    embedding = spectrum.eigenvectors[:, 1 : 1 + max(1, min(x.shape[1], len(paths) - 1))]
-    return spectrum, embedding, locate(x, v, paths, embedding)
+    return spectrum, spectrum.eigenvectors[:, 1 : 1 + max(1, min(dimension, len(paths) - 1))]
 
 
 def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
@@ -214,6 +279,7 @@ def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
         grouping=None,
         arrived=1.0,
         warnings=demos.warnings + cautions,
+        kind="graph",
     )
 
 

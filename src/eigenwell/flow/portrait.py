@@ -11,7 +11,6 @@ from .._types import FloatArray, IntArray
 from .carrying import LEFT, WANDERING, Carried, Support, carry
 from .cycles import LimitCycle, limit_cycle
 from .equilibria import Sink, sinks
-
 from .regression import FlowField
 
 # Newton starts and states carried to find what attracts.

@@ -304,7 +304,9 @@ def fit_field(y: FloatArray, v: FloatArray, *, rounds: int = 2) -> FlowField:
     score, field, ratio = _try_lengths(x0, v0, np.eye(r), LENGTHS)
     for _ in range(rounds):
         shape = steering_metric(field, x0, v0)
-        other, candidate, its_ratio = _try_lengths(x0, v0, shape, np.minimum(field.length * np.geomspace(0.5, 2.0, 5), LENGTHS[-1]))
+        other, candidate, its_ratio = _try_lengths(
+            x0, v0, shape, np.minimum(field.length * np.geomspace(0.5, 2.0, 5), LENGTHS[-1])
+        )
         if other >= score:
             break
         score, field, ratio = other, candidate, its_ratio

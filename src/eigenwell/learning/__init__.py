@@ -2,8 +2,8 @@
 
 from .learner import crossing_share, doubts, learn, learn_bundles
 from .recipes import PAPER, Recipe
-from .winding import SpiralTarget
 from .targets import Bundle, LaplacianTarget, RayTarget, Target
+from .winding import SpiralTarget
 
 __all__ = [
     "PAPER",

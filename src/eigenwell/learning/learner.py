@@ -14,8 +14,8 @@ from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import missing_extra
 from ..fields import MultiAttractorField, StableField
 from .recipes import Recipe
-from .winding import SpiralTarget
 from .targets import Bundle, LaplacianTarget, Target
+from .winding import SpiralTarget
 
 if TYPE_CHECKING:
     from ..identification import Identification

@@ -1,0 +1,6 @@
+"""Snapshots: from velocities at scattered places to a field, its attractors and the fate of every sample."""
+
+from .builder import EstimatedField, FlowFinding, FlowGraph
+from .data_kind import Evidence, weigh
+
+__all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph", "weigh"]

@@ -140,9 +140,9 @@ def identify(
     `identify(demos)`, `identify(x, v)` for unordered samples, `identify([(x1, v1), ...])` or
     `identify([x1, x2, ...], dt=0.01)` for trajectories. `graph` chooses how samples become paths: by default the order
     given; unordered samples are taken for trajectories (SuccessorGraph) or for velocities at scattered places
-    (FlowGraph), whichever they look like: `found.kind` and `found.evidence` say which and why. `join` (default Clique) and `masses` (default ExactMasses) choose
-    how the paths of one attractor are tied together; the defaults make every embedding exactly linear. A kernel graph
-    has no paths to tie, and takes neither.
+    (FlowGraph), whichever they look like: `found.kind` and `found.evidence` say which and why. `join`
+    (default Clique) and `masses` (default ExactMasses) choose how the paths of one attractor are tied together; the
+    defaults make every embedding exactly linear. A kernel graph has no paths to tie, and takes neither.
     """
     demos = Demonstrations.of(x, v, dt=dt, time=time)
     builder = (TrajectoryGraph() if demos.ordered else SuccessorGraph()) if graph is None else graph

@@ -21,8 +21,7 @@ from scipy.optimize import linear_sum_assignment
 from .._types import FloatArray, IntArray
 from .carrying import Support
 from .cycles import LimitCycle
-from .equilibria import Sink
-from .portrait import Portrait, portrait
+from .portrait import Portrait, Trap, portrait
 from .regression import ROWS, FlowField, moved
 
 # Replicates, and how many of them must agree before the rest is spared.
@@ -78,7 +77,7 @@ class Ensemble:
 
 def ensemble(fields: Sequence[FlowField], scouts: FloatArray, known: Portrait, support: Support) -> Ensemble:
     """Portraits of all fields, or of the first few where those agree on the number and on all fates."""
-    places = [t.place for t in known.traps if isinstance(t, Sink)]
+    places = [t.place for t in known.traps if not isinstance(t, LimitCycle)]
     starts = np.concatenate([np.array(places).reshape(-1, scouts.shape[1]), scouts[:STARTS]])
     portraits, fates = [], []
     for b, field in enumerate(fields):
@@ -96,14 +95,20 @@ def _same(portraits: list[Portrait], fates: list[IntArray]) -> bool:
     )
 
 
-def matched(reference: Sequence[Sink | LimitCycle], other: Sequence[Sink | LimitCycle]) -> IntArray:
+def matched(reference: Sequence[Trap], other: Sequence[Trap]) -> IntArray:
     """For every attractor of `other` the one of `reference` it stands for, -1 for none."""
     out = np.full(len(other), -1, dtype=np.intp)
     if len(reference) == 0 or len(other) == 0:
         return out
     far = 1e6
     gap = np.array(
-        [[np.linalg.norm(a.place - b.place) if type(a) is type(b) else far for b in reference] for a in other]
+        [
+            [
+                np.linalg.norm(a.place - b.place) if isinstance(a, LimitCycle) == isinstance(b, LimitCycle) else far
+                for b in reference
+            ]
+            for a in other
+        ]
     )
     i, j = linear_sum_assignment(np.minimum(gap, far))
     near = gap[i, j] < SAME_ATTRACTOR

@@ -13,10 +13,11 @@ from ..demonstrations import Caution, DataError, Demonstrations, first_occurrenc
 from ..graphs import PathGraph
 from ..paths.hashing import sample_hash
 from .bootstrap import ASKED, REPLICATES, Ensemble, ensemble, matched, replicates
+from .border import EdgeSink
 from .carrying import LEFT, Support
 from .cycles import LimitCycle
 from .equilibria import Sink
-from .portrait import SCOUTS, STARTS, Portrait, fates, portrait
+from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
 from .regression import FlowField, Frame, fit_field, moved
 from .streams import streams
 
@@ -173,8 +174,8 @@ def _in_order(found: Portrait, frame: Frame, x: FloatArray) -> Portrait:
     inside = [t for t, ok in zip(found.traps, found.inside, strict=True) if ok]
     outside = [t for t, ok in zip(found.traps, found.inside, strict=True) if not ok]
     places = frame.leave(np.array([t.place for t in inside]).reshape(-1, frame.forward.shape[1]))
-    order = np.lexsort(np.round(places / (1e-3 * extent)).T[::-1]) if inside else []
-    traps = [inside[int(k)] for k in order] + outside
+    order = np.lexsort(np.round(places / (1e-3 * extent)).T[::-1]).tolist() if inside else []
+    traps = [inside[k] for k in order] + outside
     return replace(found, traps=tuple(traps), inside=tuple(k < len(inside) for k in range(len(traps))))
 
 
@@ -195,9 +196,7 @@ def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray)
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
-def _located(
-    frame: Frame, field: FlowField, q: int, trap: Sink | LimitCycle, many: Ensemble, found: Portrait
-) -> Attractor:
+def _located(frame: Frame, field: FlowField, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
     """Place, standard error over the replicates, and kind of one attractor, in data coordinates."""
     places = [
         other.attractors[int(k)].place
@@ -209,12 +208,15 @@ def _located(
         error = (np.array(places) @ frame.backward).std(axis=0, ddof=1)
     else:
         error = (
-            np.sqrt(np.diag(frame.backward.T @ trap.error @ frame.backward)) if isinstance(trap, Sink) else 0 * place
+            np.sqrt(np.diag(frame.backward.T @ trap.error @ frame.backward))
+            if not isinstance(trap, LimitCycle)
+            else 0 * place
         )
     if isinstance(trap, Sink):
-        return Attractor(
-            place, error, place, place, place, eigenvalues=np.sort_complex(np.linalg.eigvals(trap.jacobian))
-        )
+        values = np.sort_complex(np.linalg.eigvals(trap.jacobian)).astype(np.complex128)
+        return Attractor(place, error, place, place, place, eigenvalues=values)
+    if isinstance(trap, EdgeSink):
+        return Attractor(place, error, place, None, place)
     return Attractor(place, error, place, None, place, kind="cycle", period=trap.period, curve=frame.leave(trap.curve))
 
 
@@ -243,8 +245,17 @@ def _doubts(labels: IntArray, many: Ensemble, found: Portrait) -> tuple[Caution,
         cautions.append(
             Caution(
                 "number-in-doubt",
-                f"{q} attractors in {100 * counts.get(q, 0.0):.0f} % of the replicates, {others}. More samples, or less noise in the "
-                "velocities, would tell.",
+                f"{q} attractors in {100 * counts.get(q, 0.0):.0f} % of the replicates, {others}. More samples, or less "
+                "noise in the velocities, would tell.",
+            )
+        )
+    edge = sum(isinstance(t, EdgeSink) for t in found.attractors)
+    if edge:
+        cautions.append(
+            Caution(
+                "at-the-edge",
+                f"{edge} of {q} attractors lie at the edge of the data: samples that move there stop or leave, which cannot "
+                "be told apart. Sample beyond the edge if that is possible.",
             )
         )
     if q == 0:

@@ -8,10 +8,13 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
+from .border import EdgeSink, edge_sinks, held_fates
 from .carrying import LEFT, WANDERING, Carried, Support, carry
 from .cycles import LimitCycle, limit_cycle
 from .equilibria import Sink, sinks
 from .regression import FlowField
+
+Trap = Sink | LimitCycle | EdgeSink
 
 # Newton starts and states carried to find what attracts.
 STARTS, SCOUTS = 200, 300
@@ -26,12 +29,12 @@ class Portrait:
     """Attractors of one field. Traps outside the data count as leaving: `inside` says which are attractors."""
 
     field: FlowField
-    traps: tuple[Sink | LimitCycle, ...]
+    traps: tuple[Trap, ...]
     inside: tuple[bool, ...]
     support: Support
 
     @property
-    def attractors(self) -> tuple[Sink | LimitCycle, ...]:
+    def attractors(self) -> tuple[Trap, ...]:
         return tuple(t for t, ok in zip(self.traps, self.inside, strict=True) if ok)
 
     def number(self, fate: IntArray) -> IntArray:
@@ -44,7 +47,7 @@ class Portrait:
 
 def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: Support) -> tuple[Portrait, Carried]:
     """What the scouts end in. `starts` are Newton's: sinks that no scout reaches are sinks too."""
-    traps: list[Sink | LimitCycle] = list(sinks(field, starts))
+    traps: list[Trap] = list(sinks(field, starts))
     fate = np.full(len(scouts), WANDERING, dtype=np.intp)
     end, time = np.array(scouts), np.zeros(len(scouts))
     steps = STEPS
@@ -58,19 +61,33 @@ def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: 
         wandering = wandering[carried.fate == WANDERING]
         _add_new(field, traps, end[wandering])
         steps *= 2
+    leaving = np.flatnonzero(fate == LEFT)
+    edges = [s for s in edge_sinks(field, scouts[leaving], support) if _is_new(s, traps, support)]
+    if edges:
+        which = held_fates(field, scouts[leaving], edges, support)
+        fate[leaving] = np.where(which == LEFT, LEFT, which + len(traps))
+        traps.extend(edges)
     inside = tuple(_inside(t, support) for t in traps)
     empty = np.empty(0)
     found = Portrait(field, tuple(traps), inside, support)
     return found, Carried(fate, end, time, np.empty((0, scouts.shape[1])), empty.astype(np.intp), empty)
 
 
-def _inside(trap: Sink | LimitCycle, support: Support) -> bool:
+def _is_new(edge: EdgeSink, traps: list[Trap], support: Support) -> bool:
+    """Whether the place is not that of a sink that is known."""
+    known = [t.place for t in traps if isinstance(t, Sink) and _inside(t, support)]
+    return all(np.linalg.norm(edge.place - p) > edge.radius for p in known)
+
+
+def _inside(trap: Trap, support: Support) -> bool:
+    if isinstance(trap, EdgeSink):
+        return True
     if isinstance(trap, Sink):
         return bool(support.holds(trap.place[None], float(np.sqrt(np.trace(trap.error))))[0])
     return bool(support.holds(trap.curve).mean() > 0.9)
 
 
-def _add_new(field: FlowField, traps: list[Sink | LimitCycle], states: FloatArray) -> None:
+def _add_new(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
     """Sinks and cycles that states still on their way point to."""
     if len(states) == 0:
         return
@@ -99,7 +116,7 @@ def fates(found: Portrait, y: FloatArray) -> tuple[IntArray, FloatArray]:
     """
     first = y[:CARRIED]
     steps = STEPS * 2**LOOKS
-    carried = carry(found.field, first, found.traps, found.support, steps=steps, keep=len(y) > CARRIED)
+    carried = _carry(found, first, steps, keep=len(y) > CARRIED)
     fate, time = np.empty(len(y), dtype=np.intp), np.empty(len(y))
     fate[: len(first)], time[: len(first)] = carried.fate, carried.time
     if len(y) > CARRIED:
@@ -111,6 +128,18 @@ def fates(found: Portrait, y: FloatArray) -> tuple[IntArray, FloatArray]:
         agreed = (mark_fate[near] == mark_fate[near[:, :1]]).all(axis=1)
         at = CARRIED + np.flatnonzero(~agreed)
         fate[CARRIED:], time[CARRIED:] = mark_fate[near[:, 0]], mark_time[near[:, 0]]
-        again = carry(found.field, y[at], found.traps, found.support, steps=steps)
+        again = _carry(found, y[at], steps, keep=False)
         fate[at], time[at] = again.fate, again.time
     return found.number(fate), time
+
+
+def _carry(found: Portrait, x: FloatArray, steps: int, keep: bool) -> Carried:
+    """carry(), and what leaves once more, held at the edge, where that has attractors."""
+    carried = carry(found.field, x, found.traps, found.support, steps=steps, keep=keep)
+    edges = [t for t in found.traps if isinstance(t, EdgeSink)]
+    leaving = np.flatnonzero(carried.fate == LEFT)
+    if edges and len(leaving):
+        which = held_fates(found.field, x[leaving], edges, found.support)
+        numbers = np.array([k for k, t in enumerate(found.traps) if isinstance(t, EdgeSink)])
+        carried.fate[leaving] = np.where(which == LEFT, LEFT, numbers[which])
+    return carried

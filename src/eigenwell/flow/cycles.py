@@ -43,7 +43,7 @@ def limit_cycle(field: FlowField, start: FloatArray, traps: Sequence[Trap]) -> L
     """The attracting closed curve that the solution from `start` winds onto; None where it does not close, or is trapped."""
     path = Stepper(field, start[None])
     for _ in range(ROUNDS):
-        run, times = _watch(path, WATCHED)
+        run, times = _watch(path, WATCHED, traps)
         if any(trap.holds(path.x)[0] for trap in traps):
             return None
         turn = _last_turn(run, times)
@@ -52,12 +52,14 @@ def limit_cycle(field: FlowField, start: FloatArray, traps: Sequence[Trap]) -> L
     return None
 
 
-def _watch(path: Stepper, steps: int) -> tuple[FloatArray, FloatArray]:
-    """States and times of one path over so many steps."""
+def _watch(path: Stepper, steps: int, traps: Sequence[Trap]) -> tuple[FloatArray, FloatArray]:
+    """States and times of one path over so many steps, or until it is trapped."""
     at = np.zeros(1, dtype=np.intp)
     states, times = [path.x[0].copy()], [float(path.time[0])]
-    for _ in range(steps):
+    for k in range(steps):
         path.advance(at)
+        if k % 50 == 0 and any(trap.holds(path.x)[0] for trap in traps):
+            break
         if path.time[0] > times[-1]:
             states.append(path.x[0].copy())
             times.append(float(path.time[0]))

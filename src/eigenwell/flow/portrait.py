@@ -20,6 +20,8 @@ Trap = Sink | LimitCycle | EdgeSink
 STARTS, SCOUTS = 200, 300
 # Steps before the first look at what is still on its way, and how often it is looked at again.
 STEPS, LOOKS = 150, 6
+# States still on their way from which Newton's method starts again.
+TRIED = 50
 # Samples carried one by one; beyond these only those near a border are.
 CARRIED = 2500
 
@@ -51,7 +53,7 @@ def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: 
     fate = np.full(len(scouts), WANDERING, dtype=np.intp)
     end, time = np.array(scouts), np.zeros(len(scouts))
     steps = STEPS
-    for _ in range(LOOKS):
+    for look in range(LOOKS):
         wandering = np.flatnonzero(fate == WANDERING)
         if len(wandering) == 0:
             break
@@ -59,7 +61,9 @@ def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: 
         fate[wandering], end[wandering] = carried.fate, carried.end
         time[wandering] += carried.time
         wandering = wandering[carried.fate == WANDERING]
-        _add_new(field, traps, end[wandering])
+        _add_sinks(field, traps, end[wandering])
+        if look > 0:  # what winds into a sink slowly is given time before it is taken for a cycle
+            _add_cycles(field, traps, end[wandering])
         steps *= 2
     leaving = np.flatnonzero(fate == LEFT)
     edges = [s for s in edge_sinks(field, scouts[leaving], support) if _is_new(s, traps, support)]
@@ -87,23 +91,24 @@ def _inside(trap: Trap, support: Support) -> bool:
     return bool(support.holds(trap.curve).mean() > 0.9)
 
 
-def _add_new(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
-    """Sinks and cycles that states still on their way point to."""
-    if len(states) == 0:
-        return
+def _add_sinks(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
+    """Sinks next to states still on their way."""
     known = [t.place for t in traps if isinstance(t, Sink)]
-    for sink in sinks(field, states[:50]):
+    for sink in sinks(field, states[:TRIED]):
         if all(np.linalg.norm(sink.place - p) > 1e-3 for p in known):
             traps.append(sink)
-    left = states
+
+
+def _add_cycles(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
+    """Cycles that states still on their way wind onto; a state that winds onto none speaks for those like it."""
     for _ in range(3):
         for trap in traps:
-            left = left[~trap.holds(left)]
-        if len(left) == 0:
+            states = states[~trap.holds(states)]
+        if len(states) == 0:
             return
-        cycle = limit_cycle(field, left[0], traps)
+        cycle = limit_cycle(field, states[0], traps)
         if cycle is None:
-            left = left[1:]
+            states = states[1:]
         else:
             traps.append(cycle)
 

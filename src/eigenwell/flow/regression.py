@@ -213,8 +213,8 @@ def _moments(x: FloatArray, v: FloatArray, metric: FloatArray, z: FloatArray, fe
     n, r = x.shape
     m = features.shape[1]
     w = z @ metric
-    gram, cross = np.zeros((m, m)), np.zeros((m, r))
-    h_phi, h_y, hh, yy = np.zeros((r + 1, m)), np.zeros((r + 1, r)), np.zeros((r + 1, r + 1)), np.zeros((r, r))
+    gram, cross, k = np.zeros((m, m)), np.zeros((m, v.shape[1])), v.shape[1]
+    h_phi, h_y, hh, yy = np.zeros((r + 1, m)), np.zeros((r + 1, k)), np.zeros((r + 1, r + 1)), np.zeros((k, k))
     for rows in _blocks(n):
         phi = gaussian(x[rows] @ metric, w) @ features
         h = np.column_stack([np.ones(len(phi)), x[rows]])
@@ -287,7 +287,7 @@ def steering_metric(field: FlowField, x: FloatArray, v: FloatArray) -> FloatArra
     """
     _, jacobian = field.jacobian(x)
     bent = jacobian - field.affine[1:].T
-    output = np.linalg.inv(np.cov(v.T))
+    output = np.linalg.inv(np.atleast_2d(np.cov(v.T)))
     gradient = np.einsum("nab,ac,ncd->bd", bent, output, bent, optimize=True) / len(x)
     values, vectors = np.linalg.eigh((gradient + gradient.T) / 2)
     values = np.maximum(values, 0)

@@ -19,7 +19,7 @@ Trap = Sink | LimitCycle | EdgeSink
 # Newton starts and states carried to find what attracts.
 STARTS, SCOUTS = 200, 300
 # Steps before the first look at what is still on its way, and how often it is looked at again.
-STEPS, LOOKS = 150, 6
+STEPS, LOOKS = 150, 4
 # States still on their way from which Newton's method starts again.
 TRIED = 50
 # Samples carried one by one; beyond these only those near a border are.

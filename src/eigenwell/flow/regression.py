@@ -25,13 +25,13 @@ CHOOSING, INDUCING, INDUCING_CHOOSING = 1500, 600, 400
 # Lengths tried, in standard deviations of the data: from the finest that a few hundred samples can show to nearly affine.
 LENGTHS = np.geomspace(0.15, 4.0, 10)
 # Noise ratios tried: from rounding error to nothing but noise.
-RATIOS = np.geomspace(1e-9, 1e4, 53)
+RATIOS = np.geomspace(1e-7, 1e4, 45)
 # Prior variance that inducing samples may leave unexplained, as a share of the noise and at most.
 EXPLAINED, UNEXPLAINED = 1e-3, 1e-3
 # Velocities are taken to be measured to four digits at best.
 PRECISION = 1e-4
 # Directions of features with less than this share of the largest variance are rounding error.
-RANK = 1e-11
+RANK = 1e-9
 ROWS = 4096
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ._types import FloatArray, IntArray
 from .attractors import Attractor, locate, locate_on_graph
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
-from .flow import EstimatedField, Evidence, FlowFinding, FlowGraph, weigh
+from .flow import EstimatedField, Evidence, FlowFinding, FlowGraph, Orbit, orbits, weigh
 from .graphs import Clique, Graph, Join, PathGraph
 from .paths import REMAINDER, Grouping, PathFinding, SuccessorGraph, TrajectoryGraph, typical_length
 from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
@@ -151,6 +151,9 @@ def identify(
             f"Expected graph as TrajectoryGraph(), SuccessorGraph(), KernelGraph(...) or another object with "
             f"build(demos), got {builder!r}. Pass an object, or leave it out."
         )
+    tie = (Clique() if join is None else join, ExactMasses() if masses is None else masses)
+    if graph is None and demos.ordered and (closed := orbits(demos)):
+        return _with_orbits(demos, closed, *tie)
     evidence = None
     if graph is None and not demos.ordered:
         first = first_occurrence(demos.x, demos.v)
@@ -158,11 +161,14 @@ def identify(
         builder = FlowGraph() if evidence.snapshots else builder
     found = builder.build(demos)
     if isinstance(found, FlowFinding):
-        return _from_flow(demos, found, join or Clique(), masses or ExactMasses(), evidence or Evidence(said=True))
+        return _from_flow(demos, found, *tie, evidence or Evidence(said=True))
     if isinstance(found, Graph):
         _refuse_with_kernel(join=join, masses=masses)
         return _from_graph(demos, found)
-    return _from_paths(demos, found, Clique() if join is None else join, ExactMasses() if masses is None else masses)
+    result = _from_paths(demos, found, *tie)
+    return (
+        result if evidence is None else replace(result, evidence=evidence, warnings=result.warnings + evidence.warnings)
+    )
 
 
 def _refuse_with_kernel(**choices: Any) -> None:
@@ -195,6 +201,57 @@ def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: M
         grouping=found.grouping,
         arrived=found.arrived,
         warnings=demos.warnings + found.warnings,
+    )
+
+
+def _with_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses: Masses) -> Identification:
+    """Trajectories of which some go round: these end on cycles, the others where they come to rest."""
+    assert demos.offsets is not None  # orbits() saw trajectories
+    ring = np.concatenate([o.members for o in closed])
+    rest = np.setdiff1d(np.flatnonzero(np.diff(demos.offsets) >= SHORTEST_PATH), ring)
+    group = np.full(len(demos.offsets) - 1, -1, dtype=np.intp)
+    grouping, arrived, cautions = None, 1.0, demos.warnings
+    n_points = 0
+    if len(rest):
+        some = Demonstrations.from_trajectories(
+            [demos.x[demos.offsets[k] : demos.offsets[k + 1]] for k in rest],
+            [demos.v[demos.offsets[k] : demos.offsets[k + 1]] for k in rest],
+        )
+        found = TrajectoryGraph().build(some)
+        group[rest] = found.graph.group
+        grouping, arrived, cautions = found.grouping, found.arrived, cautions + found.warnings
+        n_points = int(found.graph.group.max()) + 1
+    for q, orbit in enumerate(closed):
+        group[orbit.members] = n_points + q
+    paths = PathGraph(demos.n_samples, np.arange(demos.n_samples, dtype=np.intp), demos.offsets, group)
+    count = eigenpairs_for(demos.dimension, group)
+    parts = []
+    for q in range(n_points + len(closed)):
+        mine = [paths.path(int(k)) for k in paths.paths_of(q)]
+        spectrum, embedding, place = sub_dynamics(demos.x, demos.v, mine, join, masses, count)
+        if q >= n_points:
+            orbit = closed[q - n_points]
+            centre = orbit.curve.mean(axis=0)
+            place = Attractor(
+                centre, orbit.standard_error, centre, None, centre, kind="cycle", period=orbit.period, curve=orbit.curve
+            )
+        parts.append((place, spectrum, embedding))
+    order = _by_place(np.array([p[0].position for p in parts]), float(np.ptp(demos.x, axis=0).max()))
+    rank = np.empty(len(order) + 1, dtype=np.intp)
+    rank[order], rank[-1] = np.arange(len(order)), -1
+    located, spectra, embeddings = zip(*(parts[int(k)] for k in order), strict=True)
+    paths = replace(paths, group=rank[group])
+    return Identification(
+        demos=demos,
+        labels=paths.labels,
+        attractors=np.array([a.position for a in located]),
+        located=located,
+        embeddings=embeddings,
+        spectra=spectra,
+        graph=paths,
+        grouping=grouping,
+        arrived=arrived,
+        warnings=cautions,
     )
 
 

@@ -2,5 +2,6 @@
 
 from .builder import EstimatedField, FlowFinding, FlowGraph
 from .data_kind import Evidence, weigh
+from .orbits import Orbit, orbits
 
-__all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph", "weigh"]
+__all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph", "Orbit", "orbits", "weigh"]

@@ -18,11 +18,13 @@ from .carrying import LEFT, Support
 from .cycles import LimitCycle
 from .equilibria import Sink
 from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
-from .regression import FlowField, Frame, fit_field, moved
+from .regression import FlowField, Frame, fit_field, moved, moving_directions
 from .streams import streams
 
-# A field that explains less than this share of the velocities' variance, by cross-validation, is none.
-EXPLAINED = 0.05
+_UNRELATED = (
+    "Expected velocities that depend on position, got velocities that no field explains ({} samples in {}-D). Are the rows "
+    "of x and v in the same order?"
+)
 # Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
 NEIGHBOURS = 3
 
@@ -80,7 +82,13 @@ class FlowGraph:
         frame = Frame.of(x)
         y, w = frame.enter(x), v @ frame.forward
         field = fit_field(y, w)
-        _check_field(field, y, w)
+        moving = moving_directions(field, y, w)
+        if moving.shape[1] == 0:
+            raise DataError(_UNRELATED.format(*x.shape))
+        if moving.shape[1] < y.shape[1]:
+            frame = frame.seen_along(moving, y)
+            y, w = frame.enter(x), v @ frame.forward
+            field = fit_field(y, w)
         support = Support.of(y, field.length)
         found, _ = portrait(field, y[:STARTS], y[:SCOUTS], support)
         others = replicates(field, y, w, self.seed, self.replicates)
@@ -115,26 +123,6 @@ def _check_enough(n: int, dimension: int) -> None:
             f"Expected at least {needed} distinct samples to estimate a field in {dimension}-D, got {n}. Record more samples, "
             "or project to fewer dimensions."
         )
-
-
-def _check_field(field: FlowField, y: FloatArray, v: FloatArray) -> None:
-    """Refuse velocities that have nothing to do with positions: the best field explains none of them."""
-    n, r = y.shape
-    residual = v - field(y)
-    freedom = (
-        r + 1 + float(np.mean([(field.posterior.e / (field.posterior.e + q)).sum() for q in field.posterior.ratios]))
-    )
-    left = (residual**2).sum() / max(n - freedom, 1.0)
-    if left > (1 - EXPLAINED) * ((v - v.mean(axis=0)) ** 2).sum() / (n - 1) and _drifts_little(v):
-        raise DataError(
-            f"Expected velocities that depend on position, got velocities that no field explains ({n} samples in {r}-D, "
-            f"{100 * max(0.0, 1 - left / v.var(axis=0).sum()):.0f} % of their variance). Are rows of x and v in the same order?"
-        )
-
-
-def _drifts_little(v: FloatArray) -> bool:
-    """Whether the mean velocity is lost in the scatter: a steady drift is a field too."""
-    return bool(np.linalg.norm(v.mean(axis=0)) < 0.5 * np.sqrt(v.var(axis=0).sum()))
 
 
 def _most_frequent(

@@ -54,6 +54,14 @@ class Frame:
         root = np.sqrt(values[kept])
         return cls(centre, vectors[:, kept] / unit[:, None] / root, (vectors[:, kept] * unit[:, None] * root).T)
 
+    def seen_along(self, directions: FloatArray, y: FloatArray) -> Frame:
+        """The frame of the projections y D, whitened; what is left out is put at its mean given those."""
+        c = y @ directions
+        values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(c.T)))
+        turn = directions @ (vectors / np.sqrt(values))
+        back = np.linalg.lstsq(y @ turn, y, rcond=None)[0]
+        return Frame(self.centre, self.forward @ turn, back @ self.backward)
+
     def enter(self, x: FloatArray) -> FloatArray:
         return np.asarray((x - self.centre) @ self.forward)
 
@@ -318,3 +326,20 @@ def fit_field(y: FloatArray, v: FloatArray, *, rounds: int = 2) -> FlowField:
 
 def moved(field: FlowField, affine: FloatArray, weights: FloatArray) -> FlowField:
     return replace(field, affine=affine, weights=weights)
+
+
+def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArray:
+    """(r, k) directions whose velocity the field explains, or that drift; along the others samples only jitter.
+
+    With as many degrees of freedom as the fit has, pure noise explains a share of (dof +- sqrt(2 dof)) / n; four standard
+    deviations more is a motion. A drift is one where it is larger than its own scatter.
+    """
+    n, r = y.shape
+    known = field.posterior
+    dof = r + 1 + max(float((known.e / (known.e + q)).sum()) for q in known.ratios)
+    total = np.atleast_2d(np.cov(v.T))
+    share, directions = scipy.linalg.eigh(
+        np.atleast_2d(np.cov(field(y).T)), total + 1e-12 * np.trace(total) * np.eye(r)
+    )
+    drift = np.abs(v.mean(axis=0) @ directions) > max(1.0, 4 / np.sqrt(n))
+    return np.asarray(directions[:, (share > (dof + 4 * np.sqrt(2 * dof)) / n) | drift])

@@ -15,7 +15,9 @@ ROOT = Path(eigenwell.__file__).parent
 FLOORS = [
     ["_types", "errors", "palette"],
     ["velocities", "checks", "metrics"],
+    ["grids"],
     ["demonstrations"],
+    ["cells"],
     ["systems", "datasets", "graphs", "files"],
     ["paths", "spectral"],
     ["attractors"],

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._types import FloatArray, IntArray
 from .attractors import Attractor, locate, locate_on_graph
+from .cells import from_anndata, is_cells, write_back
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from .flow import EstimatedField, Evidence, FlowFinding, FlowGraph, Orbit, orbits, weigh
 from .graphs import Clique, Graph, Join, PathGraph
@@ -134,16 +135,28 @@ def identify(
     graph: Builder | None = None,
     join: Join | None = None,
     masses: Masses | None = None,
+    basis: str | None = None,
 ) -> Identification:
     """How many attractors, which sample belongs to which, where each is, and in which coordinates it is linear.
 
     `identify(demos)`, `identify(x, v)` for unordered samples, `identify([(x1, v1), ...])` or
-    `identify([x1, x2, ...], dt=0.01)` for trajectories. `graph` chooses how samples become paths: by default the order
-    given; unordered samples are taken for trajectories (SuccessorGraph) or for velocities at scattered places
-    (FlowGraph), whichever they look like: `found.kind` and `found.evidence` say which and why. `join`
-    (default Clique) and `masses` (default ExactMasses) choose how the paths of one attractor are tied together; the
-    defaults make every embedding exactly linear. A kernel graph has no paths to tie, and takes neither.
+    `identify([x1, x2, ...], dt=0.01)` for trajectories; `identify(adata, basis="pca")` for cells with velocities, which
+    takes the answer back as `obs["eigenwell"]`, `obsm["eigenwell_fates"]` and `uns["eigenwell"]`.
+
+    `graph` chooses how samples become paths: by default the order given; unordered samples are taken for trajectories
+    (SuccessorGraph) or for velocities at scattered places (FlowGraph), whichever they look like: `found.kind` and
+    `found.evidence` say which and why. `join` (default Clique) and `masses` (default ExactMasses) choose how the paths of
+    one attractor are tied together; the defaults make every embedding exactly linear. A kernel graph has no paths to
+    tie, and takes neither.
     """
+    if is_cells(x):
+        found = identify(
+            from_anndata(x, basis), graph=FlowGraph() if graph is None else graph, join=join, masses=masses
+        )
+        write_back(x, found)
+        return found
+    if basis is not None:
+        raise DataError(f"Expected basis={basis!r} with an AnnData object, got {type(x).__name__}. Leave it out.")
     demos = Demonstrations.of(x, v, dt=dt, time=time)
     builder = (TrajectoryGraph() if demos.ordered else SuccessorGraph()) if graph is None else graph
     if isinstance(builder, type) or not hasattr(builder, "build"):
@@ -159,13 +172,13 @@ def identify(
         first = first_occurrence(demos.x, demos.v)
         evidence = weigh(demos.x[first], demos.v[first])
         builder = FlowGraph() if evidence.snapshots else builder
-    found = builder.build(demos)
-    if isinstance(found, FlowFinding):
-        return _from_flow(demos, found, *tie, evidence or Evidence(said=True))
-    if isinstance(found, Graph):
+    built = builder.build(demos)
+    if isinstance(built, FlowFinding):
+        return _from_flow(demos, built, *tie, evidence or Evidence(said=True))
+    if isinstance(built, Graph):
         _refuse_with_kernel(join=join, masses=masses)
-        return _from_graph(demos, found)
-    result = _from_paths(demos, found, *tie)
+        return _from_graph(demos, built)
+    result = _from_paths(demos, built, *tie)
     return (
         result if evidence is None else replace(result, evidence=evidence, warnings=result.warnings + evidence.warnings)
     )

@@ -15,7 +15,7 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE",
-        help="CSV, Parquet, NPZ or MAT; several files or a folder, one trajectory each; a LeRobot data set.",
+        help="CSV, Parquet, NPZ, MAT or h5ad; several files or a folder, one trajectory each; a LeRobot data set.",
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.")]

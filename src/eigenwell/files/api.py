@@ -15,6 +15,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from .atomic import replacing
 from .errors import EmptyFile, FileError, MissingFile, UnknownColumns, UnknownFormat, UnreadableFile
+from .h5ad import H5ad
 from .mat import Mat
 from .npz import Npz
 from .parquet import Parquet, is_lerobot, read_lerobot
@@ -22,7 +23,7 @@ from .recording import Format, Recording, Wanted
 from .text import Text
 from .time_units import seconds
 
-FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat())
+FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat(), H5ad())
 
 Names = Sequence[str] | str
 AnyPath = str | os.PathLike[str]

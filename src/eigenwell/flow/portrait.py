@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
+from ..demonstrations import SHORTEST_PATH
 from .border import EdgeSink, edge_sinks, held_fates
 from .carrying import LEFT, WANDERING, Carried, Support, carry
 from .cycles import LimitCycle, limit_cycle
@@ -48,7 +49,7 @@ class Portrait:
 
 
 def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: Support) -> tuple[Portrait, Carried]:
-    """What the scouts end in. `starts` are Newton's: sinks that no scout reaches are sinks too."""
+    """What the scouts end in. What fewer than three of them reach is no attractor: nothing could be said about it."""
     traps: list[Trap] = list(sinks(field, starts))
     fate = np.full(len(scouts), WANDERING, dtype=np.intp)
     end, time = np.array(scouts), np.zeros(len(scouts))
@@ -71,7 +72,8 @@ def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: 
         which = held_fates(field, scouts[leaving], edges, support)
         fate[leaving] = np.where(which == LEFT, LEFT, which + len(traps))
         traps.extend(edges)
-    inside = tuple(_inside(t, support) for t in traps)
+    reached = np.bincount(fate[fate >= 0], minlength=len(traps))
+    inside = tuple(bool(n >= SHORTEST_PATH) and _inside(t, support) for n, t in zip(reached, traps, strict=True))
     empty = np.empty(0)
     found = Portrait(field, tuple(traps), inside, support)
     return found, Carried(fate, end, time, np.empty((0, scouts.shape[1])), empty.astype(np.intp), empty)

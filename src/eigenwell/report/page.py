@@ -81,6 +81,10 @@ def _answer(demos: Demonstrations, found: Identification, title: str, warnings: 
     if found.grouping is not None:
         low, high = found.grouping.low, found.grouping.high
         why = f"Any distance from {low:.3g} to {high:.3g} for joining ends of paths gives this number."
+    if found.counts is not None:
+        kind = f"velocities at scattered places ({found.evidence})"
+        often = ", ".join(f"{q} in {share:.0%}" for q, share in found.counts.items())
+        why = f"Number of attractors in fields that fit re-weighted samples as well: {often}."
     if found.arrived < 1:
         why += f" Only at {found.arrived:.0%} of them does a path come to rest."
     return f"""<section id="answer" style="margin-top:0">

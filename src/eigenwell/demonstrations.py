@@ -7,7 +7,7 @@ estimate them from. Everything after this module trusts what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from .checks import (
     time_stamps,
 )
 from .errors import DataError
-from .grids import flattened
+from .grids import flattened, of_mapping
 from .velocities import estimate_velocities
 
 __all__ = ["SHORTEST_PATH", "Caution", "DataError", "Demonstrations", "Truth", "first_occurrence"]

@@ -11,7 +11,7 @@ from ._types import FloatArray, IntArray
 from .attractors import Attractor, locate, locate_on_graph
 from .cells import from_anndata, is_cells, write_back
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
-from .flow import EstimatedField, Evidence, FlowFinding, FlowGraph, Orbit, orbits, weigh
+from .flow import EstimatedField, Evidence, FlowFinding, FlowGraph, Orbit, group_with_orbits, orbits, weigh
 from .graphs import Clique, Graph, Join, PathGraph
 from .paths import REMAINDER, Grouping, PathFinding, SuccessorGraph, TrajectoryGraph, typical_length
 from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
@@ -219,41 +219,17 @@ def _from_paths(demos: Demonstrations, found: PathFinding, join: Join, masses: M
 
 def _with_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses: Masses) -> Identification:
     """Trajectories of which some go round: these end on cycles, the others where they come to rest."""
-    assert demos.offsets is not None  # orbits() saw trajectories
-    ring = np.concatenate([o.members for o in closed])
-    rest = np.setdiff1d(np.flatnonzero(np.diff(demos.offsets) >= SHORTEST_PATH), ring)
-    group = np.full(len(demos.offsets) - 1, -1, dtype=np.intp)
-    grouping, arrived, cautions = None, 1.0, demos.warnings
-    n_points = 0
-    if len(rest):
-        some = Demonstrations.from_trajectories(
-            [demos.x[demos.offsets[k] : demos.offsets[k + 1]] for k in rest],
-            [demos.v[demos.offsets[k] : demos.offsets[k + 1]] for k in rest],
-        )
-        found = TrajectoryGraph().build(some)
-        group[rest] = found.graph.group
-        grouping, arrived, cautions = found.grouping, found.arrived, cautions + found.warnings
-        n_points = int(found.graph.group.max()) + 1
-    for q, orbit in enumerate(closed):
-        group[orbit.members] = n_points + q
-    paths = PathGraph(demos.n_samples, np.arange(demos.n_samples, dtype=np.intp), demos.offsets, group)
-    count = eigenpairs_for(demos.dimension, group)
+    paths, cycles, rest = group_with_orbits(demos, closed)
+    count = eigenpairs_for(demos.dimension, paths.group)
     parts = []
-    for q in range(n_points + len(closed)):
+    for q in range(int(paths.group.max()) + 1):
         mine = [paths.path(int(k)) for k in paths.paths_of(q)]
         spectrum, embedding, place = sub_dynamics(demos.x, demos.v, mine, join, masses, count)
-        if q >= n_points:
-            orbit = closed[q - n_points]
-            centre = orbit.curve.mean(axis=0)
-            place = Attractor(
-                centre, orbit.standard_error, centre, None, centre, kind="cycle", period=orbit.period, curve=orbit.curve
-            )
-        parts.append((place, spectrum, embedding))
+        parts.append((cycles.get(q, place), spectrum, embedding))
     order = _by_place(np.array([p[0].position for p in parts]), float(np.ptp(demos.x, axis=0).max()))
-    rank = np.empty(len(order) + 1, dtype=np.intp)
-    rank[order], rank[-1] = np.arange(len(order)), -1
+    rank = np.append(np.argsort(order), -1)
     located, spectra, embeddings = zip(*(parts[int(k)] for k in order), strict=True)
-    paths = replace(paths, group=rank[group])
+    paths = replace(paths, group=rank[paths.group])
     return Identification(
         demos=demos,
         labels=paths.labels,
@@ -262,9 +238,9 @@ def _with_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses:
         embeddings=embeddings,
         spectra=spectra,
         graph=paths,
-        grouping=grouping,
-        arrived=arrived,
-        warnings=cautions,
+        grouping=None if rest is None else rest.grouping,
+        arrived=1.0 if rest is None else rest.arrived,
+        warnings=demos.warnings + (() if rest is None else rest.warnings),
     )
 
 

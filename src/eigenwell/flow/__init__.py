@@ -2,6 +2,6 @@
 
 from .builder import EstimatedField, FlowFinding, FlowGraph
 from .data_kind import Evidence, weigh
-from .orbits import Orbit, orbits
+from .orbits import Orbit, group_with_orbits, orbits
 
-__all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph", "Orbit", "orbits", "weigh"]
+__all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph", "Orbit", "group_with_orbits", "orbits", "weigh"]

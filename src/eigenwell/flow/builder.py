@@ -11,6 +11,7 @@ from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..demonstrations import Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
+from ..paths.builders import check_places
 from ..paths.hashing import sample_hash
 from .bootstrap import ASKED, REPLICATES, Ensemble, ensemble, matched, replicates
 from .border import EdgeSink
@@ -75,7 +76,9 @@ class FlowGraph:
 
     def build(self, demos: Demonstrations) -> FlowFinding:
         index = np.flatnonzero(first_occurrence(demos.x, demos.v))
+        places = int(first_occurrence(demos.x[index], np.zeros_like(demos.x[index])).sum())
         _check_enough(len(index), demos.dimension)
+        check_places(places, len(index), demos.dimension, str(places))
         # An order that the values alone decide: every sum is the same to the last digit however the samples came.
         order = index[np.argsort(sample_hash(demos.x[index], demos.v[index]), kind="stable")]
         x, v = demos.x[order], demos.v[order]

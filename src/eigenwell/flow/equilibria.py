@@ -16,8 +16,8 @@ NEWTON_STEPS = 40
 SAME = 1e-4
 # A Newton step this short, in standard deviations, is an arrival: rounding error of the field allows no less.
 ARRIVED = 1e-7
-# Directions and radii at which a trapping region is tested, and the part of the tested radius that is used.
-DIRECTIONS, RADII, MARGIN = 128, np.geomspace(0.005, 2.0, 40), 0.8
+# Directions per dimension and radii at which a trapping region is tested, and the part of the tested radius that is used.
+DIRECTIONS, RADII, MARGIN = 24, np.geomspace(0.005, 2.0, 24), 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def trapping(field: FlowField, place: FloatArray, jacobian: FloatArray) -> Sink:
     p = scipy.linalg.solve_continuous_lyapunov(jacobian.T, -np.eye(len(place)))
     p = (p + p.T) / 2
     p /= np.linalg.eigvalsh(p)[-1]
-    directions = np.random.default_rng(0).standard_normal((DIRECTIONS, len(place)))
+    directions = np.random.default_rng(0).standard_normal((DIRECTIONS * len(place), len(place)))
     directions /= np.sqrt(((directions @ p) * directions).sum(axis=1))[:, None]
     shells = RADII[:, None, None] * directions
     f = field((place + shells).reshape(-1, len(place))).reshape(shells.shape)

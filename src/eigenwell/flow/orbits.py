@@ -8,7 +8,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
-from ..demonstrations import Demonstrations
+from ..attractors import Attractor
+from ..demonstrations import SHORTEST_PATH, Demonstrations
+from ..graphs import PathGraph
+from ..paths import PathFinding, TrajectoryGraph
 
 # A turn is closed when it misses its start by less than this share of its diameter, and is as large as the turn before
 # it to the same share: a spiral that loses less in a turn has more than thirty turns to go.
@@ -50,6 +53,31 @@ def orbits(demos: Demonstrations) -> list[Orbit]:
         else:
             groups.append([k])
     return [_orbit(group, turns) for group in groups]
+
+
+def group_with_orbits(
+    demos: Demonstrations, closed: list[Orbit]
+) -> tuple[PathGraph, dict[int, Attractor], PathFinding | None]:
+    """Paths of trajectories with their groups, the cycles among these, and how the other trajectories were grouped."""
+    offsets = demos.offsets
+    assert offsets is not None  # orbits() saw trajectories
+    group = np.full(len(offsets) - 1, -1, dtype=np.intp)
+    ring = np.concatenate([o.members for o in closed])
+    rest = np.setdiff1d(np.flatnonzero(np.diff(offsets) >= SHORTEST_PATH), ring)
+    found = None
+    if len(rest):
+        parts = [(demos.x[offsets[k] : offsets[k + 1]], demos.v[offsets[k] : offsets[k + 1]]) for k in rest]
+        found = TrajectoryGraph().build(Demonstrations.from_trajectories(parts))
+        group[rest] = found.graph.group
+    cycles = {}
+    for q, orbit in enumerate(closed, start=int(group.max()) + 1):
+        group[orbit.members] = q
+        centre = orbit.curve.mean(axis=0)
+        cycles[q] = Attractor(
+            centre, orbit.standard_error, centre, None, centre, kind="cycle", period=orbit.period, curve=orbit.curve
+        )
+    graph = PathGraph(demos.n_samples, np.arange(demos.n_samples, dtype=np.intp), offsets, group)
+    return graph, cycles, found
 
 
 def _orbit(group: list[int], turns: dict[int, tuple[FloatArray, FloatArray]]) -> Orbit:

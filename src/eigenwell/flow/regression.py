@@ -332,7 +332,8 @@ def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatAr
     """(r, k) directions whose velocity the field explains, or that drift; along the others samples only jitter.
 
     With as many degrees of freedom as the fit has, pure noise explains a share of (dof +- sqrt(2 dof)) / n; four standard
-    deviations more is a motion. A drift is one where it is larger than its own scatter.
+    deviations more is a motion. So is a share of noise that is four standard deviations less than all, which also speaks
+    where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter.
     """
     n, r = y.shape
     known = field.posterior
@@ -341,5 +342,8 @@ def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatAr
     share, directions = scipy.linalg.eigh(
         np.atleast_2d(np.cov(field(y).T)), total + 1e-12 * np.trace(total) * np.eye(r)
     )
-    drift = np.abs(v.mean(axis=0) @ directions) > max(1.0, 4 / np.sqrt(n))
-    return np.asarray(directions[:, (share > (dof + 4 * np.sqrt(2 * dof)) / n) | drift])
+    noise = (np.linalg.inv(field.outputs) @ directions) ** 2
+    moves = share > (dof + 4 * np.sqrt(2 * dof)) / n
+    moves |= noise.sum(axis=0) < 1 - 4 * np.sqrt(2 / n)
+    moves |= np.abs(v.mean(axis=0) @ directions) > max(1.0, 4 / np.sqrt(n))
+    return np.asarray(directions[:, moves])

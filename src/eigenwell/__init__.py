@@ -21,7 +21,7 @@ _HOME = {
     "KernelGraph": "spectral",
     "MissingExtra": "errors",
     "ModelError": "errors",
-    "MultiAttractorField": "fields",
+    "Field": "fields",
     "StableField": "fields",
     "SuccessorGraph": "paths",
     "TrajectoryGraph": "paths",
@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from .demonstrations import Caution, Demonstrations
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier
-    from .fields import MultiAttractorField, StableField
+    from .fields import Field, StableField
     from .flow import FlowGraph
     from .graphs import Clique, Cycle
     from .identification import Identification, identify

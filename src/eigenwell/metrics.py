@@ -57,6 +57,26 @@ def dtwd(a: FloatArray, b: FloatArray) -> float:
     return total / pairs
 
 
+def dtw_rms(a: FloatArray, b: FloatArray) -> float:
+    """Root mean square distance per pair of the cheapest monotone matching, the squares being what is cheap."""
+    total, pairs = _warp(_distances(a, b) ** 2)
+    return float(np.sqrt(total / pairs))
+
+
+def frechet(a: FloatArray, b: FloatArray) -> float:
+    """Discrete Frechet distance: the longest leash that walking both curves needs, at best."""
+    cost = _distances(a, b)
+    row = np.maximum.accumulate(cost[0])
+    for line in cost[1:]:
+        above = np.minimum(row, np.concatenate([[np.inf], row[:-1]]))
+        reach = np.maximum(line, above)
+        # Going along the row costs at least what has been paid on the way: a running minimum of maxima.
+        for j in range(1, len(reach)):
+            reach[j] = min(reach[j], max(reach[j - 1], line[j]))
+        row = reach
+    return float(row[-1])
+
+
 def _distances(a: FloatArray, b: FloatArray) -> FloatArray:
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1] or not len(a) or not len(b):

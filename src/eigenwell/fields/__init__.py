@@ -1,8 +1,11 @@
-"""Learned fields at run time: diffeomorphism, stable field, roll-outs and certificates, in NumPy alone."""
+"""Learned fields at run time: diffeomorphism, stable field, motions, roll-outs and certificates, in NumPy alone."""
 
-from .certificates import Certificate
-from .field import REACH, MultiAttractorField, StableField
-from .simulation import Adaptive, Euler, LatentClock, LatentPath, RungeKutta4, Stepper
+from .certificates import Certificate, Loop
+from .field import StableField
+from .fit import Fit, Followed
+from .learned import REACH, Field
+from .motion import Motion
+from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed, StableModel
 
 __all__ = [
@@ -10,9 +13,12 @@ __all__ = [
     "Adaptive",
     "Certificate",
     "Euler",
-    "LatentClock",
-    "LatentPath",
-    "MultiAttractorField",
+    "Field",
+    "Fit",
+    "Followed",
+    "Latent",
+    "Loop",
+    "Motion",
     "RungeKutta4",
     "Speed",
     "StableField",

@@ -2,14 +2,18 @@
 
 One coupling layer splits x into a part p that passes and a part q that is moved:
 
-    q' = q * exp(s(p)) + t(p),      s = c tanh(sigma / c),      (sigma, t) = theta phi(p),
-    phi(p) = [cos(W p), sin(W p)] / sqrt(F)                      (Rahimi & Recht's features, |phi| = 1).
+    q' = q exp(s(p) a(q)) + t(p),   s = b(p) c tanh(sigma / c),   t = b(p) tau,   (sigma, tau) = theta phi(p),
+    phi(p) = [cos(W p), sin(W p)] / sqrt(F)                      (Rahimi & Recht's features, |phi| = 1),
+    a(q) = (1 + (k q)^2)^(-1/2),    b(p) = 1 / (1 + (k^2 mean p^2)^2).
 
-Its Jacobian is block triangular, [[I, 0], [M, diag(e^s)]], so J w, J^-1 w and J^T w are substitutions and
-log|det J| is the sum of s; no matrix is ever inverted. theta = 0 is the identity.
+Its Jacobian is block triangular, [[I, 0], [M, diag(dq'/dq)]], so J w, J^-1 w and J^T w are substitutions and
+log|det J| is a sum; no matrix is ever inverted. theta = 0 is the identity.
 
-The clamp c bounds every layer's stretch to [e^-c, e^c]; with |phi| = 1 the shift is bounded by |theta| too.
-So psi is a bounded change of an affine map however far from the data it is asked, and never degenerates.
+The windows a and b let psi fade to the identity away from the data, over 1/k: Fourier features alone would wiggle for
+ever, and so would the way home. With k = 0 there is no window, a = b = 1.
+
+The clamp c bounds every layer's stretch to [e^-c, e^c], and dq'/dq = e^(s a) (1 - s a (1 - a^2)) is positive because
+a (1 - a^2) <= 0.385 < 1/c. So psi is a diffeomorphism of R^d whatever theta is, and never degenerates.
 
 The functions below take NumPy or JAX arrays and stay in the library they were given: the same few lines
 are differentiated in training (JAX) and evaluated at run time (NumPy alone).
@@ -17,6 +21,7 @@ are differentiated in training (JAX) and evaluated at run time (NumPy alone).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,6 +29,9 @@ import numpy as np
 
 LOG_SCALE_BOUND = 2.0
 """c above: one layer stretches by at most e^2. Trained flows stay well inside; it guards the far field."""
+
+NEWTON = 6
+"""Steps that bring `_unstretched` to rounding from its start, for every s within the clamp and every q."""
 
 Array = Any
 """A NumPy or a JAX array: what comes in decides what goes out."""
@@ -40,7 +48,9 @@ class Flow(NamedTuple):
     frequencies: Array
     """W, (L, F, d_p), fixed: drawn once, N(0, 1/length^2)."""
     weights: Array
-    """theta, (L, 2 d_q, 2 F), learned: first d_q rows give sigma, the others t."""
+    """theta, (L, 2 d_q, 2 F), learned: first d_q rows give sigma, the others tau."""
+    window: Array
+    """k, the inverse of the distance over which psi fades to the identity; 0 for no window."""
 
     @property
     def dimension(self) -> int:
@@ -48,16 +58,14 @@ class Flow(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The Jacobian of one layer at n points: q' = scale * q + ..., dq'/dp = shear."""
+    """The Jacobian of one layer at n points."""
 
     passing: tuple[int, ...]
     moving: tuple[int, ...]
-    log_scale: Array
-    """s, (n, d_q)."""
     scale: Array
-    """e^s, (n, d_q)."""
+    """dq'/dq > 0, (n, d_q)."""
     shear: Array
-    """M, (n, d_q, d_p)."""
+    """M = dq'/dp, (n, d_q, d_p)."""
 
 
 @lru_cache(maxsize=64)
@@ -75,7 +83,9 @@ def split(dimension: int, layer: int) -> tuple[tuple[int, ...], tuple[int, ...]]
     return order[:passing], order[passing:]
 
 
-def identity_flow(dimension: int, *, layers: int, features: int, length: float, seed: int = 0) -> Flow:
+def identity_flow(
+    dimension: int, *, layers: int, features: int, length: float, window: float = 0.0, seed: int = 0
+) -> Flow:
     """psi = identity, with frequencies drawn for a Gaussian kernel of the given length.
 
     The kernel sees d_p coordinates at once and distances grow as sqrt(d_p), so the length does too.
@@ -88,7 +98,7 @@ def identity_flow(dimension: int, *, layers: int, features: int, length: float, 
     passing = len(split(dimension, 0)[0])
     draw = np.random.default_rng(seed).standard_normal((layers, features, passing))
     frequencies = draw / (length * np.sqrt(passing))
-    return Flow(frequencies, np.zeros((layers, 2 * (dimension - passing), 2 * features)))
+    return Flow(frequencies, np.zeros((layers, 2 * (dimension - passing), 2 * features)), np.asarray(float(window)))
 
 
 def fourier_features(frequencies: Array, p: Array) -> Array:
@@ -134,100 +144,130 @@ def derivative_weights(frequencies: Array, weights: Array) -> Array:
 
 def forward(flow: Flow, x: Array) -> Array:
     """psi(x) for points (n, d)."""
-    xp = namespace(x)
-    dimension = flow.dimension
-    columns = [x[:, i] for i in range(dimension)]
-    for layer in range(flow.frequencies.shape[0]):
-        passing, moving = split(dimension, layer)
-        p = xp.stack([columns[i] for i in passing], axis=-1)
-        q = xp.stack([columns[i] for i in moving], axis=-1)
-        log_scale, shift = _scale_and_shift(flow, layer, p)
-        q = q * xp.exp(log_scale) + shift
-        for position, i in enumerate(moving):
-            columns[i] = q[:, position]
-    return xp.stack(columns, axis=-1)
+    return _through(flow, x, range(flow.frequencies.shape[0]), _shift_layer)
 
 
 def inverse(flow: Flow, y: Array) -> Array:
-    """psi^-1(y), exact: the layers undone in reverse, q = (q' - t(p)) e^-s(p)."""
-    xp = namespace(y)
-    dimension = flow.dimension
-    columns = [y[:, i] for i in range(dimension)]
-    for layer in reversed(range(flow.frequencies.shape[0])):
-        passing, moving = split(dimension, layer)
-        p = xp.stack([columns[i] for i in passing], axis=-1)
-        q = xp.stack([columns[i] for i in moving], axis=-1)
-        log_scale, shift = _scale_and_shift(flow, layer, p)
-        q = (q - shift) * xp.exp(-log_scale)
-        for position, i in enumerate(moving):
-            columns[i] = q[:, position]
-    return xp.stack(columns, axis=-1)
-
-
-def _scale_and_shift(flow: Flow, layer: int, p: Array) -> tuple[Array, Array]:
-    xp = namespace(p)
-    out = fourier_features(flow.frequencies[layer], p) @ flow.weights[layer].T
-    moved = out.shape[-1] // 2
-    return LOG_SCALE_BOUND * xp.tanh(out[:, :moved] / LOG_SCALE_BOUND), out[:, moved:]
+    """psi^-1(y): the layers undone in reverse."""
+    return _through(flow, y, reversed(range(flow.frequencies.shape[0])), _unshift_layer)
 
 
 def linearise(flow: Flow, x: Array) -> tuple[Array, list[Step]]:
     """psi(x) and the triangular factors of its Jacobian, J = J_L ... J_1, at points (n, d)."""
-    xp = namespace(x)
-    dimension = flow.dimension
-    columns = [x[:, i] for i in range(dimension)]
-    steps = []
-    for layer in range(flow.frequencies.shape[0]):
-        passing, moving = split(dimension, layer)
-        p = xp.stack([columns[i] for i in passing], axis=-1)
-        q = xp.stack([columns[i] for i in moving], axis=-1)
-        log_scale, shift, slope = _with_slopes(flow, layer, p)
-        scale = xp.exp(log_scale)
-        stretched = q * scale
-        steps.append(Step(passing, moving, log_scale, scale, _shear(log_scale, slope, stretched)))
-        q = stretched + shift
-        for position, i in enumerate(moving):
-            columns[i] = q[:, position]
-    return xp.stack(columns, axis=-1), steps
+    steps: list[Step] = []
+
+    def layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
+        s, t, slope_s, slope_t = _with_slopes(flow, layer, p)
+        moved, step = _jacobian(flow, layer, q, s, slope_s, slope_t)
+        steps.append(step)
+        return moved + t
+
+    return _through(flow, x, range(flow.frequencies.shape[0]), layer), steps
 
 
 def linearise_inverse(flow: Flow, y: Array) -> tuple[Array, list[Step]]:
     """psi^-1(y) and the factors of the Jacobian of psi there, in one pass: `linearise` of `inverse`, at its price."""
-    xp = namespace(y)
+    steps: list[Step] = []
+
+    def layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
+        s, t, slope_s, slope_t = _with_slopes(flow, layer, p)
+        q = _unstretched(flow, q - t, s)
+        steps.append(_jacobian(flow, layer, q, s, slope_s, slope_t)[1])
+        return q
+
+    return _through(flow, y, reversed(range(flow.frequencies.shape[0])), layer), steps[::-1]
+
+
+def _through(flow: Flow, x: Array, order: Iterable[int], layer: Callable[[Flow, int, Array, Array], Array]) -> Array:
+    """Every layer in turn on the columns of x."""
+    xp = namespace(x)
     dimension = flow.dimension
-    columns = [y[:, i] for i in range(dimension)]
-    steps = []
-    for layer in reversed(range(flow.frequencies.shape[0])):
-        passing, moving = split(dimension, layer)
+    columns = [x[:, i] for i in range(dimension)]
+    for index in order:
+        passing, moving = split(dimension, index)
         p = xp.stack([columns[i] for i in passing], axis=-1)
-        q = xp.stack([columns[i] for i in moving], axis=-1)
-        log_scale, shift, slope = _with_slopes(flow, layer, p)
-        scale, stretched = xp.exp(log_scale), q - shift
-        steps.append(Step(passing, moving, log_scale, scale, _shear(log_scale, slope, stretched)))
-        q = stretched / scale
+        q = layer(flow, index, p, xp.stack([columns[i] for i in moving], axis=-1))
         for position, i in enumerate(moving):
             columns[i] = q[:, position]
-    return xp.stack(columns, axis=-1), steps[::-1]
+    return xp.stack(columns, axis=-1)
 
 
-def _with_slopes(flow: Flow, layer: int, p: Array) -> tuple[Array, Array, Array]:
-    """s, t, and the derivatives of sigma and t with respect to p, (n, 2 d_q, d_p)."""
+def _shift_layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
+    s, t = _scale_and_shift(flow, layer, p)
+    return q * namespace(q).exp(s * _fading(flow, q)) + t
+
+
+def _unshift_layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
+    s, t = _scale_and_shift(flow, layer, p)
+    return _unstretched(flow, q - t, s)
+
+
+def _fading(flow: Flow, q: Array) -> Array:
+    """a(q) = (1 + (k q)^2)^(-1/2)."""
+    return (1.0 + (flow.window * q) ** 2) ** -0.5
+
+
+def window(k: Array, p: Array) -> Array:
+    """b(p) = 1 / (1 + (k^2 mean p^2)^2), (n, 1)."""
+    return 1.0 / (1.0 + (k**2 * (p * p).mean(-1, keepdims=True)) ** 2)
+
+
+def _unstretched(flow: Flow, stretched: Array, s: Array) -> Array:
+    """q with q exp(s a(q)) = stretched.
+
+    In u = ln|q| this is u + s a(e^u) = ln|stretched|, whose slope stays between 0.23 and 1.77: Newton's steps converge
+    from any start, and a fixed number of them does.
+    """
+    xp = namespace(stretched)
+    if xp is np and not np.any(flow.window):
+        return stretched * np.exp(-s)
+    # q = sign * exp(u); zero stays zero through the tiny constant, far below rounding.
+    goal = xp.log(xp.abs(stretched) + 1e-300 if stretched.dtype == np.float64 else xp.abs(stretched) + 1e-37)
+    log_window = xp.log(xp.abs(flow.window) + 1e-30)
+    u = goal - s * _fading(flow, stretched)
+    for _ in range(NEWTON):
+        a = (1.0 + xp.exp(2 * (u + log_window))) ** -0.5
+        u = u - (u + s * a - goal) / (1.0 - s * a * (1.0 - a * a))
+    return stretched * xp.exp(u - goal)
+
+
+def _scale_and_shift(flow: Flow, layer: int, p: Array) -> tuple[Array, Array]:
+    """s and t at p."""
+    xp = namespace(p)
+    out = fourier_features(flow.frequencies[layer], p) @ flow.weights[layer].T
+    moved = out.shape[-1] // 2
+    b = window(flow.window, p)
+    return b * LOG_SCALE_BOUND * xp.tanh(out[:, :moved] / LOG_SCALE_BOUND), b * out[:, moved:]
+
+
+def _with_slopes(flow: Flow, layer: int, p: Array) -> tuple[Array, Array, Array, Array]:
+    """s, t, and their derivatives with respect to p, (n, d_q, d_p) each."""
     xp = namespace(p)
     frequencies, weights = flow.frequencies[layer], flow.weights[layer]
     rows, inputs = weights.shape[0], p.shape[-1]
     slopes = derivative_weights(frequencies, weights).reshape(weights.shape[1], rows * inputs)
-    # One product gives sigma, t and all their derivatives.
+    # One product gives sigma, tau and all their derivatives.
     out = fourier_features(frequencies, p) @ xp.concatenate([weights.T, slopes], axis=-1)
     moved = rows // 2
-    log_scale = LOG_SCALE_BOUND * xp.tanh(out[:, :moved] / LOG_SCALE_BOUND)
-    return log_scale, out[:, moved:rows], out[:, rows:].reshape(-1, rows, inputs)
+    squashed = xp.tanh(out[:, :moved] / LOG_SCALE_BOUND)
+    slope = out[:, rows:].reshape(-1, rows, inputs)
+    b = window(flow.window, p)
+    # db/dp = -4 b (1 - b) p / |p|^2, written without the quotient.
+    fall = (-4.0 * flow.window**4 / inputs) * b * b * (p * p).mean(-1, keepdims=True) * p
+    s, t = LOG_SCALE_BOUND * squashed, out[:, moved:rows]
+    slope_s = b[:, :, None] * (1.0 - squashed * squashed)[:, :, None] * slope[:, :moved] + s[:, :, None] * fall[:, None]
+    slope_t = b[:, :, None] * slope[:, moved:] + t[:, :, None] * fall[:, None]
+    return b * s, b * t, slope_s, slope_t
 
 
-def _shear(log_scale: Array, slope: Array, stretched: Array) -> Array:
-    """M = q e^s ds/dp + dt/dp, the tanh's own slope in ds."""
-    moved = log_scale.shape[-1]
-    clamp = 1.0 - (log_scale / LOG_SCALE_BOUND) ** 2
-    return (stretched * clamp)[:, :, None] * slope[:, :moved] + slope[:, moved:]
+def _jacobian(flow: Flow, layer: int, q: Array, s: Array, slope_s: Array, slope_t: Array) -> tuple[Array, Step]:
+    """q exp(s a), and dq'/dq = e^(s a) (1 - s a (1 - a^2)), dq'/dp = q e^(s a) a ds/dp + dt/dp."""
+    a = _fading(flow, q)
+    stretch = namespace(q).exp(s * a)
+    stretched = q * stretch
+    scale = stretch * (1.0 - s * a * (1.0 - a * a))
+    shear = (stretched * a)[:, :, None] * slope_s + slope_t
+    return stretched, Step(*split(flow.dimension, layer), scale, shear)
 
 
 def _parts(step: Step, w: Array) -> tuple[Array, Array]:
@@ -270,10 +310,8 @@ def push_gradient(steps: list[Step], w: Array) -> Array:
 
 def log_det(steps: list[Step]) -> Array:
     """log |det J|, the sum of the layers' log-scales."""
-    total = steps[0].log_scale.sum(-1)
-    for step in steps[1:]:
-        total = total + step.log_scale.sum(-1)
-    return total
+    xp = namespace(steps[0].scale)
+    return sum(xp.log(step.scale).sum(-1) for step in steps)
 
 
 def jacobian(steps: list[Step], dimension: int) -> Array:

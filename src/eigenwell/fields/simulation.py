@@ -1,12 +1,7 @@
 """Roll-outs of a stable model. The stepper is an object; all work in unit coordinates and unit time.
 
-`LatentClock`, the default, uses what the theorem gives. In the latent space the path is known, not integrated:
-y = rho exp(Omega ln(rho / rho_0)) y_0 / rho_0, a straight line when Omega = 0. Only its timing needs a quadrature,
-
-    h(rho) = rho + epsilon ln(rho),    dh/dt = -m s(x),
-
-and h falls at every step of any size because m s > 0. So a discrete roll-out provably decreases V and converges, and
-x = psi^-1(y + psi(x*)) lies on the true solution curve. The others integrate xdot = f(x) as a controller would.
+`Latent`, the default, uses what the theorem gives (`curves`): the path is a latent curve and lies on the true solution,
+and only its timing is a quadrature. The others integrate xdot = f(x) as a controller would.
 """
 
 from __future__ import annotations
@@ -17,14 +12,14 @@ from typing import Protocol
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.special import wrightomega
 
+from .. import runge_kutta
 from .._types import FloatArray
-from .flows import forward, inverse
-from .stable import StableModel, clock_speed, velocity, wound
+from . import curves
+from .stable import StableModel, velocity
 
-ARRIVED = 1e-12
-"""Latent distance, in boxes, below which a roll-out stands still: rounding of psi is larger. Waiting costs nothing."""
+STARTS = 256
+"""Roll-outs carried at once: their nodes stay within some tens of megabytes."""
 
 
 class Stepper(Protocol):
@@ -33,122 +28,24 @@ class Stepper(Protocol):
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray: ...
 
 
-def _substeps(times: FloatArray, longest: float) -> list[tuple[float, int]]:
-    """For every interval the step and how many of them, none longer than `longest`."""
-    counts = [max(1, int(np.ceil(dt / longest - 1e-9))) for dt in np.diff(times)]
-    return [(float(dt) / n, n) for dt, n in zip(np.diff(times), counts, strict=True)]
-
-
 @dataclass(frozen=True)
-class LatentClock:
-    """Exact path, classical fourth-order quadrature for its timing. `longest` step in unit time.
-
-    Between steps h is a cubic with the right slopes, limited so that it falls; asking for more times costs little.
-    """
-
-    longest: float = 0.025
+class Latent:
+    """The solution curve itself, with a quadrature for its timing; V falls from each state to the next."""
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        path = LatentPath.through(model, x0)
-        span = float(times[-1] - times[0])
-        count = max(1, int(np.ceil(span / self.longest - 1e-9)))
-        dt = span / count
-        h = [path.clock(path.start)]
-        for _ in range(count):
-            if (path.radius(h[-1]) < ARRIVED).all():
-                break
-            h.append(path.tick(h[-1], dt))
-        slopes = [-dt * path.speed(node) for node in h]
-        position = (times - times[0]) / dt if dt > 0 else np.zeros(len(times))
-        position = np.minimum(position, len(h) - 1)
-        asked = _falling_cubic(np.stack(h, axis=1), np.stack(slopes, axis=1), position)
-        states = path.repeated(len(times)).at(path.radius(asked).ravel()).reshape(*asked.shape, -1)
-        states[:, 0] = x0
-        return states
-
-
-def _falling_cubic(h: FloatArray, slopes: FloatArray, position: FloatArray) -> FloatArray:
-    """Cubic Hermite interpolation of falling values (m, n + 1) at positions in [0, n], kept falling.
-
-    A cubic is monotone when neither end is steeper than three times the chord (Fritsch and Carlson).
-    """
-    low = np.minimum(position.astype(int), h.shape[1] - 2)
-    u = position - low
-    chord = h[:, low + 1] - h[:, low]
-    left, right = np.maximum(slopes[:, low], 3 * chord), np.maximum(slopes[:, low + 1], 3 * chord)
-    bend = u * (1 - u) * ((1 - u) * (left - chord) - u * (right - chord))
-    return np.asarray(h[:, low] + u * chord + bend)
-
-
-@dataclass(frozen=True, eq=False)
-class LatentPath:
-    """The solution curves through m states, parametrised by the latent radius rho = |y|."""
-
-    model: StableModel
-    start: FloatArray
-    """rho_0, (m,)."""
-    heading: FloatArray
-    """y_0 / rho_0, (m, d)."""
-    origin: FloatArray
-    """psi(x*), (1, d)."""
-
-    @classmethod
-    def through(cls, model: StableModel, x0: FloatArray) -> LatentPath:
-        origin = forward(model.flow, model.attractor[None])
-        y = forward(model.flow, x0) - origin
-        rho = np.linalg.norm(y, axis=1)
-        rho = np.where((x0 == model.attractor).all(1), 0.0, rho)
-        heading = y / np.where(rho > 0, rho, 1.0)[:, None]
-        return cls(model, rho, heading, origin)
-
-    def latent(self, rho: FloatArray) -> FloatArray:
-        """y on each curve at latent radius rho."""
-        ratio = rho / np.where(self.start > 0, self.start, 1.0)
-        heading = wound(self.model.swirl, self.heading, np.log(np.maximum(ratio, 1e-300)))
-        return np.asarray(rho[:, None] * heading)
-
-    def at(self, rho: FloatArray) -> FloatArray:
-        """x on each curve at latent radius rho."""
-        x = inverse(self.model.flow, self.latent(rho) + self.origin)
-        return np.asarray(np.where((rho > 0)[:, None], x, self.model.attractor), dtype=np.float64)
-
-    def repeated(self, count: int) -> LatentPath:
-        """Every curve `count` times, so that `at` can take as many radii of each."""
-        return LatentPath(self.model, np.repeat(self.start, count), np.repeat(self.heading, count, axis=0), self.origin)
-
-    def clock(self, rho: FloatArray) -> FloatArray:
-        """h = rho + epsilon ln rho."""
-        return np.asarray(rho + self.model.softening * np.log(np.maximum(rho, 1e-300)))
-
-    def radius(self, h: FloatArray) -> FloatArray:
-        """The inverse of `clock`: rho = epsilon omega(h / epsilon - ln epsilon), omega Wright's function.
-
-        Below e^-600 it is zero: the state is the attractor.
-        """
-        epsilon = float(self.model.softening)
-        argument = h / epsilon - np.log(epsilon)
-        return np.asarray(epsilon * wrightomega(np.maximum(argument, -700.0)) * (argument > -600.0))
-
-    def speed(self, h: FloatArray) -> FloatArray:
-        """m s(x) on each curve when its clock shows h."""
-        return np.asarray(clock_speed(self.model, self.latent(self.radius(h)), self.origin))
-
-    def tick(self, h: FloatArray, dt: float) -> FloatArray:
-        """h after dt: a fourth-order step of dh/dt = -m s; a mean of positive speeds, so h always falls."""
-        first = self.speed(h)
-        second = self.speed(h - 0.5 * dt * first)
-        third = self.speed(h - 0.5 * dt * second)
-        fourth = self.speed(h - dt * third)
-        return np.asarray(h - dt / 6 * (first + 2 * second + 2 * third + fourth))
+        parts = [curves.roll(model, x0[i : i + STARTS], times) for i in range(0, len(x0), STARTS)]
+        return np.concatenate(parts) if parts else np.empty((0, len(times), x0.shape[1]))
 
 
 def _march(
     step: Callable[[FloatArray, float], FloatArray], x0: FloatArray, times: FloatArray, longest: float
 ) -> FloatArray:
+    """Fixed steps, none longer than `longest`, between the times."""
     x, states = x0, [x0]
-    for dt, count in _substeps(times, longest):
+    for interval in np.diff(times):
+        count = max(1, int(np.ceil(interval / longest - 1e-9)))
         for _ in range(count):
-            x = step(x, dt)
+            x = step(x, float(interval) / count)
         states.append(x)
     return np.stack(states, axis=1)
 
@@ -170,14 +67,9 @@ class RungeKutta4:
     longest: float = 0.02
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        def step(x: FloatArray, dt: float) -> FloatArray:
-            a = velocity(model, x)
-            b = velocity(model, x + dt / 2 * a)
-            c = velocity(model, x + dt / 2 * b)
-            d = velocity(model, x + dt * c)
-            return np.asarray(x + dt / 6 * (a + 2 * b + 2 * c + d))
-
-        return _march(step, x0, times, self.longest)
+        return _march(
+            lambda x, dt: runge_kutta.step(lambda state: velocity(model, state), x, dt), x0, times, self.longest
+        )
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,24 @@
-"""The stable field in unit coordinates, as numbers: a flow, an attractor and a speed.
+"""The stable field in unit coordinates, as numbers: a flow, Q attractors and a speed.
 
-    xdot = m s(x) J_psi(x)^-1 u(x),    u = -(I + Omega) y / (|y| + epsilon),    y = psi(x) - psi(x*),
+With y = psi(x), y_q = psi(x*_q), r_q = |y - y_q|, weights w_q > 0 and p = max(d, 2),
 
-with m, s > 0 and Omega skew. V = |y|^2 / 2 falls along every solution, Vdot = -m s |y|^2 / (|y| + epsilon) < 0
-for y != 0, whatever psi, s and Omega are: stability is by construction and not by training.
+    a_q = w_q r_q^-p / sum_k w_k r_k^-p,      e = sum_q a_q (y - y_q),
+    xdot = m s(x) J_psi(x)^-1 u,              u = -(I + Omega) e / (|e| + epsilon),
 
-Departures from the paper's xdot = J^-1 (psi(x*) - psi(x)), all of which leave V a Lyapunov function: s restores
-the speed of the data, the softened norm makes solutions arrive instead of creeping in, Omega (zero unless the
-data spiral) turns straight lines into spirals, which no smooth psi can do at a focus, and m is a brake: J^-1 may be large
-where nothing was learned, and no state may move faster than a limit.
+with m, s > 0, Omega = sum_q a_q Omega_q skew and epsilon = sum_q a_q epsilon_q > 0: a state moves towards the
+inverse-distance mean of the latent attractors. One field, continuous everywhere.
+
+Why it is stable. U = sum w_q ln r_q (p = 2) or -sum w_q r_q^(2-p) / (p - 2) has gradient (sum_k w_k r_k^-p) e, so U
+falls along every solution wherever e != 0, whatever psi, s, m, w and the skew Omega are. U is harmonic for p = d and has
+no minimum but the y_q: exactly Q sinks, at the x*_q, and every other equilibrium is a saddle. Its sublevel sets are
+bounded, so all but a null set of states end in an attractor. A Lyapunov function to look at, of which U is a rising
+function, is half the squared power mean of the distances, V = M^2 / 2, M = (sum w_q r_q^(2-p) / sum w_q)^(1/(2-p)), the
+geometric mean for p = 2; for Q = 1, V = |y - y_1|^2 / 2.
+
+For Q = 1, e = y - y_1: the paper's xdot = J^-1 (psi(x*) - psi(x)) with four departures that leave V a Lyapunov
+function: s restores the speed of the data, the softened norm makes solutions arrive instead of creeping in, Omega (zero
+unless the data spiral) turns straight lines into spirals, which no smooth psi can do at a focus, and m is a brake: J^-1
+may be large where nothing was learned, and no state may move faster than a limit.
 
 As in `flows`, arrays may be NumPy or JAX.
 """
@@ -30,17 +40,26 @@ from .flows import (
     namespace,
     pull,
     push_gradient,
+    window,
 )
+
+TINY = 1e-30
+"""Added under roots and logarithms to keep their slopes finite at zero; far below float32's resolution."""
 
 
 class Speed(NamedTuple):
-    """log s(x) = offset + weights . phi(x), phi the features of `flows`; |phi| = 1, so |log s - offset| <= |weights|."""
+    """log s(x) = offset + b(x) weights . phi(x), phi and the window b those of `flows`.
+
+    |phi| = 1, so |log s - offset| <= |weights|; far away s is constant.
+    """
 
     frequencies: Array
     """(F, d), fixed."""
     weights: Array
     """(2 F,), learned."""
     offset: Array
+    window: Array
+    """k of b(x), as in `flows.Flow`."""
 
 
 class StableModel(NamedTuple):
@@ -48,14 +67,21 @@ class StableModel(NamedTuple):
 
     flow: Flow
     speed: Speed
-    attractor: Array
-    """x*, (d,)."""
-    swirl: Array
-    """Omega, (d, d), skew."""
+    attractors: Array
+    """x*, (Q, d)."""
+    log_weights: Array
+    """ln w, (Q,)."""
+    swirls: Array
+    """Omega_q, (Q, d, d), skew."""
     softening: Array
-    """epsilon > 0, in latent units."""
+    """epsilon_q > 0, (Q,), in latent units."""
     brake: Array
     """(d,): |brake * xdot| <= 1 is the limit of speed; zero for none."""
+
+    @property
+    def power(self) -> int:
+        """p."""
+        return max(self.flow.dimension, 2)
 
 
 BRAKE_POWER = 8
@@ -64,27 +90,57 @@ BRAKE_POWER = 8
 
 def log_speed(speed: Speed, x: Array) -> Array:
     """log s at points (n, d)."""
-    return fourier_features(speed.frequencies, x) @ speed.weights + speed.offset
+    return window(speed.window, x)[:, 0] * (fourier_features(speed.frequencies, x) @ speed.weights) + speed.offset
 
 
-def latent(model: StableModel, x: Array) -> Array:
-    """y = psi(x) - psi(x*)."""
-    return forward(model.flow, x) - forward(model.flow, model.attractor[None])
+def goals(model: StableModel) -> Array:
+    """y_q = psi(x*_q), (Q, d)."""
+    return forward(model.flow, model.attractors)
+
+
+def offsets(y: Array, goal: Array) -> tuple[Array, Array]:
+    """y - y_q, (n, Q, d), and ln r_q, (n, Q)."""
+    away = y[:, None, :] - goal
+    return away, 0.5 * namespace(y).log((away * away).sum(-1) + TINY)
+
+
+def shares(model: StableModel, y: Array, goal: Array) -> tuple[Array, Array]:
+    """e, (n, d), and a_q, (n, Q), at latent points; in logarithms, since r^-p overflows in many dimensions."""
+    if goal.shape[0] == 1:
+        return y - goal, namespace(y).ones_like(y[:, :1])
+    away, log_r = offsets(y, goal)
+    a = _softmax(model.log_weights - model.power * log_r)
+    return (a[:, :, None] * away).sum(1), a
+
+
+def _softmax(logits: Array) -> Array:
+    xp = namespace(logits)
+    raised = xp.exp(logits - logits.max(-1, keepdims=True))
+    return raised / raised.sum(-1, keepdims=True)
+
+
+def turned(model: StableModel, e: Array, a: Array) -> Array:
+    """(I + Omega) e."""
+    if goal_count(model) == 1:
+        return e + e @ model.swirls[0].T
+    return e + (a[:, :, None] * (model.swirls @ e[:, None, :, None])[..., 0]).sum(1)
+
+
+def goal_count(model: StableModel) -> int:
+    return int(model.attractors.shape[0])
+
+
+def latent_velocity(model: StableModel, y: Array, goal: Array) -> Array:
+    """u = -(I + Omega) e / (|e| + epsilon)."""
+    e, a = shares(model, y, goal)
+    norm = namespace(y).sqrt((e * e).sum(-1, keepdims=True) + TINY)
+    return -turned(model, e, a) / (norm + (a @ model.softening)[:, None])
 
 
 def direction(model: StableModel, x: Array) -> tuple[Array, Array, list[Step]]:
     """J^-1 u, y and the Jacobian's factors at points (n, d): the field before its speed."""
     y, steps = linearise(model.flow, x)
-    y = y - forward(model.flow, model.attractor[None])
-    return pull(steps, latent_velocity(model, y)), y, steps
-
-
-def latent_velocity(model: StableModel, y: Array) -> Array:
-    """u = -(I + Omega) y / (|y| + epsilon)."""
-    xp = namespace(y)
-    # The tiny constant keeps the derivative of |y| finite at the attractor; it is far below float32's resolution.
-    norm = xp.sqrt((y * y).sum(-1, keepdims=True) + 1e-30)
-    return -(y + y @ model.swirl.T) / (norm + model.softening)
+    return pull(steps, latent_velocity(model, y, goals(model))), y, steps
 
 
 def velocity(model: StableModel, x: Array) -> Array:
@@ -100,28 +156,46 @@ def braking(model: StableModel, free: Array) -> Array:
     Written in min(r, 1/r), which no power takes out of range.
     """
     xp = namespace(free)
-    r = xp.sqrt(((model.brake * free) ** 2).sum(-1) + 1e-30)
+    r = xp.sqrt(((model.brake * free) ** 2).sum(-1) + TINY)
     top = xp.maximum(r, 1.0)
     return 1.0 / (top * (1.0 + (r / top / top) ** BRAKE_POWER) ** (1 / BRAKE_POWER))
 
 
-def clock_speed(model: StableModel, y: Array, origin: Array) -> Array:
-    """m s, with which the latent clock runs, at latent points y = psi(x) - origin, origin = psi(x*)."""
+def clock_speed(model: StableModel, y: Array, goal: Array) -> Array:
+    """m s, with which the latent clock runs, at latent points y."""
     xp = namespace(y)
-    x, steps = linearise_inverse(model.flow, y + origin)
+    x, steps = linearise_inverse(model.flow, y)
     s = xp.exp(log_speed(model.speed, x))
-    return s * braking(model, s[:, None] * pull(steps, latent_velocity(model, y)))
+    return s * braking(model, s[:, None] * pull(steps, latent_velocity(model, y, goal)))
 
 
 def potential(model: StableModel, x: Array) -> Array:
-    """V = |psi(x) - psi(x*)|^2 / 2."""
-    return 0.5 * (latent(model, x) ** 2).sum(-1)
+    """V = M^2 / 2."""
+    log_r = offsets(forward(model.flow, x), goals(model))[1]
+    return 0.5 * namespace(x).exp(2 * _log_mean(model, log_r)[0])
 
 
 def potential_gradient(model: StableModel, x: Array) -> Array:
-    """grad V = J^T (psi(x) - psi(x*))."""
+    """grad V = J^T sum_q b_q (M / r_q)^2 (y - y_q), b_q = w_q r_q^(2-p) / sum_k w_k r_k^(2-p)."""
     y, steps = linearise(model.flow, x)
-    return push_gradient(steps, y - forward(model.flow, model.attractor[None]))
+    away, log_r = offsets(y, goals(model))
+    log_mean, b = _log_mean(model, log_r)
+    share = b * namespace(x).exp(2 * (log_mean[:, None] - log_r))
+    return push_gradient(steps, (share[:, :, None] * away).sum(1))
+
+
+def _log_mean(model: StableModel, log_r: Array) -> tuple[Array, Array]:
+    """ln M and b_q."""
+    xp = namespace(log_r)
+    order = 2 - model.power
+    log_w = model.log_weights - model.log_weights.max()
+    w = xp.exp(log_w) / xp.exp(log_w).sum()
+    if order == 0:
+        return log_r @ w, xp.broadcast_to(w, log_r.shape)
+    logits = log_w + order * log_r
+    top = logits.max(-1, keepdims=True)
+    total = xp.exp(logits - top).sum(-1)
+    return (top[:, 0] + xp.log(total / xp.exp(log_w).sum())) / order, _softmax(logits)
 
 
 def wound(swirl: Array, heading: Array, log_ratio: Array) -> Array:
@@ -142,11 +216,4 @@ def as_numpy(model: StableModel, dtype: Any = np.float64) -> StableModel:
     def cast(a: Array) -> Array:
         return np.array(a, dtype=dtype, order="C")
 
-    return StableModel(
-        Flow(*map(cast, model.flow)),
-        Speed(*map(cast, model.speed)),
-        cast(model.attractor),
-        cast(model.swirl),
-        cast(model.softening),
-        cast(model.brake),
-    )
+    return StableModel(Flow(*map(cast, model.flow)), Speed(*map(cast, model.speed)), *map(cast, model[2:]))

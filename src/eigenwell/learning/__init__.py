@@ -1,20 +1,24 @@
 """From an identification to a field: targets, recipe, training. JAX is imported when training starts."""
 
-from .learner import crossing_share, doubts, learn, learn_bundles
+from .crossing import Crossing, crossing_share, crossings
+from .learner import learn, learn_bundles, learn_motions
 from .recipes import PAPER, Recipe
-from .targets import Bundle, LaplacianTarget, RayTarget, Target
+from .targets import Bundle, Frame, LaplacianTarget, RayTarget, Target
 from .winding import SpiralTarget
 
 __all__ = [
     "PAPER",
     "Bundle",
+    "Crossing",
+    "Frame",
     "LaplacianTarget",
     "RayTarget",
     "Recipe",
     "SpiralTarget",
     "Target",
     "crossing_share",
-    "doubts",
+    "crossings",
     "learn",
     "learn_bundles",
+    "learn_motions",
 ]

@@ -1,189 +1,277 @@
-"""From demonstrations and their identification to a field: one stable model per sub-dynamics, trained side by side."""
+"""From an identification to a field: one map of all attractors, and where motions cross, the means to follow them."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import missing_extra
-from ..fields import MultiAttractorField, StableField
+from ..fields import Field, StableField
+from . import doubts
+from .crossing import crossings
+from .doubts import Motions
+from .following import followed
+from .guide import guide
+from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
-from .targets import Bundle, LaplacianTarget, Target
+from .targets import Bundle, Frame, LaplacianTarget, Target
 from .winding import SpiralTarget
 
 if TYPE_CHECKING:
     from ..identification import Identification
 
+Progress = Callable[[int, int, FloatArray], None]
+"""Called as progress(step, steps, losses), one loss for every model in training."""
+
 NODES_PER_PATH, MOST_NODES = 8, 20_000
-BASIN_SAMPLES = 50_000
-"""Samples kept to draw the basins; more would only slow the search down."""
+KEPT_SAMPLES = 50_000
+"""Samples kept with a field: they tell what is far, and where motions start."""
 
 
 def learn(
-    demos: Any,
-    found: Identification | None = None,
+    data: Any,
+    v: Any = None,
     *,
+    found: Identification | None = None,
+    dt: float | None = None,
+    time: Any = None,
+    toward: bool | None = None,
+    memory: bool | None = None,
     target: Target | None = None,
     recipe: Recipe | None = None,
     seed: int = 0,
     dtype: Any = np.float32,
-    callback: Callable[[int, int, FloatArray], None] | None = None,
-) -> MultiAttractorField:
-    """Learn a globally stable field for every attractor in `found`; identifies first when `found` is not given.
+    progress: bool | Progress = False,
+) -> Field:
+    """Learn one continuous field with exactly the attractors that were found, stable by construction.
 
-    `target` says where trajectories go in the latent space (default `SpiralTarget()`), `recipe` how to train
-    (default `Recipe()`; `recipes.PAPER` is the paper's). Training runs in `dtype`; `callback(step, steps, losses)`
-    reports progress. Doubts are in the result's `.warnings`.
+    Parameters
+    ----------
+    data, v, dt, time
+        An Identification; or what `identify` takes, which is then called first. `learn(demos, found)` works too and
+        checks that they belong together.
+    toward
+        Also train a field for each attractor alone, for `field.toward(goal)`. By default where sub-dynamics cross;
+        otherwise `toward` uses the coordinates of the map.
+    memory
+        Also train the motions, for `field.motion(x0)`. By default where paths cross themselves or each other.
+    target, recipe
+        Where paths go in the latent space (default `SpiralTarget()`), and how to train (default `Recipe()`;
+        `recipes.PAPER` is the paper's).
+    progress
+        True prints progress to the terminal; a function is called as progress(step, steps, losses).
+
+    Returns
+    -------
+    Field
+        Doubts are in `.warnings`, and `.fit` says how well it follows the data.
+
+    Raises
+    ------
+    DataError
+        When there is nothing to learn, or `found` belongs to other data.
+    MissingExtra
+        When JAX is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> field = ew.learn(ew.identify(ew.systems.heart.sample(seed=0)))  # doctest: +SKIP
     """
-    demos = Demonstrations.of(demos)
-    if found is None:
-        from ..identification import identify
-
-        found = identify(demos)
+    found = _identified(data, v, found, dt, time)
     if found.n_attractors == 0:
         raise DataError(
             "Expected at least one sub-dynamics to learn, got an identification without any. See found.warnings; "
             "samples may be too few or too noisy to form trajectories."
         )
-    by_attractor = [found.paths(q) for q in range(found.n_attractors)]
-    paths = [path for mine in by_attractor for path in mine]
-    group = np.repeat(np.arange(found.n_attractors), [len(mine) for mine in by_attractor])
-    embedded = _embedding(found, demos.n_samples) if isinstance(target, LaplacianTarget) else None
-    bundles, cautions = [], list(_duplicates(demos, paths))
-    for q, mine in enumerate(by_attractor):
-        pairs = [(demos.x[path], demos.v[path]) for path in mine]
-        inside = None if embedded is None else [embedded[path][:, : found.embeddings[q].shape[1]] for path in mine]
-        bundles.append(Bundle.of(pairs, found.attractors[q], inside))
-        cautions += doubts(bundles[-1], name=f"Sub-dynamics {q}")
-    fields, failed = learn_bundles(bundles, target=target, recipe=recipe, seed=seed, dtype=dtype, callback=callback)
-    samples, labels = _basin_samples(demos, paths, group)
-    return MultiAttractorField(fields, samples, labels, warnings=(*found.warnings, *cautions, *failed))
+    demos = found.demos
+    motions = [[(demos.x[path], demos.v[path]) for path in found.paths(q)] for q in range(found.n_attractors)]
+    embeddings = _embeddings(found) if isinstance(target, LaplacianTarget) else None
+    return learn_motions(
+        motions,
+        found.attractors,
+        embeddings=embeddings,
+        warnings=found.warnings,
+        toward=toward,
+        memory=memory,
+        target=target,
+        recipe=recipe,
+        seed=seed,
+        dtype=dtype,
+        progress=progress,
+    )
+
+
+def learn_motions(
+    motions: Motions,
+    attractors: FloatArray,
+    *,
+    embeddings: Sequence[Sequence[FloatArray]] | None = None,
+    warnings: Sequence[Caution] = (),
+    toward: bool | None = None,
+    memory: bool | None = None,
+    target: Target | None = None,
+    recipe: Recipe | None = None,
+    seed: int = 0,
+    dtype: Any = np.float32,
+    progress: bool | Progress = False,
+) -> Field:
+    """The field of some motions, each given as its paths (x, v), and their attractors (Q, d): what `learn` assembles."""
+    recipe = Recipe() if recipe is None else recipe
+    attractors = np.asarray(attractors, dtype=np.float64)
+    frame = Frame.around(motions)
+    together = [Bundle.of(paths, place, frame=frame) for paths, place in zip(motions, attractors, strict=True)]
+    _check_apart(together)
+    met = crossings(together)
+    between = any(one.first != one.second for one in met)
+    several = len(motions) > 1
+    toward = several and (between if toward is None else toward)
+    alone = [
+        Bundle.of(paths, place, None if embeddings is None else embeddings[q])
+        for q, (paths, place) in enumerate(zip(motions, attractors, strict=True))
+    ]
+    options = {"target": target, "seed": seed, "dtype": dtype, "progress": _shown(progress)}
+    smooth = recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
+    fitting = recipe.for_field() if smooth else recipe.for_motions(several)
+    fields, failed = learn_bundles([together if several else alone], recipe=fitting, **options)
+    goals: tuple[StableField, ...] = ()
+    if toward:
+        goals, more = learn_bundles(alone, recipe=recipe.for_motions(), **options)
+        failed += more
+    field = Field(fields[0], goals, (), *_kept(motions, attractors))
+    map_fit = fit = followed(field, motions, memory=False)
+    if memory is None:
+        # A map that cannot follow its data needs memory; unless they are one field, which has none to give.
+        memory = not smooth and (bool(met) or not map_fit.good)
+    if memory:
+        raised = [lifted_bundle(bundle, recipe.lift) for bundle in alone]
+        lifted, more = learn_bundles(raised, recipe=recipe.for_motions(), **options)
+        failed += more
+        field = replace(field, lifted=lifted)
+        fit = followed(field, motions, memory=True)
+    cautions = doubts.about_repeats(motions) + [
+        caution for q, bundle in enumerate(alone) for caution in doubts.about_data(bundle, f"Sub-dynamics {q}")
+    ]
+    cautions += doubts.about_crossings(met, memory) + doubts.about_fit(fit)
+    return replace(field, fit=fit, map_fit=map_fit, warnings=(*warnings, *cautions, *failed))
 
 
 def learn_bundles(
-    bundles: Sequence[Bundle],
+    groups: Sequence[Bundle | Sequence[Bundle]],
     *,
     target: Target | None = None,
     recipe: Recipe | None = None,
     seed: int = 0,
     dtype: Any = np.float32,
-    callback: Callable[[int, int, FloatArray], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[tuple[StableField, ...], tuple[Caution, ...]]:
-    """One stable field per bundle, all of one dimension, in one compiled program; and doubts about the training."""
+    """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training."""
     try:
         from .training import train, training_set
     except ImportError as error:
-        raise missing_extra("Learning a field", "JAX", "learn") from error
+        raise missing_extra("Learning a field", "learn") from error
     recipe = Recipe() if recipe is None else recipe
     target = SpiralTarget() if target is None else target
+    sets_of = [[one] if isinstance(one, Bundle) else list(one) for one in groups]
     # A few samples of every trajectory, however many there are.
-    most = max(len(bundle.x) for bundle in bundles)
+    most = max(sum(len(bundle.x) for bundle in group) for group in sets_of)
     recipe = replace(recipe, nodes=min(max(recipe.nodes, NODES_PER_PATH * most), MOST_NODES))
-    sets = [training_set(bundle, target, recipe) for bundle in bundles]
-    trained = train(sets, recipe, seed=seed, dtype=dtype, progress=callback)
+    room = max(len(group) for group in sets_of)
+    sets = [training_set(group, target, recipe, attractors=room, seed=seed) for group in sets_of]
+    trained = train(sets, recipe, seed=seed, dtype=dtype, progress=progress)
     fields, cautions = [], []
-    for q, (one, bundle) in enumerate(zip(trained, bundles, strict=True)):
-        model = one.model._replace(brake=bundle.scale / (recipe.fastest * bundle.top_speed))
-        fields.append(StableField(model, bundle.centre, bundle.scale, bundle.pace))
+    for one, group in zip(trained, sets_of, strict=True):
+        frame = group[0].frame
+        brake = frame.scale / (recipe.fastest * max(bundle.top_speed for bundle in group))
+        model = one.model._replace(brake=np.where(frame.braked, brake, 0.0))
+        fields.append(StableField(model, frame.centre, frame.scale, frame.pace))
         if not np.isfinite(one.losses).all():
             cautions.append(
-                Caution(
-                    "training-unsound",
-                    f"Training of sub-dynamics {q} met values that are not finite; they were left out.",
-                )
+                Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
             )
-    return tuple(fields), tuple(cautions)
+    return tuple(fields), tuple(cautions[:1])
 
 
-def doubts(bundle: Bundle, name: str = "The motion") -> list[Caution]:
-    """What is unusual about the data of one attractor."""
-    cautions = []
-    count, dimension = len(bundle.x), bundle.dimension
-    if count < dimension + 1:
-        cautions.append(
-            Caution(
-                "few-trajectories",
-                f"{name} has {count} trajectories in {dimension} dimensions; with fewer than {dimension + 1} the field "
-                "is stable but says little away from them.",
+def _identified(data: Any, v: Any, found: Any, dt: float | None, time: Any) -> Identification:
+    from ..identification import Identification, identify
+
+    if isinstance(v, Identification):
+        v, found = None, v
+    if isinstance(data, Identification):
+        if v is not None or found is not None or dt is not None or time is not None:
+            raise DataError(
+                "Expected an identification alone, got it with v, found, dt or time. It holds its data: learn(found)."
             )
+        return data
+    demos = Demonstrations.of(data, v, dt=dt, time=time)
+    if found is None:
+        return identify(demos)
+    if not isinstance(found, Identification):
+        raise DataError(f"Expected found as an Identification, got {type(found).__name__}. Pass what identify returned.")
+    same = found.demos is demos or (
+        np.array_equal(found.demos.x, demos.x) and np.array_equal(found.demos.v, demos.v)
+    )
+    if not same:
+        raise DataError(
+            f"Expected the {demos.n_samples} samples that were identified, in the same order, got other ones (found has "
+            f"{found.demos.n_samples}). Call learn(found), which takes its own data."
         )
-    low = np.min([x.min(0) for x in bundle.x], axis=0)
-    high = np.max([x.max(0) for x in bundle.x], axis=0)
-    outside = np.maximum(low - bundle.attractor, bundle.attractor - high).max()
-    if outside > 0.05:
-        cautions.append(
-            Caution(
-                "attractor-outside", f"The attractor of {name.lower()} lies {outside:.0%} of the box outside the data."
-            )
+    return found
+
+
+def _check_apart(bundles: Sequence[Bundle]) -> None:
+    """Attractors that coincide cannot be told apart by any field."""
+    places = np.stack([bundle.attractor for bundle in bundles])
+    distance = np.linalg.norm(places[:, None] - places, axis=2) + np.diag(np.full(len(places), np.inf))
+    first, second = np.unravel_index(int(distance.argmin()), distance.shape)
+    if distance[first, second] < 1e-6:
+        raise DataError(
+            f"Expected attractors at different places, got {first} and {second} at the same one. Give their samples one "
+            "label, or identify them again."
         )
-    gap = np.median([np.linalg.norm(x[-1] - bundle.attractor) for x in bundle.x])
-    if gap > 0.1:
-        cautions.append(
-            Caution(
-                "unfinished", f"The trajectories of {name.lower()} end {gap:.0%} of the box away from their attractor."
-            )
-        )
-    share = crossing_share(bundle)
-    if share > 0.02:
-        cautions.append(
-            Caution(
-                "crossing",
-                f"{share:.0%} of the samples of {name.lower()} meet others that move another way at the same place; no "
-                "first-order field can follow both, the learned one takes a middle way.",
-            )
-        )
-    return cautions
 
 
-def crossing_share(bundle: Bundle, near: float = 0.02) -> float:
-    """Share of samples with a neighbour within 2 % of the box whose velocity makes an angle above 90 degrees.
-
-    Not around the attractor, where trajectories that arrive from opposite sides meet head on, as they should.
-    """
-    x, v = np.concatenate(bundle.x), np.concatenate(bundle.v)
-    speed = np.linalg.norm(v, axis=1)
-    keep = (speed > 0.1 * speed.max()) & (np.linalg.norm(x - bundle.attractor, axis=1) > 5 * near)
-    x, v = x[keep] / np.sqrt(bundle.dimension / 2), v[keep] / speed[keep, None]
-    step = max(1, len(x) // 3000)
-    x, v = x[::step], v[::step]
-    pairs = cKDTree(x).query_pairs(near, output_type="ndarray")
-    against = (v[pairs[:, 0]] * v[pairs[:, 1]]).sum(1) < 0 if len(pairs) else np.zeros(0, dtype=bool)
-    return float(len(np.unique(pairs[against])) / max(len(x), 1))
-
-
-def _duplicates(demos: Demonstrations, paths: Sequence[IntArray]) -> list[Caution]:
-    seen = {demos.x[path].tobytes() for path in paths}
-    if len(seen) == len(paths):
-        return []
-    return [
-        Caution("duplicated-trajectory", f"{len(paths) - len(seen)} of {len(paths)} trajectories repeat another one.")
-    ]
-
-
-def _embedding(found: Identification, n_samples: int) -> FloatArray:
-    """The embeddings of all sub-dynamics, one row per sample; those of other sub-dynamics are zero."""
-    widest = max(e.shape[1] for e in found.embeddings)
-    rows = np.zeros((n_samples, widest))
+def _embeddings(found: Identification) -> list[list[FloatArray]]:
+    """The embedding of every path of every sub-dynamics."""
+    rows = []
     for q, embedding in enumerate(found.embeddings):
-        rows[found.members(q), : embedding.shape[1]] = embedding
+        at = np.zeros((found.demos.n_samples, embedding.shape[1]))
+        at[found.members(q)] = embedding
+        rows.append([at[path] for path in found.paths(q)])
     return rows
 
 
-def _basin_samples(demos: Demonstrations, paths: Sequence[IntArray], group: IntArray) -> tuple[FloatArray, IntArray]:
-    """Samples of the paths, thinned where there are very many; starts and ends are always kept."""
-    total = sum(len(path) for path in paths)
-    step = max(1, -(-total // BASIN_SAMPLES))
-    kept = thinned(paths, step)
-    labels = np.repeat(group, [len(index) for index in kept])
-    return demos.x[np.concatenate(kept)].copy(), labels.astype(np.intp)
+def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Samples of the paths with label and phase, thinned where there are very many; starts and ends are always kept."""
+    total = sum(len(x) for paths in motions for x, _ in paths)
+    step = max(1, -(-total // KEPT_SAMPLES))
+    samples, labels, phases = [], [], []
+    for q, paths in enumerate(motions):
+        for x, _ in paths:
+            index = thinned(len(x), step)
+            samples.append(np.asarray(x, dtype=np.float64)[index])
+            phases.append(phases_of(x, attractors[q])[index])
+            labels.append(np.full(len(index), q, dtype=np.intp))
+    return np.concatenate(samples), np.concatenate(labels), np.concatenate(phases)
 
 
-def thinned(paths: Sequence[IntArray], step: int) -> list[IntArray]:
-    """Every step-th sample of each path, with its start and its end."""
-    return [np.unique(np.concatenate([path[::step], path[:1], path[-1:]])) for path in paths]
+def thinned(length: int, step: int) -> IntArray:
+    """Every step-th sample of a path, with its start and its end."""
+    return np.unique(np.append(np.arange(0, length, step), length - 1))
+
+
+def _shown(progress: bool | Progress) -> Progress | None:
+    if callable(progress):
+        return progress
+    return _print_progress if progress else None
+
+
+def _print_progress(step: int, steps: int, losses: FloatArray) -> None:
+    end = "\n" if step >= steps else ""
+    print(f"\rlearning: {step / steps:4.0%}, loss {float(np.mean(losses)):.4f}", end=end, file=sys.stderr, flush=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .tube import Tube
 
@@ -25,8 +25,13 @@ class Recipe:
     features: int = 32
     length: float = 0.25
     """Of the coupling kernels, in boxes. Half the published 0.45: the tube pays for the freedom."""
+    lift: float = 2.0
+    """Boxes that the phase of a motion with memory spans: of 0.5, 1 and 2 the best when training demonstrations are left
+    out."""
     speed_features: int = 48
     speed_length: float = 0.4
+    window: float = 1.0
+    """Beyond this many boxes from the centre the field becomes a straight way home; infinity for never."""
     softening: float = 0.02
     """epsilon: within 2 % of the box of the attractor the motion slows down."""
     focus_softening: float = 1.0
@@ -39,11 +44,19 @@ class Recipe:
     """Share of the steps in which velocity and direction fade in, so that positions unfold first."""
     neighbours: float = 1.0
     tube: Tube = field(default_factory=Tube)
+    guide: float = 2.0
+    """Of the states between the paths, where the data are one smooth field (`guide`)."""
+    guide_batch: int = 300
+    home: float = 0.5
+    """Of the way home: directions in three times the box."""
+    home_batch: int = 60
     decay: float = 4e-3
     speed_decay: float = 5e-3
-    haste: float = 1.08
-    """Speed is raised by 8 %: a roll-out that lags misses its goal in time, one that leads waits there.
-    Not where the motion winds."""
+    free_decay: float = 0.02
+    """What is left of both decays where the data are one smooth field."""
+    haste: float = 0.4
+    """Towards its end a motion is learned this much faster than shown: a roll-out that lags misses its goal in time, one
+    that leads waits there. Not where the motion winds."""
     fastest: float = 1.5
     """No state moves faster than this many times the fastest sample; infinity for no limit. Low enough for a robot, high
     enough that the speed of the data is kept to half a percent."""
@@ -63,11 +76,30 @@ class Recipe:
         for name in ("layers", "features", "speed_features", "steps", "nodes", "batch", "neighbour_batch", "patience"):
             if getattr(self, name) < 1:
                 raise ValueError(f"Expected Recipe.{name} >= 1, got {getattr(self, name)}.")
-        for name in ("length", "speed_length", "softening", "focus_softening", "rate", "clip", "haste", "fastest"):
+        for name in ("length", "speed_length", "window", "softening", "focus_softening", "rate", "clip", "fastest"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"Expected Recipe.{name} > 0, got {getattr(self, name)}.")
         if self.velocity == self.direction == self.position == 0:
             raise ValueError("Expected a loss, got velocity = direction = position = 0. Give one of them weight.")
+
+    def for_field(self) -> Recipe:
+        """For data that are one smooth field: what it says between the paths, little held back, and time to get it right."""
+        return replace(
+            self,
+            neighbours=0.0,
+            decay=self.free_decay * self.decay,
+            speed_decay=self.free_decay * self.speed_decay,
+            rate=2 * self.rate,
+            steps=2 * self.steps,
+        )
+
+    def for_motions(self, several: bool = False) -> Recipe:
+        """For motions that people chose: neighbours in the tube; between them anything goes.
+
+        `several` at once in one map need twice the features and twice the steps.
+        """
+        more = 2 if several else 1
+        return replace(self, guide=0.0, features=more * self.features, steps=more * self.steps)
 
     @property
     def uses_velocity(self) -> bool:
@@ -81,8 +113,11 @@ PAPER = Recipe(
     direction=0.0,
     position=1.0,
     neighbours=0.0,
+    guide=0.0,
+    home=0.0,
     decay=0.0,
-    haste=1.0,
+    haste=0.0,
+    window=math.inf,
     fastest=math.inf,
     rate=1e-3,
     steps=1000,

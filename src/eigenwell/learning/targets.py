@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._types import FloatArray
+from .._types import BoolArray, FloatArray
 from ..demonstrations import DataError
 
 FLAT_AXIS = 0.02
@@ -27,25 +27,52 @@ FLAT_AXIS = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Bundle:
-    """The trajectories of one sub-dynamics in unit coordinates: box [-.5, .5]^d, root mean square speed 1.
+class Frame:
+    """Unit coordinates: x = centre + scale * x_unit, v = scale * pace * v_unit.
 
-    x_unit = (x - centre) / scale,      v_unit = v / (scale * pace)
+    One motion fills the box [-.5, .5]^d at a root mean square speed of 1. Several motions learned together are scaled by
+    their typical extent, not by the box of them all, so that a length means the same whatever else is learned.
     """
 
-    x: tuple[FloatArray, ...]
-    v: tuple[FloatArray, ...]
-    attractor: FloatArray
     centre: FloatArray
     scale: FloatArray
     pace: float
     """Root mean square of |v / scale|, in boxes per unit of time."""
+    braked: BoolArray
+    """(d,), true for the axes along which speed is limited: all but a phase."""
+    reach: float = 1.0
+    """Extent of all data in units of `scale`, the widest axis; 1 for one motion."""
+
+    @classmethod
+    def around(cls, motions: Sequence[Sequence[tuple[FloatArray, FloatArray]]]) -> Frame:
+        """The frame of some motions, each given as its paths (x, v)."""
+        boxes = [(np.min([np.min(x, 0) for x, _ in paths], 0), np.max([np.max(x, 0) for x, _ in paths], 0)) for paths in motions]
+        low, high = np.min([box[0] for box in boxes], 0), np.max([box[1] for box in boxes], 0)
+        extent = np.sqrt(np.mean([(top - bottom) ** 2 for bottom, top in boxes], 0))
+        scale = np.maximum(extent, FLAT_AXIS * extent.max())
+        speeds = np.concatenate([v for paths in motions for _, v in paths])
+        pace = float(np.sqrt(((speeds / scale) ** 2).sum(-1).mean()))
+        if not pace > 0:
+            raise DataError("Expected samples that move, got velocities that are all zero. Pass v, dt or time.")
+        reach = max(1.0, float(((high - low) / scale).max()))
+        return cls((low + high) / 2, scale, pace, np.ones(len(scale), dtype=bool), reach)
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """The trajectories of one sub-dynamics in the unit coordinates of a frame."""
+
+    x: tuple[FloatArray, ...]
+    v: tuple[FloatArray, ...]
+    attractor: FloatArray
+    frame: Frame
     embedding: tuple[FloatArray, ...] | None = None
 
     @property
     def top_speed(self) -> float:
         """Largest |v| of a sample in the data's units, with unit time."""
-        return max(float(np.linalg.norm(self.scale * v, axis=1).max()) for v in self.v)
+        scale = np.where(self.frame.braked, self.frame.scale, 0.0)
+        return max(float(np.linalg.norm(scale * v, axis=1).max()) for v in self.v)
 
     @classmethod
     def of(
@@ -53,8 +80,12 @@ class Bundle:
         paths: Sequence[tuple[FloatArray, FloatArray]],
         attractor: FloatArray,
         embedding: Sequence[FloatArray] | None = None,
+        frame: Frame | None = None,
     ) -> Bundle:
-        """Scale paths, given as (x, v) in order of time, and drop samples that repeat their predecessor."""
+        """Scale paths, given as (x, v) in order of time, and drop samples that repeat their predecessor.
+
+        `frame` is the paths' own when not given.
+        """
         attractor = np.asarray(attractor, dtype=np.float64)
         kept = [_moving(np.asarray(x, dtype=np.float64)) for x, _ in paths]
         usable = [k for k, keep in enumerate(kept) if keep.sum() >= 2]
@@ -75,24 +106,16 @@ class Bundle:
             )
         if dimension < 2:
             raise DataError("Expected at least 2 dimensions, got 1. Add a second coordinate, for example the velocity.")
-        stacked, speeds = np.concatenate(xs), np.concatenate(vs)
-        if not (np.isfinite(stacked).all() and np.isfinite(speeds).all() and np.isfinite(attractor).all()):
+        if not all(np.isfinite(a).all() for a in (*xs, *vs, attractor)):
             raise DataError(
                 "Expected finite positions, velocities and attractor, got NaN or infinity. Remove those samples."
             )
-        low, high = stacked.min(0), stacked.max(0)
-        scale = np.maximum(high - low, FLAT_AXIS * (high - low).max())
-        centre = (low + high) / 2
-        pace = float(np.sqrt(((speeds / scale) ** 2).sum(-1).mean()))
-        if not pace > 0:
-            raise DataError("Expected samples that move, got velocities that are all zero. Pass v, dt or time.")
+        frame = Frame.around([list(zip(xs, vs, strict=True))]) if frame is None else frame
         return cls(
-            x=tuple((a - centre) / scale for a in xs),
-            v=tuple(b / (scale * pace) for b in vs),
-            attractor=(attractor - centre) / scale,
-            centre=centre,
-            scale=scale,
-            pace=pace,
+            x=tuple((a - frame.centre) / frame.scale for a in xs),
+            v=tuple(b / (frame.scale * frame.pace) for b in vs),
+            attractor=(attractor - frame.centre) / frame.scale,
+            frame=frame,
             embedding=None if embedding is None else tuple(np.asarray(embedding[k])[kept[k]] for k in usable),
         )
 

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 
 from .._types import FloatArray
-from ..fields.flows import Array, fourier_features, identity_flow
-from ..fields.stable import Speed, StableModel, as_numpy, direction, latent, log_speed
+from ..fields.flows import Array, forward, fourier_features, identity_flow, window
+from ..fields.stable import Speed, StableModel, as_numpy, direction, goals, log_speed
+from .guide import guide, no_guide, way_home
 from .recipes import Recipe
 from .targets import Bundle, Target, arc_to_go
 
@@ -22,6 +24,10 @@ MOVING = 0.02
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
 CHUNKS = 10
+HASTE_POWER = 3
+"""Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
+ABSENT = -1e9
+"""ln w of an attractor that only fills up the array of a model with fewer of them."""
 
 Progress = Callable[[int, int, FloatArray], None]
 """Called as progress(step, steps, losses), one loss per model."""
@@ -35,7 +41,7 @@ def double_precision(wanted: bool) -> Any:
 
 
 class TrainingSet(NamedTuple):
-    """One sub-dynamics resampled to n points, with what the loss needs at each."""
+    """The motions of one model resampled to n points, with what the loss needs at each."""
 
     x: Array
     v: Array
@@ -48,15 +54,28 @@ class TrainingSet(NamedTuple):
     """Half-width of the tube's image in the latent space."""
     moving: Array
     """1 where the direction of v counts."""
-    attractor: Array
-    swirl: Array
+    placed: Array
+    """1 where the latent position is known: for one motion, whose paths are straight; of several only the field is."""
+    guide_x: Array
+    guide_v: Array
+    guide_weight: Array
+    home_x: Array
+    home_way: Array
+    attractors: Array
+    log_weights: Array
+    swirls: Array
+    winding: Array
+    """1 where Omega_q may move."""
     softening: Array
+    window: Array
 
 
 class Trainable(NamedTuple):
     weights: Array
     speed_weights: Array
     speed_offset: Array
+    log_weights: Array
+    swirls: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,22 +88,52 @@ class Trained:
     steps: int
 
 
-def training_set(bundle: Bundle, target: Target, recipe: Recipe) -> TrainingSet:
-    """Sample `recipe.nodes` points along the paths, the same number on each, by linear interpolation."""
-    widths, rates = recipe.tube.around(bundle)
-    placed, swirl = target.place(bundle), target.swirl(bundle)
-    softening = np.asarray(recipe.focus_softening if swirl.any() else recipe.softening)
-    position = np.linspace(0, len(bundle.x), recipe.nodes, endpoint=False)
-    fastest = max(float(np.linalg.norm(v, axis=1).max()) for v in bundle.v)
-    parts = []
-    for k, (x, v) in enumerate(zip(bundle.x, bundle.v, strict=True)):
-        rest = arc_to_go(x, bundle.attractor)
-        moving = (np.linalg.norm(v, axis=1) > MOVING * fastest).astype(float)
-        columns = (x, v, placed[k], widths[k], rates[k], recipe.tube.width * rest / rest[0], moving)
-        share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
-        parts.append([_interpolate(column, share) for column in columns])
-    x, v, aim, width, rate, spread, moving = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return TrainingSet(x, v, aim, width, rate, spread, moving, bundle.attractor, swirl, softening)
+def training_set(
+    bundles: Sequence[Bundle], target: Target, recipe: Recipe, *, attractors: int = 1, seed: int = 0
+) -> TrainingSet:
+    """Sample `recipe.nodes` points along the paths of one model, the same number on each, by linear interpolation.
+
+    `attractors`: how many the arrays have room for.
+    """
+    swirls = [target.swirl(bundle) for bundle in bundles]
+    between = guide(bundles, seed=seed) if recipe.guide > 0 else no_guide(bundles)
+    winding = [float(between.smooth or swirl.any()) for swirl in swirls]
+    paths = sum(len(bundle.x) for bundle in bundles)
+    position = np.linspace(0, paths, recipe.nodes, endpoint=False)
+    fastest = max(float(np.linalg.norm(v, axis=1).max()) for bundle in bundles for v in bundle.v)
+    parts, k = [], 0
+    for q, bundle in enumerate(bundles):
+        widths, rates = recipe.tube.around(bundle, [*bundles[:q], *bundles[q + 1 :]])
+        places = target.place(bundle)
+        for x, v, place, width, rate in zip(bundle.x, bundle.v, places, widths, rates, strict=True):
+            rest = arc_to_go(x, bundle.attractor)
+            moving = (np.linalg.norm(v, axis=1) > MOVING * fastest).astype(float)
+            known = np.full(len(x), float(len(bundles) == 1))
+            if not winding[q]:
+                v = v * (1 + recipe.haste * (1 - rest / rest[0]) ** HASTE_POWER)[:, None]
+            columns = (x, v, place, width, rate, recipe.tube.width * rest / rest[0], moving, known)
+            share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
+            parts.append([_interpolate(column, share) for column in columns])
+            k += 1
+    home_x, home_way = way_home(bundles, outside=between.smooth, seed=seed)
+    missing = range(len(bundles), attractors)
+    first = bundles[0].attractor
+    return TrainingSet(
+        *(np.concatenate(column) for column in zip(*parts, strict=True)),
+        guide_x=between.x,
+        guide_v=between.v,
+        guide_weight=between.weight,
+        home_x=home_x,
+        home_way=home_way,
+        attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1.0 for _ in missing]),
+        log_weights=np.array([0.0] * len(bundles) + [ABSENT for _ in missing]),
+        swirls=np.stack(swirls + [np.zeros_like(swirls[0]) for _ in missing]),
+        winding=np.array(winding + [0.0 for _ in missing]),
+        softening=np.array(
+            [recipe.focus_softening if one else recipe.softening for one in winding] + [1.0 for _ in missing]
+        ),
+        window=np.asarray(1.0 / (recipe.window * bundles[0].frame.reach)),
+    )
 
 
 def _interpolate(values: FloatArray, position: FloatArray) -> FloatArray:
@@ -101,45 +150,52 @@ def train(
     dtype: Any = np.float32,
     progress: Progress | None = None,
 ) -> list[Trained]:
-    """Train one stable model per set; all sets share a dimension and run side by side."""
+    """Train one stable model per set; all sets share their shapes and run side by side."""
     dimension = sets[0].x.shape[1]
     flow = identity_flow(dimension, layers=recipe.layers, features=recipe.features, length=recipe.length, seed=seed)
     draw = np.random.default_rng([seed, 1]).standard_normal((recipe.speed_features, dimension))
-    start = StableModel(
-        flow,
-        Speed(draw / (recipe.speed_length * np.sqrt(dimension / 2)), np.zeros(2 * recipe.speed_features), np.zeros(())),
-        np.zeros(dimension),
-        np.zeros((dimension, dimension)),
-        np.asarray(recipe.softening),
-        np.zeros(dimension),
+    speed = Speed(
+        draw / (recipe.speed_length * np.sqrt(dimension / 2)), np.zeros(2 * recipe.speed_features), np.zeros(()), np.zeros(())
     )
     # Accelerators shorten float32 products to ten bits unless told not to; the run time would not agree.
     with double_precision(np.dtype(dtype) == np.float64), jax.default_matmul_precision("highest"):
         data = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves), dtype=dtype), *sets)
-        start = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=dtype), start)
+        fixed = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=dtype), (flow, speed))
         keys = jax.random.split(jax.random.key(seed), len(sets))
-        params, history, steps = _descend(start, data, keys, recipe, progress)
+        params, history, steps = _descend(fixed, data, keys, recipe, progress)
         params = jax.tree.map(np.asarray, params)
-    return [_trained(start, sets[i], params, i, history[:, i], steps, recipe) for i in range(len(sets))]
+    return [
+        _trained(_model((flow, speed), one, Trainable(*(a[i] for a in params))), one, history[:, i], steps, recipe)
+        for i, one in enumerate(sets)
+    ]
+
+
+def _optimiser(recipe: Recipe) -> optax.GradientTransformation:
+    """Adam after a short warm-up, with cosine decay; a step whose gradient is not finite is left out."""
+    rate = optax.warmup_cosine_decay_schedule(recipe.rate / 30, recipe.rate, 30, max(recipe.steps, 31))
+    return optax.apply_if_finite(
+        optax.chain(optax.clip_by_global_norm(recipe.clip), optax.adam(rate, b2=0.99)), max_consecutive_errors=recipe.steps
+    )
 
 
 def _descend(
-    start: StableModel, data: TrainingSet, keys: Array, recipe: Recipe, progress: Progress | None
+    fixed: Any, data: TrainingSet, keys: Array, recipe: Recipe, progress: Progress | None
 ) -> tuple[Trainable, FloatArray, int]:
     models = len(keys)
+    flow, speed = fixed
+
+    def repeated(a: Array) -> Array:
+        return jnp.broadcast_to(a, (models, *a.shape))
+
     params = Trainable(
-        *(
-            jnp.broadcast_to(a, (models, *a.shape))
-            for a in (start.flow.weights, start.speed.weights, start.speed.offset)
-        )
+        repeated(flow.weights), repeated(speed.weights), repeated(speed.offset), data.log_weights, data.swirls
     )
-    zeros = jax.tree.map(jnp.zeros_like, params)
-    state = (params, zeros, zeros)
+    state = (params, jax.vmap(_optimiser(recipe).init)(params))
     size = -(-recipe.steps // CHUNKS)
     history: list[FloatArray] = []
     stale, done = 0, 0
     while done < recipe.steps and stale < recipe.patience:
-        state, losses = _advance(state, start, data, keys, jnp.asarray(done), recipe, size)
+        state, losses = _advance(state, fixed, data, keys, jnp.asarray(done), recipe, size)
         done += size
         history.append(np.asarray(losses))
         if progress is not None:
@@ -152,16 +208,17 @@ def _descend(
 
 @partial(jax.jit, static_argnames=("recipe", "size"))
 def _advance(
-    state: Any, start: StableModel, data: TrainingSet, keys: Array, done: Array, recipe: Recipe, size: int
+    state: Any, fixed: Any, data: TrainingSet, keys: Array, done: Array, recipe: Recipe, size: int
 ) -> tuple[Any, Array]:
-    """`size` steps of Adam on every model."""
+    """`size` steps on every model."""
+    optimiser = _optimiser(recipe)
 
     def one(state: Any, data: TrainingSet, key: Array) -> tuple[Any, Array]:
         def step(state: Any, i: Array) -> tuple[Any, Array]:
-            model = start._replace(attractor=data.attractor, swirl=data.swirl, softening=data.softening)
-            part = jax.random.fold_in(key, i)
-            loss, slope = jax.value_and_grad(_loss)(state[0], model, data, part, i, recipe)
-            return _adam(state, slope, i, recipe), loss
+            params, memory = state
+            loss, slope = jax.value_and_grad(_loss)(params, fixed, data, jax.random.fold_in(key, i), i, recipe)
+            update, memory = optimiser.update(slope, memory, params)
+            return (optax.apply_updates(params, update), memory), loss
 
         state, losses = jax.lax.scan(step, state, done + jnp.arange(size))
         return state, jnp.nanmean(losses)
@@ -169,84 +226,101 @@ def _advance(
     return jax.vmap(one)(state, data, keys)
 
 
-def _adam(state: Any, slope: Trainable, i: Array, recipe: Recipe) -> Any:
-    """Adam with cosine decay; a step whose gradient is not finite is left out."""
-    params, first, second = state
-    norm = jnp.sqrt(sum((g**2).sum() for g in slope))
-    sound = jnp.isfinite(norm)
-    share = jnp.where(sound, jnp.minimum(1.0, recipe.clip / (norm + 1e-12)), 0.0)
-    slope = jax.tree.map(lambda g: jnp.where(sound, g, 0.0) * share, slope)
-    first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, slope)
-    second = jax.tree.map(lambda s, g: 0.99 * s + 0.01 * g**2, second, slope)
-    t = i + 1.0
-    rate = recipe.rate * 0.5 * (1 + jnp.cos(jnp.pi * jnp.minimum(i / recipe.steps, 1.0))) * jnp.minimum(1.0, t / 30)
-    rate = jnp.where(sound, rate, 0.0)
-    params = jax.tree.map(
-        lambda p, m, s: p - (rate * (m / (1 - 0.9**t)) / (jnp.sqrt(s / (1 - 0.99**t)) + 1e-8)).astype(p.dtype),
-        params,
-        first,
-        second,
+def _model(fixed: Any, data: TrainingSet, params: Trainable) -> StableModel:
+    """The model of some parameters. An Omega that may not move is zero: data that do not wind are not made to."""
+    flow, speed = fixed
+    xp = jnp if isinstance(params.swirls, jax.Array) else np
+    swirls = 0.5 * (params.swirls - xp.swapaxes(params.swirls, -1, -2)) * data.winding[:, None, None]
+    return StableModel(
+        flow._replace(weights=params.weights, window=data.window),
+        speed._replace(weights=params.speed_weights, offset=params.speed_offset, window=data.window),
+        data.attractors,
+        xp.where(data.log_weights > ABSENT, params.log_weights, ABSENT),
+        swirls,
+        data.softening,
+        xp.zeros_like(data.attractors[0]),
     )
-    return params, first, second
 
 
-def _with(model: StableModel, params: Trainable) -> StableModel:
-    flow = model.flow._replace(weights=params.weights)
-    speed = model.speed._replace(weights=params.speed_weights, offset=params.speed_offset)
-    return model._replace(flow=flow, speed=speed)
-
-
-def _loss(params: Trainable, model: StableModel, data: TrainingSet, key: Array, i: Array, recipe: Recipe) -> Array:
-    misfit = _misfit(_with(model, params), *_drawn(data, key, recipe), i, recipe)
+def _loss(params: Trainable, fixed: Any, data: TrainingSet, key: Array, i: Array, recipe: Recipe) -> Array:
+    misfit = _misfit(_model(fixed, data, params), _drawn(data, key, recipe), i, recipe)
     return misfit + recipe.decay * (params.weights**2).sum() + recipe.speed_decay * (params.speed_weights**2).sum()
 
 
-def _drawn(data: TrainingSet, key: Array, recipe: Recipe) -> tuple[Array, Array, Array, Array, Array]:
-    """A batch: position, velocity, target, weight, weight of the direction. Samples first, then tube neighbours."""
-    place, noise = jax.random.split(key)
-    count = recipe.batch + (recipe.neighbour_batch if recipe.neighbours > 0 else 0)
-    rank = np.concatenate([np.arange(recipe.batch), np.arange(count - recipe.batch)])
-    jitter = jax.random.uniform(place, (count,), dtype=data.x.dtype)
-    stretch = np.repeat([recipe.batch, max(count - recipe.batch, 1)], [recipe.batch, count - recipe.batch])
-    index = ((rank + jitter) / stretch * data.x.shape[0]).astype(jnp.int32)
-    xi = jax.random.normal(noise, (count, data.x.shape[1]), dtype=data.x.dtype)
-    xi = jnp.where(np.arange(count)[:, None] < recipe.batch, 0.0, xi)
-    weight = np.repeat([1.0, recipe.neighbours], [recipe.batch, count - recipe.batch]) / stretch
+class Batch(NamedTuple):
+    """Rows of one step: states, velocities and latent targets, with the weight of the error in each."""
 
-    def column(a: Array) -> Array:
-        return a[index][:, None]
-
-    x = data.x[index] + xi * column(data.width)
-    v = data.v[index] + xi * column(data.rate)
-    target = data.target[index] + xi * column(data.spread)
-    return x, v, target, jnp.asarray(weight, dtype=data.x.dtype), data.moving[index]
+    x: Array
+    v: Array
+    target: Array
+    velocity: Array
+    direction: Array
+    position: Array
 
 
-def _misfit(
-    model: StableModel, x: Array, v: Array, target: Array, weight: Array, moving: Array, i: Array, recipe: Recipe
-) -> Array:
+def _drawn(data: TrainingSet, key: Array, recipe: Recipe) -> Batch:
+    """Samples, neighbours in the tube, states between the paths, states on their way home."""
+    keys = jax.random.split(key, 5)
+    kinds = [_samples(data, keys[0], None, recipe.batch)]
+    if recipe.neighbours > 0:
+        tube = _samples(data, keys[1], keys[2], recipe.neighbour_batch)
+        kinds.append(_weighted(tube, recipe.neighbours))
+    if recipe.guide > 0:
+        pick = jax.random.randint(keys[3], (recipe.guide_batch,), 0, data.guide_x.shape[0])
+        x, weight = data.guide_x[pick], data.guide_weight[pick] / recipe.guide_batch
+        between = Batch(x, data.guide_v[pick], jnp.zeros_like(x), weight, weight, 0 * weight)
+        kinds.append(_weighted(between, recipe.guide))
+    if recipe.home > 0:
+        pick = jax.random.randint(keys[4], (recipe.home_batch,), 0, data.home_x.shape[0])
+        x, weight = data.home_x[pick], jnp.full(recipe.home_batch, 1 / recipe.home_batch, dtype=data.x.dtype)
+        kinds.append(Batch(x, data.home_way[pick], jnp.zeros_like(x), 0 * weight, recipe.home * weight, 0 * weight))
+    return Batch(*(jnp.concatenate(rows) for rows in zip(*kinds, strict=True)))
+
+
+def _samples(data: TrainingSet, key: Array, noise: Array | None, count: int) -> Batch:
+    """One sample from each of `count` equal parts of the data, moved about in the tube where `noise` is given."""
+    jitter = jax.random.uniform(key, (count,), dtype=data.x.dtype)
+    index = ((np.arange(count) + jitter) / count * data.x.shape[0]).astype(jnp.int32)
+    x, v, target = data.x[index], data.v[index], data.target[index]
+    if noise is not None:
+        xi = jax.random.normal(noise, x.shape, dtype=x.dtype)
+        x = x + xi * data.width[index][:, None]
+        v = v + xi * data.rate[index][:, None]
+        target = target + xi * data.spread[index][:, None]
+    weight = jnp.full(count, 1 / count, dtype=x.dtype)
+    return Batch(x, v, target, weight, weight * data.moving[index], weight * data.placed[index])
+
+
+def _weighted(batch: Batch, weight: float) -> Batch:
+    return Batch(*batch[:3], *(weight * one for one in batch[3:]))
+
+
+def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array:
+    goal = goals(model)[0]
     if not recipe.uses_velocity:
-        return recipe.position * ((latent(model, x) - target) ** 2).sum(-1) @ weight
-    way, y, _ = direction(model, x)
-    f = jnp.exp(log_speed(model.speed, x))[:, None] * way
+        return recipe.position * ((forward(model.flow, batch.x) - goal - batch.target) ** 2).sum(-1) @ batch.position
+    way, y, _ = direction(model, batch.x)
+    f, v = jnp.exp(log_speed(model.speed, batch.x))[:, None] * way, batch.v
     error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(-1) / KNEE**2) - 1)
     lengths = jnp.sqrt((f**2).sum(-1) + 1e-8) * jnp.sqrt((v**2).sum(-1) + 1e-8)
-    turn = (1 - (f * v).sum(-1) / lengths) * moving
+    turn = 1 - (f * v).sum(-1) / lengths
     fade = jnp.minimum(1.0, i / (recipe.warm_start * recipe.steps)) if recipe.warm_start > 0 else 1.0
-    place = ((y - target) ** 2).sum(-1)
-    return (fade * (recipe.velocity * error + recipe.direction * turn) + recipe.position * place) @ weight
+    place = ((y - goal - batch.target) ** 2).sum(-1)
+    return (
+        fade * (recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction))
+        + recipe.position * (place @ batch.position)
+    )
 
 
-def _trained(
-    start: StableModel, data: TrainingSet, params: Trainable, i: int, losses: FloatArray, steps: int, recipe: Recipe
-) -> Trained:
-    model = _with(start, Trainable(*(a[i] for a in params)))._replace(attractor=data.attractor, swirl=data.swirl)
-    model = as_numpy(model._replace(softening=data.softening))
+def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:
+    present = np.asarray(data.log_weights) > ABSENT
+    model = as_numpy(model._replace(**{name: getattr(model, name)[present] for name in PER_ATTRACTOR}))
     if not recipe.uses_velocity:
         model = model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
-    haste = 1.0 if np.any(data.swirl) else recipe.haste
-    offset = np.asarray(model.speed.offset + np.log(haste))
-    return Trained(model._replace(speed=model.speed._replace(offset=offset)), losses, steps)
+    return Trained(model, losses, steps)
+
+
+PER_ATTRACTOR = ("attractors", "log_weights", "swirls", "softening")
 
 
 def fitted_speed(model: StableModel, data: TrainingSet, ridge: float) -> Speed:
@@ -255,12 +329,8 @@ def fitted_speed(model: StableModel, data: TrainingSet, ridge: float) -> Speed:
     speed = np.linalg.norm(data.v, axis=1)
     log_ratio = np.log(np.maximum(speed, MOVING * speed.max()) / np.maximum(np.linalg.norm(way, axis=1), 1e-12))
     offset = log_ratio.mean()
-    phi = fourier_features(model.speed.frequencies, np.asarray(data.x, dtype=np.float64))
+    x = np.asarray(data.x, dtype=np.float64)
+    phi = window(model.speed.window, x) * fourier_features(model.speed.frequencies, x)
     gram = phi.T @ phi / len(phi) + ridge * np.eye(phi.shape[1])
     weights = np.linalg.solve(gram, phi.T @ (log_ratio - offset) / len(phi))
-    return Speed(model.speed.frequencies, weights, np.asarray(offset))
-
-
-def bundles_to_models(bundles: Sequence[Bundle], target: Target, recipe: Recipe, **options: Any) -> list[Trained]:
-    """Training sets from bundles, then `train`."""
-    return train([training_set(bundle, target, recipe) for bundle in bundles], recipe, **options)
+    return model.speed._replace(weights=weights, offset=np.asarray(offset))

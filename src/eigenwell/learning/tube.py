@@ -12,6 +12,7 @@ repeats a movement, and no test data are needed to choose how.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +29,9 @@ class Tube:
     power: float = 2.0
     share_of_gap: float = 0.5
 
-    def around(self, bundle: Bundle) -> tuple[list[FloatArray], list[FloatArray]]:
-        """Half-width w and its rate w' (per unit time) at every sample of every path."""
-        gaps = strand_gaps(bundle)
+    def around(self, bundle: Bundle, others: Sequence[Bundle] = ()) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Half-width w and its rate w' (per unit time) at every sample of every path; `others` are learned with it."""
+        gaps = strand_gaps(bundle, others)
         widths, rates = [], []
         for x, v, gap in zip(bundle.x, bundle.v, gaps, strict=True):
             time = travel_times(x, v)
@@ -42,8 +43,8 @@ class Tube:
         return widths, rates
 
 
-def strand_gaps(bundle: Bundle, most: int = 1200) -> list[FloatArray]:
-    """Distance from every sample to the nearest strand that is near in space and far along the motion.
+def strand_gaps(bundle: Bundle, others: Sequence[Bundle] = (), most: int = 1200) -> list[FloatArray]:
+    """Distance from every sample to the nearest strand that is near in space and far along the motion, or another's.
 
     Two samples are on different strands when their lengths still to go differ by more than four times their distance
     (plus 0.15 box): more than any corner short of a hairpin, less than any loop.
@@ -52,6 +53,10 @@ def strand_gaps(bundle: Bundle, most: int = 1200) -> list[FloatArray]:
     x, rest = np.concatenate(bundle.x), np.concatenate(to_go)
     thin = max(1, len(x) // most)
     other_x, other_rest = x[::thin], rest[::thin]
+    if others:
+        strange = np.concatenate([path for other in others for path in other.x])
+        strange = strange[:: max(1, len(strange) // most)]
+        other_x, other_rest = np.concatenate([other_x, strange]), np.concatenate([other_rest, np.full(len(strange), np.inf)])
     gap = np.empty(len(x))
     for start in range(0, len(x), 2048):
         part = slice(start, start + 2048)

@@ -1,0 +1,142 @@
+"""One motion, followed with memory: a controller that carries its phase, and rejoins its path when pushed.
+
+A motion that crosses itself cannot be followed by looking at x alone. The state is lifted by the phase, z = (x, rho), the
+share of the path still to go: 1 at the start, 0 at the goal. Lifted paths do not cross, and the same stable field in
+d + 1 dimensions follows them. rho is memory that the controller carries.
+
+The law. With y = psi(z) - psi(z*), R = |y| and h the heading y / R that the motion had at its start (wound with R where
+the field winds), and with the part of R h that is perpendicular to y, tau = R h - (R h . y) y / R^2,
+
+    zdot = m J^-1 ( -c s (I + Omega) y / (R + epsilon) + k tau ),      c = 1 / (1 + (|tau| / width)^2).
+
+The first term is the field itself, slowed while the state is off its path; the second turns the state back onto its
+path. tau is perpendicular to y, so V = R^2 / 2 falls exactly as without it, Vdot = -m c s R^2 / (R + epsilon) < 0: turning
+costs nothing, and the motion arrives whatever pushes it.
+
+The robot may not do what it is told. Of the step that was asked, dx, only the share alpha that was seen is credited,
+alpha = clip(moved . dx / |dx|^2, 0, 1), and the phase moves by alpha rhodot dt: the lifted state then moves along alpha
+zdot, and V falls by alpha of what it would. A robot that is held keeps its phase; one that is slow keeps its path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._types import FloatArray
+from .field import StableField
+from .flows import forward, linearise, pull
+from .queries import check_states
+from .stable import TINY, braking, goals, latent_velocity, log_speed, wound
+
+RETURN = 10.0
+"""k, in 1 / unit time: a push has faded to 1/e in a tenth of the time a box takes at root mean square speed."""
+WIDTH = 0.05
+"""In latent boxes: this far off its path a motion goes on at half its speed; twice as far, at a fifth."""
+DONE = 0.01
+"""A motion is done within this share of the box of its goal."""
+
+
+@dataclass
+class Motion:
+    """A motion under way. `step(x, dt)` gives the velocity at the measured state and carries the phase.
+
+    lifted   the stable field of (x, phase) that is followed
+    goal     index of its attractor in the field it came from
+    """
+
+    lifted: StableField
+    goal: int
+    phase: float
+    _heading: FloatArray = field(repr=False)
+    _radius: float = field(repr=False)
+    _origin: FloatArray = field(repr=False)
+    _last: tuple[FloatArray, FloatArray, float] | None = field(default=None, repr=False)
+    """The last state, the lifted velocity asked there, and for how long."""
+    _start: tuple[FloatArray, float] | None = field(default=None, repr=False)
+
+    @classmethod
+    def at(cls, lifted: StableField, goal: int, x0: FloatArray, phase: float) -> Motion:
+        """The motion that starts at x0 with some phase."""
+        phase = check_phase(phase)
+        states, single = check_states(x0, lifted.dimension - 1)
+        if not single:
+            raise ValueError(f"Expected one state ({lifted.dimension - 1},) to start from, got {len(states)}. Start one each.")
+        origin = goals(lifted.model)[0]
+        y = forward(lifted.model.flow, lifted.to_unit(np.append(states[0], phase))[None])[0] - origin
+        radius = float(np.linalg.norm(y))
+        heading = y / radius if radius > 0 else y
+        return cls(lifted, goal, phase, heading, radius, origin, None, (states[0], phase))
+
+    @property
+    def attractor(self) -> FloatArray:
+        """Where it goes."""
+        return np.asarray(self.lifted.attractors[0, :-1])
+
+    @property
+    def done(self) -> bool:
+        """True once the last state was within a hundredth of the box of the goal, with nothing left of the path."""
+        if self._last is None:
+            return False
+        away = (self._last[0] - self.attractor) / self.lifted.scale[:-1]
+        return bool(np.linalg.norm(away) < DONE and self.phase < 10 * DONE)
+
+    def reset(self, x0: Any = None, phase: float | None = None) -> None:
+        """Begin anew, from the first start or from another one."""
+        assert self._start is not None
+        start = self._start[0] if x0 is None else x0
+        self.__dict__.update(Motion.at(self.lifted, self.goal, start, self._start[1] if phase is None else phase).__dict__)
+
+    def step(self, x: Any, dt: float) -> FloatArray:
+        """The velocity to move with for the next dt, at the measured state x (d,)."""
+        if not (np.isfinite(dt) and dt > 0):
+            raise ValueError(f"Expected a time step dt > 0, got {dt}. Time runs forwards; call reset() to begin anew.")
+        states, single = check_states(x, self.lifted.dimension - 1)
+        if not single:
+            raise ValueError(f"Expected one state ({self.lifted.dimension - 1},), got {len(states)}. Use one motion for each.")
+        self._credit(states[0])
+        zdot = motion_velocity(self.lifted, states[0], self.phase, self._heading, self._radius, self._origin)
+        self._last = (states[0], zdot, float(dt))
+        return np.asarray(zdot[:-1])
+
+    def _credit(self, x: FloatArray) -> None:
+        """Move the phase by the share of the last step that was seen."""
+        if self._last is None:
+            return
+        before, zdot, dt = self._last
+        scale = self.lifted.scale[:-1]
+        asked, moved = dt * zdot[:-1] / scale, (x - before) / scale
+        length = float(asked @ asked)
+        share = min(1.0, max(0.0, float(moved @ asked) / length)) if length > 0 else 1.0
+        self.phase = min(1.0, max(0.0, self.phase + share * dt * float(zdot[-1])))
+
+
+def check_phase(phase: Any) -> float:
+    if isinstance(phase, (bool, np.bool_)) or not np.isscalar(phase) or not 0 <= float(phase) <= 1:  # type: ignore[arg-type]
+        raise ValueError(f"Expected a phase from 1 (start) to 0 (goal), got {phase!r}.")
+    return float(phase)  # type: ignore[arg-type]
+
+
+def motion_velocity(
+    lifted: StableField, x: FloatArray, phase: float, heading: FloatArray, radius: float, origin: FloatArray
+) -> FloatArray:
+    """zdot of the law above, in the data's units: velocity and rate of the phase."""
+    model = lifted.model
+    z = np.append(x, phase)
+    if (z == lifted.attractors[0]).all():
+        return np.zeros(lifted.dimension)
+    unit = lifted.to_unit(z)[None]
+    latent, steps = linearise(model.flow, unit)
+    y = latent[0] - origin
+    r = float(np.sqrt(y @ y + TINY))
+    aim = heading
+    if model.swirls.any() and radius > 0:
+        aim = wound(model.swirls[0], heading[None], np.log(np.array([max(r / radius, 1e-300)])))[0]
+    tau = r * aim - (aim @ y) / r * y
+    off = float(np.linalg.norm(tau))
+    wait = 1 / (1 + (off / WIDTH) ** 2)
+    s = float(np.exp(log_speed(model.speed, unit)[0]))
+    free = pull(steps, wait * s * latent_velocity(model, latent, origin[None]) + RETURN * tau)
+    return np.asarray((free * braking(model, free)[:, None])[0] * (lifted.scale * lifted.pace))

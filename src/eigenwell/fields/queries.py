@@ -1,0 +1,56 @@
+"""What a field is asked: states and times, checked once, refused in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._types import FloatArray
+
+SAMPLES = 201
+"""States returned by `simulate(duration=...)`, start and end included."""
+
+
+def check_states(x: Any, dimension: int) -> tuple[FloatArray, bool]:
+    """Query states as (n, d), and whether a single one was asked."""
+    try:
+        states = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Expected states as numbers, (n, {dimension}) or ({dimension},), got {type(x).__name__}."
+        ) from error
+    single = states.ndim == 1
+    if states.ndim not in (1, 2) or states.shape[-1] != dimension:
+        raise ValueError(
+            f"Expected states of dimension {dimension}, as ({dimension},) or (n, {dimension}), got shape {states.shape}."
+            " Query the field in the space it was learned in."
+        )
+    if not np.isfinite(states).all():
+        bad = int(np.argwhere(~np.isfinite(states))[0][0]) if not single else 0
+        raise ValueError(f"Expected finite states, got NaN or infinity (first in row {bad}). Remove or repair it.")
+    return states.reshape(-1, dimension), single
+
+
+def check_times(duration: float | None, t: Any) -> FloatArray:
+    """Rising times that begin at the start of the roll-out."""
+    if (duration is None) == (t is None):
+        raise ValueError("Expected either duration=... or t=..., got both or none. Pass one of them.")
+    if t is None:
+        assert duration is not None
+        if not (np.isfinite(duration) and duration > 0):
+            raise ValueError(f"Expected a finite duration > 0, got {duration}.")
+        return np.linspace(0.0, duration, SAMPLES)
+    times = np.asarray(t, dtype=np.float64)
+    if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) < 0).any():
+        raise ValueError(
+            f"Expected t as rising finite times (n,), got shape {times.shape}. Sort it; t[0] is the time of x0."
+        )
+    return times
+
+
+def check_index(q: Any, count: int, what: str) -> int:
+    """An index 0..count-1 of something."""
+    if isinstance(q, (bool, np.bool_)) or not isinstance(q, (int, np.integer)) or not 0 <= q < count:
+        raise ValueError(f"Expected {what} 0 to {count - 1}, got {q!r}. The field has {count}.")
+    return int(q)

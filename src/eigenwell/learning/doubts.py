@@ -1,0 +1,95 @@
+"""What is unusual about the data of a field, and about what was learned from them: values, not prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._types import FloatArray
+from ..demonstrations import Caution
+from ..fields.fit import GOOD, Fit
+from .crossing import Crossing
+from .targets import Bundle
+
+Motions = Sequence[Sequence[tuple[FloatArray, FloatArray]]]
+"""For every attractor its paths, each (x, v) in order of time."""
+
+
+def about_data(bundle: Bundle, name: str = "The motion") -> list[Caution]:
+    """What is unusual about the data of one attractor."""
+    cautions = []
+    count, dimension = len(bundle.x), bundle.dimension
+    if count < dimension + 1:
+        cautions.append(
+            Caution(
+                "few-trajectories",
+                f"{name} has {count} trajectories in {dimension} dimensions; with fewer than {dimension + 1} the field "
+                "is stable but says little away from them.",
+            )
+        )
+    low = np.min([x.min(0) for x in bundle.x], axis=0)
+    high = np.max([x.max(0) for x in bundle.x], axis=0)
+    outside = np.maximum(low - bundle.attractor, bundle.attractor - high).max()
+    if outside > 0.05:
+        cautions.append(
+            Caution(
+                "attractor-outside", f"The attractor of {name.lower()} lies {outside:.0%} of the box outside the data."
+            )
+        )
+    gap = np.median([np.linalg.norm(x[-1] - bundle.attractor) for x in bundle.x])
+    if gap > 0.1:
+        cautions.append(
+            Caution(
+                "unfinished", f"The trajectories of {name.lower()} end {gap:.0%} of the box away from their attractor."
+            )
+        )
+    return cautions
+
+
+def about_crossings(found: Sequence[Crossing], memory: bool) -> list[Caution]:
+    """Which sub-dynamics cross, where, how much, and what to call."""
+    cautions = []
+    for one in found:
+        place = ", ".join(f"{c:.3g}" for c in one.place)
+        if one.first == one.second:
+            who, remedy = f"Sub-dynamics {one.first} crosses itself", ""
+        else:
+            who = f"Sub-dynamics {one.first} and {one.second} cross"
+            remedy = f"field.toward({one.first}) follows one of them to its goal, or "
+        remedy += "field.motion(x0) follows what was shown." if memory else "learn(..., memory=True) follows what was shown."
+        cautions.append(
+            Caution(
+                "crossing",
+                f"{who} around ({place}): {one.share:.0%} of its samples meet others that move another way. The map "
+                f"takes a middle way there; {remedy}",
+            )
+        )
+    return cautions
+
+
+def about_repeats(motions: Motions) -> list[Caution]:
+    paths = [x for motion in motions for x, _ in motion]
+    seen = {np.ascontiguousarray(x).tobytes() for x in paths}
+    if len(seen) == len(paths):
+        return []
+    return [
+        Caution("duplicated-trajectory", f"{len(paths) - len(seen)} of {len(paths)} trajectories repeat another one.")
+    ]
+
+
+def about_fit(fit: Fit) -> list[Caution]:
+    """A field that is stable and does not follow its data says so."""
+    if fit.good:
+        return []
+    missed = [one for one in fit.demonstrations if not one.arrives or one.distance > GOOD]
+    names = ", ".join(one.name for one in missed[:5]) + (", ..." if len(missed) > 5 else "")
+    wrong = sum(not one.arrives for one in missed)
+    ends = f"; {wrong} end at another attractor than their own" if wrong else ""
+    return [
+        Caution(
+            "poor-fit",
+            f"The {fit.by} does not follow {len(missed)} of {len(fit.demonstrations)} demonstrations to within {GOOD:.0%} "
+            f"of the extent ({names}; worst {fit.worst.distance:.0%}){ends}. It is stable all the same. See field.fit.",
+        )
+    ]

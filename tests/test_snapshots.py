@@ -148,7 +148,6 @@ def test_support_ends_where_samples_do():
 # The whole, on known systems.
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.2], ids=lambda n: f"noise {n}")
 @pytest.mark.parametrize(
     "system",
     [
@@ -164,13 +163,11 @@ def test_support_ends_where_samples_do():
     ],
     ids=lambda s: s.name,
 )
-def test_number_and_kinds_are_right(system, noise):
-    demos = system.snapshots(500, seed=11, noise=noise)
-    found = ew.identify(demos)
+def test_number_and_kinds_are_right(system):
+    demos = system.snapshots(400, seed=11, noise=0.1)
+    found = ew.identify(demos, graph=ew.FlowGraph(replicates=10))
     assert found.kind == "snapshots"
     assert right(system, found)
-    if noise == 0:
-        assert found.confidence == 1.0
     places = found.fates.argmax(axis=1)
     assert (found.labels == np.where(places == found.n_attractors, -1, places)).mean() > 0.9
 

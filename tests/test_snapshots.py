@@ -187,7 +187,7 @@ def test_node_and_focus_are_told_apart():
 
 @pytest.fixture(scope="module")
 def switch():
-    demos = systems.five_wells.snapshots(400, seed=3, noise=0.2)
+    demos = systems.four_wells.snapshots(400, seed=3, noise=0.2)
     return demos, ew.identify(demos)
 
 

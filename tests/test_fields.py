@@ -65,8 +65,13 @@ def test_zero_at_the_attractor_and_v_falls_elsewhere(dimension: int, seed: int, 
 
 @few
 @any_field
-def test_no_state_is_faster_than_the_limit_and_directions_stay(dimension: int, seed: int, swirl: float, attractors: int) -> None:
-    braked, free = random_field(dimension, seed, swirl, attractors=attractors), random_field(dimension, seed, swirl, False, attractors)
+def test_no_state_is_faster_than_the_limit_and_directions_stay(
+    dimension: int, seed: int, swirl: float, attractors: int
+) -> None:
+    braked, free = (
+        random_field(dimension, seed, swirl, attractors=attractors),
+        random_field(dimension, seed, swirl, False, attractors),
+    )
     away = 10.0 ** np.arange(-1, 5).repeat(10)[:, None]  # up to 10,000 boxes
     x = np.random.default_rng(seed).uniform(-1, 1, (60, dimension)) * away
     with_, without = (stable.velocity(one.model, x) for one in (braked, free))

@@ -117,7 +117,14 @@ def test_a_motion_starts_early_rather_than_near() -> None:
     """Of two samples beside the start, the one at the beginning of a path is meant; and a goal can be named."""
     field = with_memory(2, 0)
     samples = np.array([[0.0, 0.0], [0.05, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    two = Field(random_field(2, 0, attractors=2), (), field.lifted * 2, samples, np.array([0, 1, 0, 1]), np.array([1.0, 0.2, 0.0, 1.0]))
+    two = Field(
+        random_field(2, 0, attractors=2),
+        (),
+        field.lifted * 2,
+        samples,
+        np.array([0, 1, 0, 1]),
+        np.array([1.0, 0.2, 0.0, 1.0]),
+    )
     assert two.motion([0.04, 0.0]).goal == 0 and two.motion([0.04, 0.0]).phase == 1.0
     assert two.motion([0.04, 0.0], goal=1).goal == 1
     assert two.simulate([[0.0, 0.0], [0.0, 1.0]], duration=1.0).shape == (2, 201, 2)

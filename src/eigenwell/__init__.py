@@ -17,6 +17,7 @@ _HOME = {
     "DataError": "errors",
     "Demonstrations": "demonstrations",
     "EigenwellError": "errors",
+    "FlowGraph": "flow",
     "Identification": "identification",
     "KernelGraph": "spectral",
     "MissingExtra": "errors",
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier, StableFieldRegressor
     from .fields import Field, StableField
+    from .flow import FlowGraph
     from .graphs import Clique, Cycle
     from .identification import Identification, identify
     from .learning import learn

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ._types import FloatArray, IntArray
@@ -25,6 +26,9 @@ class Attractor:
 
     `by_intersection`: where the lines of the embedding meet, mapped back to x (the paper). `by_affine_fit`: the zero of
     v = A (x - x*) near the ends, None where that is ill posed or A is not stable. `by_mean_end`: mean of the ends.
+
+    `kind` is "point", with the `eigenvalues` of the local field where they could be estimated, or "cycle", with its
+    `period` (NaN where time is not known) and a closed `curve` (m, d), whose mean is the position.
     """
 
     position: FloatArray
@@ -32,6 +36,17 @@ class Attractor:
     by_intersection: FloatArray
     by_affine_fit: FloatArray | None
     by_mean_end: FloatArray
+    kind: str = "point"
+    eigenvalues: NDArray[np.complex128] | None = None
+    period: float | None = None
+    curve: FloatArray | None = None
+
+    @property
+    def form(self) -> str:
+        """ "node", "focus" (solutions wind around it), "cycle", or "point" where the local field is not known."""
+        if self.kind == "cycle" or self.eigenvalues is None:
+            return self.kind
+        return "focus" if np.abs(self.eigenvalues.imag).max() > 0 else "node"
 
 
 def locate(x: FloatArray, v: FloatArray, paths: list[IntArray], embedding: FloatArray) -> Attractor:

@@ -7,7 +7,7 @@ estimate them from. Everything after this module trusts what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -30,6 +30,7 @@ from .checks import (
     time_stamps,
 )
 from .errors import DataError
+from .grids import flattened, of_mapping
 from .velocities import Smoothed, smoothed
 
 __all__ = ["SHORTEST_PATH", "Caution", "DataError", "Demonstrations", "Truth", "first_occurrence"]
@@ -172,7 +173,8 @@ class Demonstrations:
         """Whatever a user has: `of(x, v)`, `of([(x1, v1), ...])`, `of([x1, x2, ...], dt=0.01)`, or itself.
 
         One (n, d) array with `v` alone is unordered samples; with `dt` or `time` it is one trajectory. A vector is a
-        scalar system. `smooth=False` keeps noisy positions as they are where velocities are estimated.
+        scalar system, a mapping with x, y, u, v (a dictionary, an xarray Dataset) a field on a grid. `smooth=False` keeps
+        noisy positions as they are where velocities are estimated.
         """
         if isinstance(x, Demonstrations):
             given = [name for name, value in (("v", v), ("dt", dt), ("time", time)) if value is not None]
@@ -182,6 +184,8 @@ class Demonstrations:
                     "besides. Leave them out, or pass arrays: identify(demos.x, v)."
                 )
             return x
+        if isinstance(x, Mapping) and v is None and not hasattr(x, "__array__"):
+            return cls._on_nodes(*of_mapping(x))
         check_dt(dt)
         if v is None and time is None and _has_names(x):
             from .files import read
@@ -209,6 +213,16 @@ class Demonstrations:
             raise DataError(f"Expected x and v of the same shape, got x {xs.shape} and v {vs.shape}.")
         check_tall(xs.shape)
         return cls(xs, vs, warnings=check_samples(xs, vs))
+
+    @classmethod
+    def from_grid(cls, *arrays: Any) -> Demonstrations:
+        """A field on a grid, (X, Y, U, V) or (X, Y, Z, U, V, W): nodes with a velocity, as unordered samples."""
+        return cls._on_nodes(*flattened(*arrays))
+
+    @classmethod
+    def _on_nodes(cls, x: FloatArray, v: FloatArray, cautions: tuple[Caution, ...]) -> Demonstrations:
+        demos = cls.from_samples(x, v)
+        return replace(demos, warnings=cautions + demos.warnings)
 
     @classmethod
     def from_trajectories(

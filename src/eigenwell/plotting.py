@@ -24,7 +24,17 @@ from .fields.surface import borders, drawn_motions, over_grid
 from .identification import Identification
 from .palette import DARK, LIGHT, Theme
 
-__all__ = ["DARK", "LIGHT", "plot_embedding", "plot_field", "plot_graph", "plot_samples", "plot_spectrum", "style"]
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "plot_embedding",
+    "plot_fates",
+    "plot_field",
+    "plot_graph",
+    "plot_samples",
+    "plot_spectrum",
+    "style",
+]
 
 _theme: ContextVar[Theme] = ContextVar("theme", default=LIGHT)
 MOST_POINTS = 50_000
@@ -72,6 +82,33 @@ def plot_samples(demos: Demonstrations, found: Identification, ax: Any = None) -
             name = "unassigned" if q < 0 else f"sub-dynamics {q}"
             ax.scatter(*x[mine].T, s=4, color=theme.colour(q), linewidths=0, label=name, rasterized=len(mine) > 5000)
     _attractors(ax, found)
+    return _labelled(ax, names)
+
+
+def plot_fates(demos: Demonstrations, found: Identification, ax: Any = None) -> Any:
+    """Samples in the colour of their most likely fate, the paler the less sure; those that leave in grey."""
+    if found.fates is None:
+        raise DataError(
+            "Expected snapshots, which have probabilities of fates, got an identification of trajectories. Use plot_samples()."
+        )
+    demos = Demonstrations.of(demos)
+    x, names = _view(demos.x)
+    ax = _axes(ax, x.shape[1])
+    theme = _theme.get()
+    step = max(1, -(-len(x) // MOST_POINTS))
+    fate, sure = found.fates.argmax(axis=1), found.fates.max(axis=1)
+    for q in range(found.n_attractors + 1):
+        mine = np.flatnonzero(fate == q)[::step]
+        if len(mine):
+            leaves = q == found.n_attractors
+            # Half sure is as good as not sure.
+            shade = np.clip(2 * sure[mine] - 1, 0.1, 1.0)
+            name = "leaves" if leaves else f"attractor {q}"
+            ax.scatter(*x[mine].T, s=9, color=theme.colour(-1 if leaves else q), alpha=shade, linewidths=0, label=name)
+    _attractors(ax, found)
+    for place in found.located:
+        if place.curve is not None and x.shape[1] == demos.dimension:
+            ax.plot(*np.concatenate([place.curve, place.curve[:1]]).T, color=theme.ink, linewidth=1)
     return _labelled(ax, names)
 
 

@@ -292,6 +292,10 @@ def _answer(demos: Demonstrations, found: Identification) -> dict[str, Any]:
         "paths": [len(found.paths(q)) for q in range(found.n_attractors)],
         "samples": [int((found.labels == q).sum()) for q in range(found.n_attractors)],
         "labels": found.labels,
+        "kind": found.kind,
+        "evidence": None if found.evidence is None else str(found.evidence),
+        "kinds": [a.form for a in found.located],
+        "counts": found.counts,
         "warnings": [{"name": c.name, "message": c.message} for c in found.warnings],
     }
 
@@ -309,6 +313,10 @@ def show(demos: Demonstrations, found: Identification) -> None:
     paths = [len(found.paths(q)) for q in range(found.n_attractors)]
     samples = [int((found.labels == q).sum()) for q in range(found.n_attractors)]
     _places(found.attractors, found.uncertainty, demos.x.max(axis=0) - demos.x.min(axis=0), paths, samples)
+    if found.counts is not None:
+        shares = ", ".join(f"{q} in {100 * share:.0f} %" for q, share in found.counts.items())
+        note(f"snapshots ({found.evidence}); number of attractors in the replicates: {shares}")
+        note("kinds: " + ", ".join(f"{q} {a.form}" for q, a in enumerate(found.located)))
     cautions(found.warnings)
 
 

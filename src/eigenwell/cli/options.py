@@ -15,8 +15,8 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE",
-        help="CSV (.gz too), Parquet, Feather, JSON lines, NPZ, MAT or a ROS bag; several files or a folder, one trajectory "
-        "each; a LeRobot data set.",
+        help="CSV (.gz too), Parquet, Feather, JSON lines, NPZ, MAT, h5ad or a ROS bag; several files or a folder, one "
+        "trajectory each; a LeRobot data set.",
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="File of a saved model.")]

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..errors import EigenwellError
 from ..fields import REACH, Field, Motion
-from ..fields.certificates import Loop, run_loop
+from ..fields.certificates import Loop, run_loops
 from ..fields.learned import LATE
 from .precision import Precision
 
@@ -303,7 +303,7 @@ def _begin_ties(field: Field, x: FloatArray, exported: Exported, precision: Prec
 
 
 class _Asked:
-    """The field as `run_loop` asks for it, with the export's answers in place of NumPy's."""
+    """The field as `run_loops` asks for it, with the export's answers in place of NumPy's."""
 
     def __init__(self, field: Field, exported: Exported) -> None:
         self._field, self._exported = field, exported
@@ -327,7 +327,7 @@ def _loops(field: Field, exported: Exported) -> Loop:
     if not np.isfinite(limit):
         limit = float(np.linalg.norm(field.predict(field.samples), axis=1).max())
     dt = float(np.linalg.norm(field.box)) / limit / CROSSING
-    loop = run_loop(_Asked(field, exported), starts, 1 / dt, 1.0)  # type: ignore[arg-type]
+    (loop,) = run_loops(_Asked(field, exported), starts, 1 / dt, np.ones(LOOPS))  # type: ignore[arg-type]
     if loop.arrived < 1 or loop.as_basin_said < 1 - 2 / LOOPS:
         raise ParityError(f"Expected loops on the export to arrive where basin said, got {loop}. " + _REPORT)
     if field.has_memory:

@@ -21,6 +21,7 @@ from .errors import EmptyFile, FileError, MissingFile, UnknownColumns, UnknownFo
 from .feather import Feather
 from .frames import from_frame, is_frame
 from .gaps import LONGEST_GAP, mend, told, whole
+from .h5ad import H5ad
 from .json_lines import JsonLines
 from .mat import Mat
 from .npz import Npz
@@ -29,7 +30,7 @@ from .recording import Format, Recording, Wanted
 from .text import Text
 from .time_units import seconds
 
-FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat(), JsonLines(), Feather(), Bag())
+FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat(), JsonLines(), Feather(), Bag(), H5ad())
 
 Names = Sequence[str] | str
 AnyPath = str | os.PathLike[str]

@@ -16,7 +16,7 @@ from ..files import replacing
 from ..identification import Identification
 from .close_ups import close_ups
 from .field_figures import learned
-from .figures import embeddings, graph, samples, spectrum
+from .figures import embeddings, fates, graph, samples, spectrum
 from .page import page
 
 __all__ = ["report", "write_report"]
@@ -38,7 +38,9 @@ def report(
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise missing_extra("The report", "plotly", "report") from error
-    figures = [samples(demos, found), graph(demos, found), spectrum(found), embeddings(found), close_ups(demos, found)]
+    figures = [samples(demos, found), fates(demos, found)]
+    if found.n_attractors:
+        figures += [graph(demos, found), spectrum(found), embeddings(found), close_ups(demos, found)]
     warnings, certificate = found.warnings, None
     if field is not None:
         figures += learned(demos, found, field)

@@ -95,6 +95,10 @@ def _answer(
         if found.alternatives:
             others = ", ".join(f"{a.n_attractors} ({_percent(a.confidence)})" for a in found.alternatives[:3])
             why += f" Other readings: {others}."
+    if found.counts is not None:
+        kind = f"velocities at scattered places ({found.evidence})"
+        often = ", ".join(f"{q} in {share:.0%}" for q, share in found.counts.items())
+        why = f"Number of attractors in fields that fit re-weighted samples as well: {often}."
     if found.arrived < 1:
         why += f" Only at {found.arrived:.0%} of them does a path come to rest."
     return f"""<section id="answer" style="margin-top:0">

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigenwell import DataError
-from eigenwell.identification import canonical_order
+from eigenwell.numbering import canonical_order
 from eigenwell.paths.builders import resolution, whole_enough
 from eigenwell.paths.grading import PathEnds, end_pace, grade_paths, is_orbit
 from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims

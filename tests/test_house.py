@@ -19,7 +19,7 @@ FLOORS = [
     ["demonstrations"],
     ["poses", "cells"],
     ["systems", "datasets", "graphs", "files"],
-    ["paths", "spectral"],
+    ["paths", "spectral", "numbering"],
     ["attractors"],
     ["flow"],
     ["identification"],

@@ -14,6 +14,7 @@ from .cells import from_anndata, is_cells, write_back
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from .flow import EstimatedField, Evidence, FlowFinding, FlowGraph, Orbit, group_with_orbits, orbits, weigh
 from .graphs import Clique, Graph, Join, PathGraph
+from .numbering import by_place, canonical
 from .paths import (
     DEFAULT,
     NOTHING,
@@ -251,7 +252,7 @@ def _refuse_with_kernel(**choices: Any) -> None:
 def _from_paths(
     demos: Demonstrations, found: PathFinding, join: Join, masses: Masses, told: Told = NOTHING
 ) -> Identification:
-    paths = _canonical(demos, found.graph)
+    paths = canonical(demos, found.graph)
     count = eigenpairs_for(demos.dimension, paths.group)
     spectra, embeddings, located = [], [], []
     for q in range(int(paths.group.max()) + 1):
@@ -298,7 +299,7 @@ def _with_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses:
         mine = [paths.path(int(k)) for k in paths.paths_of(q)]
         spectrum, embedding, place = sub_dynamics(demos.x, demos.v, mine, join, masses, count)
         parts.append((cycles.get(q, place), spectrum, embedding))
-    order = _by_place(np.array([p[0].position for p in parts]), float(np.ptp(demos.x, axis=0).max()))
+    order = by_place(np.array([p[0].position for p in parts]), float(np.ptp(demos.x, axis=0).max()))
     rank = np.append(np.argsort(order), -1)
     located, spectra, embeddings = zip(*(parts[int(k)] for k in order), strict=True)
     paths = replace(paths, group=rank[paths.group])
@@ -380,7 +381,7 @@ def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
             "that large. Raise sigma or theta_r, or lower eps."
         )
     located = [locate_on_graph(demos.x, demos.v, s.nodes, s.eigenvectors[:, 1:3]) for s in whole]
-    order = _by_place(np.array([a.position for a in located]), float(np.ptp(demos.x, axis=0).max()))
+    order = by_place(np.array([a.position for a in located]), float(np.ptp(demos.x, axis=0).max()))
     labels = np.full(demos.n_samples, -1, dtype=np.intp)
     for q, k in enumerate(order):
         labels[whole[k].nodes] = q
@@ -407,45 +408,3 @@ def _unassigned(samples: int, components: int) -> Caution:
         f"{samples} samples lie in {components} components too small to trust and have label -1. Raise sigma or theta_r, "
         "or lower eps; or use SuccessorGraph, which has no parameters.",
     )
-
-
-def _by_place(places: FloatArray, extent: float) -> IntArray:
-    """Order by first coordinate, then second, ...; rounded to a thousandth of the data's extent, so that equal
-    coordinates do not decide by rounding error."""
-    return np.lexsort(np.round(places / (1e-3 * extent)).T[::-1])
-
-
-def _canonical(demos: Demonstrations, graph: PathGraph) -> PathGraph:
-    heads = graph.nodes[graph.offsets[:-1]]
-    extent = float(np.ptp(demos.x, axis=0).max())
-    group, order = canonical_order(demos.x[heads], demos.x[graph.terminals], graph.group, heads, extent)
-    nodes = np.concatenate([graph.path(int(k)) for k in order])
-    offsets = np.concatenate([[0], np.cumsum(graph.lengths[order])]).astype(np.intp)
-    return PathGraph(graph.n_samples, nodes, offsets, group[order])
-
-
-def canonical_order(
-    starts: FloatArray, ends: FloatArray, group: IntArray, heads: IntArray, extent: float
-) -> tuple[IntArray, IntArray]:
-    """Sub-dynamics by the place of their ends, paths by the direction they come from: no trace of the sample order.
-
-    Directions are angles in the plane that the starts spread most in, so that a cycle or the first two coordinates of
-    the embedding go round the attractor as the data do. Gives the new group of every path, and the order of the paths;
-    of two from one direction the one with the first head comes first.
-    """
-    n_groups = int(group.max()) + 1
-    by_group = np.argsort(group, kind="stable")
-    members = np.split(by_group, np.searchsorted(group[by_group], np.arange(n_groups)))[1:]
-    centre = np.array([ends[mine].mean(axis=0) for mine in members])
-    rank = np.empty(n_groups, dtype=np.intp)
-    rank[_by_place(centre, extent)] = np.arange(n_groups)
-    renumbered = np.where(group >= 0, rank[group], -1)
-    angle = np.zeros(len(group))
-    for q, mine in enumerate(members):
-        offset = starts[mine] - centre[q]
-        if offset.shape[1] == 1:  # on a line there are two directions to come from
-            offset = np.hstack([offset, np.zeros_like(offset)])
-        plane = np.linalg.svd(offset.T @ offset)[0][:, :2]
-        plane *= np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
-        angle[mine] = np.arctan2(*(offset @ plane).T)
-    return renumbered, np.lexsort((heads, angle, np.where(group < 0, n_groups, renumbered)))

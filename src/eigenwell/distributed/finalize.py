@@ -11,7 +11,8 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..graphs import Clique
-from ..identification import canonical_order, eigenpairs_for, sub_dynamics
+from ..identification import eigenpairs_for, sub_dynamics
+from ..numbering import canonical_order
 from ..paths import odd_cautions
 from ..paths.grading import PathEnds, grade_paths
 from ..spectral import ExactMasses

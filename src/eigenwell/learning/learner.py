@@ -90,14 +90,21 @@ def learn(
             "Expected at least one sub-dynamics to learn, got an identification without any. See found.warnings; "
             "samples may be too few or too noisy to form trajectories."
         )
-    demos = found.demos
-    motions = [[(demos.x[path], demos.v[path]) for path in found.paths(q)] for q in range(found.n_attractors)]
-    embeddings = _embeddings(found) if isinstance(target, LaplacianTarget) else None
+    points = [q for q, kind in enumerate(found.kinds) if kind == "point"]
+    if not points:
+        raise DataError(
+            f"Expected an attractor at a point, got {found.n_attractors} cycles. A field that rests cannot follow a motion that "
+            "goes round for ever; found.located has the cycles' curves and periods."
+        )
+    motions = _motions(found, points)
+    lost = [q for q, paths in zip(points, motions, strict=True) if not paths]
+    if lost:
+        raise DataError(f"Expected paths to every attractor, got none to {lost}: too few samples end there. Give more of them.")
     return learn_motions(
         motions,
-        found.attractors,
-        embeddings=embeddings,
-        warnings=found.warnings,
+        found.attractors[points],
+        embeddings=_embeddings(found, points) if isinstance(target, LaplacianTarget) else None,
+        warnings=(*found.warnings, *_about_cycles(found)),
         toward=toward,
         memory=memory,
         target=target,
@@ -237,13 +244,43 @@ def _check_apart(bundles: Sequence[Bundle]) -> None:
         )
 
 
-def _embeddings(found: Identification) -> list[list[FloatArray]]:
-    """The embedding of every path of every sub-dynamics."""
+def _motions(found: Identification, points: list[int]) -> Motions:
+    """The paths of some sub-dynamics: those found, where they move; or, of snapshots, carried along the estimated field."""
+    if found.kind == "snapshots":
+        from .carried import carried_motions
+
+        return carried_motions(found, points)
+    demos = found.demos
+    return [[(demos.x[path], demos.v[path]) for path in _moving(found, q)] for q in points]
+
+
+def _moving(found: Identification, q: int) -> list[IntArray]:
+    """Paths without the rests at their ends, which say where the attractor is but not how to get there."""
+    moving = found.demos.moving
+    return [path if moving[path].sum() < 3 else path[moving[path]] for path in found.paths(q)]
+
+
+def _about_cycles(found: Identification) -> list[Caution]:
+    cycles = [q for q, kind in enumerate(found.kinds) if kind == "cycle"]
+    if not cycles:
+        return []
+    return [
+        Caution(
+            "cycles-left-out",
+            f"Sub-dynamics {', '.join(map(str, cycles))} go round for ever and are not learned: the field has the points alone, "
+            "and states on a cycle end at one of them.",
+        )
+    ]
+
+
+def _embeddings(found: Identification, points: list[int]) -> list[list[FloatArray]]:
+    """The embedding of every path of some sub-dynamics."""
     rows = []
-    for q, embedding in enumerate(found.embeddings):
+    for q in points:
+        embedding = found.embeddings[q]
         at = np.zeros((found.demos.n_samples, embedding.shape[1]))
         at[found.members(q)] = embedding
-        rows.append([at[path] for path in found.paths(q)])
+        rows.append([at[path] for path in _moving(found, q)])
     return rows
 
 

@@ -6,7 +6,7 @@ import pytest
 from eigenwell import systems
 from eigenwell.systems import integrate
 
-EVERY = (*systems.all_systems, systems.duffing_short)
+EVERY = tuple({s.name: s for s in (*systems.all_systems, *systems.snapshot_systems, systems.duffing_short)}.values())
 
 
 @pytest.mark.parametrize("system", EVERY, ids=lambda s: s.name)
@@ -65,3 +65,54 @@ def test_integrator_is_of_fourth_order():
 
     assert error(0.01) < 1e-9
     assert 12 < error(0.01) / error(0.005) < 20
+
+
+@pytest.mark.parametrize("system", systems.snapshot_systems, ids=lambda s: s.name)
+def test_snapshots_are_the_field_with_its_fate(system):
+    demos = system.snapshots(200, seed=2)
+    assert not demos.ordered
+    np.testing.assert_allclose(demos.v, system.field(demos.x))
+    low, high = system.domain.T
+    assert ((demos.x >= low) & (demos.x <= high)).all()
+    found = np.unique(demos.truth.labels)
+    assert set(range(len(system.places))) <= set(found.tolist()) <= set(range(-1, len(system.places)))
+
+
+@pytest.mark.parametrize("system", systems.snapshot_systems, ids=lambda s: s.name)
+def test_no_attractor_is_missing_from_the_list(system):
+    """Every solution that stays in twice the region ends on an attractor or a cycle of the list."""
+    rng = np.random.default_rng(5)
+    low, high = system.domain.T
+    x = rng.uniform(low, high, size=(200, system.dimension))
+    start, last = x.copy(), x
+    for _ in range(round(2 * system.settling)):
+        inside = (np.abs(last - (low + high) / 2) < 10 * (high - low)).all(axis=1)
+        last[inside] = integrate(system.field, last[inside], 1.0, 1, keep_all=False, finest=0.04)[-1]
+    stayed = (np.abs(last - (low + high) / 2) < (high - low)).all(axis=1)
+    assert (system.fate(start)[stayed] >= 0).all()
+
+
+@pytest.mark.parametrize("system", [systems.van_der_pol, systems.well_in_a_cycle], ids=lambda s: s.name)
+def test_a_cycle_is_closed_and_carried_onto_itself(system):
+    (curve,) = system.cycles
+    step = np.linalg.norm(np.diff(curve, axis=0), axis=1)
+    assert np.linalg.norm(curve[0] - curve[-1]) < 2 * step.max()
+    period = 0.02 * len(curve)
+    assert abs(period - {"van_der_pol": 6.6633, "well_in_a_cycle": 2 * np.pi}[system.name]) < 0.03
+    later = integrate(system.field, curve[::50], 0.01, 100)[-1]
+    assert np.linalg.norm(later[:, None] - curve, axis=2).min(axis=1).max() < step.max()
+
+
+@pytest.mark.parametrize("design", [systems.uniform, systems.clustered, systems.front], ids=lambda f: f.__name__)
+def test_designs_place_n_samples_and_follow_the_seed(design):
+    a, b, c = (systems.five_wells.snapshots(300, seed=s, design=design).x for s in (3, 3, 4))
+    assert a.shape == (300, 2)
+    np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(a, c)
+
+
+def test_noise_is_in_units_of_the_median_speed():
+    quiet, loud = (systems.saddle.snapshots(20_000, seed=1, noise=s) for s in (0.0, 0.4))
+    speed = np.median(np.linalg.norm(quiet.v, axis=1))
+    assert (loud.v - quiet.v).std() == pytest.approx(0.4 * speed, rel=0.02)
+    np.testing.assert_array_equal(loud.x, quiet.x)

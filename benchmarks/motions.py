@@ -3,7 +3,7 @@
 Every set is learned from three repetitions of each motion and tested on four more. Distances are as in `field.fit`: root
 mean square per point of dynamic time warping, over the extent. Beside the motions: the map, which has no memory, and a
 DMP of `movement_primitives` with its own defaults, trained on the first repetition and started at each start, told the
-goal (pip install movement_primitives pytransform3d; left out where it is not installed).
+goal (pip install "eigenwell[bench]"; left out, with a word, where it is not installed).
 
     follow     pen strokes, eights, loops, letters, a trefoil, pick and place: shown and held-out repetitions
     crossing   twelve strokes to four goals, LASA shapes with goals 20 mm apart: own goals, not told

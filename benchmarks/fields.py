@@ -163,14 +163,14 @@ def stroke_part(seeds: Iterable[int], starts: int) -> tuple[list[Row], Facts]:
     worst = {key: (max if "left" in key else min)(row[key] for row in rows) for key in rows[0]}
     return [
         Row(
-            f"pen strokes, {len(rows)} seeds: loop on predict arrives / where basin said, worst",
+            f"pen strokes, {len(rows)} seed(s): loop on predict arrives / where basin said, worst",
             "100 % / 99.5 %",
             f"{worst['arrived']:.2%} / {worst['as_basin_said']:.2%}",
             f"patchwork {worst['patchwork_arrived']:.2%} / {worst['patchwork_as_basin_said']:.2%}",
             worst["arrived"] == 1.0 and worst["as_basin_said"] >= 0.995,
         ),
         Row(
-            f"pen strokes, {len(rows)} seeds: not-far starts that leave the box by a quarter, worst",
+            f"pen strokes, {len(rows)} seed(s): not-far starts that leave the box by a quarter, worst",
             "<= 1 %",
             f"{worst['left_the_box']:.2%}",
             f"patchwork {worst['patchwork_left_the_box']:.2%}",
@@ -192,17 +192,23 @@ def side_part(sets: Sequence[Sequence[str]]) -> tuple[list[Row], Facts]:
         own = np.repeat(np.arange(len(shapes)), [len(paths) for paths in tested])
         ends = drive(field.predict, starts, goals, Box.of(field), 100.0).ends
         joint, separate = metrics.cosine_error(field.predict(x), v), metrics.cosine_error(apart, v)
-        right = float((ends == own).mean())
+        right, arrived = float((ends == own).mean()), float((ends >= 0).mean())
         rows.append(
             Row(
                 f"{', '.join(shapes)} side by side: test cosine error / test starts that end right",
                 "below separate fields told the goal / 100 %",
                 f"{joint:.4f} / {right:.1%}",
-                f"separate fields told the goal {separate:.4f}",
+                f"separate fields told the goal {separate:.4f}; {arrived:.1%} of the loops arrive somewhere",
                 joint < separate and right == 1.0,
             )
         )
-        facts["-".join(shapes)] = {"joint": joint, "separate": separate, "right": right}
+        facts["-".join(shapes)] = {
+            "joint": joint,
+            "separate": separate,
+            "right": right,
+            "arrived": arrived,
+            "ends": ends.tolist(),
+        }
     return rows, {"side": facts}
 
 

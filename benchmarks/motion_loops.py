@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.field_costs import Facts, seconds_of
-from benchmarks.loops import RATE, Box
+from benchmarks.loops import CLOSE, RATE, Box
 from benchmarks.sets import TRAIN, data, even, extent_of, learned
 from benchmarks.table import Row
 from eigenwell.fields import Motion
@@ -73,7 +73,7 @@ def push_part(names: Sequence[str], rollouts: int) -> tuple[list[Row], Facts]:
 def anywhere_part(names: Sequence[str], rollouts: int) -> tuple[list[Row], Facts]:
     """Any phase, any goal: from three times the box, and from the box near the data."""
     rng = np.random.default_rng(6)
-    table: dict[str, list[float]] = {"wide": [], "near": [], "outside": []}
+    table: dict[str, list[float]] = {"wide": [], "near": [], "outside": [], "at_goal": []}
     for name in names:
         field, train, _ = learned(name)
         box, each = Box.of(field), -(-rollouts // len(names))
@@ -85,6 +85,7 @@ def anywhere_part(names: Sequence[str], rollouts: int) -> tuple[list[Row], Facts
                 motion = field.motion(x, goal=int(rng.integers(field.n_attractors)), phase=float(rng.uniform()))
                 states = follow(motion, x, steps)
                 table[kind].append(float(motion.done))
+                table["at_goal"].append(float(np.linalg.norm((states[-1] - motion.attractor) / box.size) < CLOSE))
                 if kind == "near":
                     table["outside"].append(max(0.0, float(box.beyond(states).max())))
     outside = np.array(table["outside"])
@@ -93,7 +94,7 @@ def anywhere_part(names: Sequence[str], rollouts: int) -> tuple[list[Row], Facts
         f"{len(table['wide'])} starts with any phase from 3 x the box: arrive; largest excursion near data ({len(outside)})",
         "100 %; <= .25 box",
         f"{np.mean(table['wide']):.2%} (near data {np.mean(table['near']):.2%}); {outside.max():.3f}",
-        f"share beyond a quarter {(outside > 0.25).mean():.2%}",
+        f"at the goal, whatever the phase: {np.mean(table['at_goal']):.2%}; beyond a quarter: {(outside > 0.25).mean():.2%}",
         bool(arrived == 1.0 and outside.max() <= 0.25),
     )
     return [row], {"anywhere": {key: float(np.mean(values)) for key, values in table.items()} | {"most": outside.max()}}

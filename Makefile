@@ -31,6 +31,7 @@ check: setup
 
 bench: setup
 	$(PY) -m benchmarks.identify
+	$(PY) -m benchmarks.snapshots --quick
 	$(PY) -m benchmarks.spectrum
 	$(PY) -m benchmarks.lasa
 	$(PY) -m benchmarks.fields

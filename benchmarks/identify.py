@@ -266,12 +266,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, a minute")
     parser.add_argument("--composites", type=int, default=None, help="how many composites of each kind (default 200)")
-    parser.add_argument("--peers", type=int, default=None, help="on how many clean ones the peers run (default 20)")
+    parser.add_argument("--peers", type=int, default=None, help="on how many clean ones the peers run (default 50)")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="scale first, for its peak of memory")
     parser.add_argument("--name", default=None, help="of the file in benchmarks/results")
     chosen = parser.parse_args(arguments)
     n = chosen.composites or (10 if chosen.quick else 200)
-    n_peers = chosen.peers if chosen.peers is not None else (0 if chosen.quick else 20)
+    n_peers = chosen.peers if chosen.peers is not None else (0 if chosen.quick else 50)
     rows: list[Row] = []
     for name in chosen.parts:
         rows += part(name, chosen.quick, n, n_peers)

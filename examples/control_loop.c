@@ -1,9 +1,11 @@
 /* A 1 kHz control loop on an exported field. The header is the whole library.
  *
  *   eigenwell export MODEL --c field.h
- *   cc -std=c99 -O2 -I. examples/control_loop.c -o control_loop -lm && ./control_loop SECONDS x0 x1 ...
+ *   cc -std=c99 -O2 -I. examples/control_loop.c -o control_loop -lm && ./control_loop SECONDS x0 x1 ... push0 push1 ...
  *
- * The robot here is an integrator that follows its command; put your reading and your command in its place. */
+ * First the map: where would it go from here. Then, where the field has memory, a motion: what was shown; it is pushed
+ * half-way, and rejoins its path. The robot here is an integrator that follows its command; put your reading and your command
+ * in its place. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include "field.h"
 
 typedef eigenwell_field_real real;
-enum { D = eigenwell_field_dimension };
+enum { D = eigenwell_field_dimension, MOTIONS = eigenwell_field_memory };
 static const long PERIOD_NS = 1000000;
 
 static double microseconds(struct timespec from, struct timespec to)
@@ -20,32 +22,35 @@ static double microseconds(struct timespec from, struct timespec to)
     return 1e6 * (double)(to.tv_sec - from.tv_sec) + 1e-3 * (double)(to.tv_nsec - from.tv_nsec);
 }
 
-int main(int argc, char **argv)
+static int loop(int ticks, int with_memory, const double *start, const double *push)
 {
-    real x[D], v[D];
-    double slowest = 0, total = 0;
+    double x[D], slowest = 0, total = 0;
+    real now[D], v[D];
     int late = 0;
-    if (argc != 2 + D) {
-        fprintf(stderr, "usage: %s SECONDS and %d coordinates to start from\n", argv[0], (int)D);
-        return 2;
-    }
-    const int ticks = (int)(1000 * atof(argv[1]));
-    for (int i = 0; i < D; ++i) x[i] = (real)atof(argv[2 + i]);
-
-    /* Once: which attractor? The answer is kept, so that V falls to the end whatever borders are crossed. */
-    const int basin = eigenwell_field_basin(x);
-    if (eigenwell_field_far(x)) fprintf(stderr, "warning: no data near the start; the motion is stable but not learned\n");
-
     struct timespec due;
+    for (int i = 0; i < D; ++i) {
+        x[i] = start[i];
+        now[i] = (real)x[i];
+    }
+#if defined(eigenwell_field_HAS_MOTION)
+    eigenwell_field_motion motion;
+    if (with_memory && !eigenwell_field_motion_begin(&motion, now)) return 1;
+#endif
     clock_gettime(CLOCK_MONOTONIC, &due);
     for (int tick = 0; tick < ticks; ++tick) {
-        struct timespec start, end;
-        clock_gettime(CLOCK_MONOTONIC, &start);
-        eigenwell_field_velocity_in(basin, x, v);
+        struct timespec begin, end;
+        for (int i = 0; i < D; ++i) now[i] = (real)x[i];
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+#if defined(eigenwell_field_HAS_MOTION)
+        if (with_memory) eigenwell_field_motion_step(&motion, now, (real)(1e-9 * (double)PERIOD_NS), v);
+        else
+#endif
+            eigenwell_field_velocity(now, v);
         clock_gettime(CLOCK_MONOTONIC, &end);
-        for (int i = 0; i < D; ++i) x[i] += (real)(1e-9 * (double)PERIOD_NS) * v[i];
-
-        const double spent = microseconds(start, end);
+        for (int i = 0; i < D; ++i) {
+            x[i] += 1e-9 * (double)PERIOD_NS * (double)v[i] + (with_memory && tick == ticks / 2 ? push[i] : 0);
+        }
+        const double spent = microseconds(begin, end);
         total += spent;
         if (spent > slowest) slowest = spent;
         due.tv_nsec += PERIOD_NS;
@@ -56,10 +61,33 @@ int main(int argc, char **argv)
         late += microseconds(due, end) > 0;
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
     }
-
-    printf("C:      %d ticks at 1 kHz, %.1f us per velocity (slowest %.0f), %d late; V = %.2g at (", ticks,
-           total / ticks, slowest, late, (double)eigenwell_field_potential_in(basin, x));
-    for (int i = 0; i < D; ++i) printf(i ? ", %.4g" : "%.4g", (double)x[i]);
+    for (int i = 0; i < D; ++i) now[i] = (real)x[i];
+    printf("C:      %s, %d ticks at 1 kHz, %.1f us per velocity (slowest %.0f), %d late; ", with_memory ? "motion" : "map",
+           ticks, total / ticks, slowest, late);
+#if defined(eigenwell_field_HAS_MOTION)
+    if (with_memory) printf("phase %.2g at (", (double)motion.phase);
+    else
+#endif
+        printf("V = %.2g at (", (double)eigenwell_field_potential(now));
+    for (int i = 0; i < D; ++i) printf(i ? ", %.4g" : "%.4g", x[i]);
     printf(")\n");
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    double start[D], push[D];
+    real x[D];
+    if (argc != 2 + 2 * D) {
+        fprintf(stderr, "usage: %s SECONDS, %d coordinates to start from and %d to be pushed by\n", argv[0], (int)D, (int)D);
+        return 2;
+    }
+    const int ticks = (int)(1000 * atof(argv[1]));
+    for (int i = 0; i < D; ++i) {
+        start[i] = atof(argv[2 + i]);
+        push[i] = atof(argv[2 + D + i]);
+        x[i] = (real)start[i];
+    }
+    if (eigenwell_field_far(x)) fprintf(stderr, "warning: no data near the start; it is stable there but not learned\n");
+    return loop(ticks, 0, start, push) || (MOTIONS && loop(ticks, 1, start, push));
 }

@@ -1,42 +1,11 @@
-"""Chains and the best set of links, against brute force."""
-
-import itertools
+"""Chains: every sample once, in order; loops opened; chains joined; windows that stay inside."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenwell.paths.chains import Chains, best_links, open_loops, unique_pairs
-
-
-def brute_force(i, j, score, n):
-    """Least total score over all sets of links with at most one in and one out of every node."""
-    best = 0.0
-    for size in range(len(i) + 1):
-        for chosen in itertools.combinations(range(len(i)), size):
-            c = list(chosen)
-            if len(set(i[c])) == size and len(set(j[c])) == size:
-                best = min(best, score[c].sum())
-    return best
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
-@settings(max_examples=60, deadline=None)
-def test_best_links_are_the_best(seed, n):
-    rng = np.random.default_rng(seed)
-    i, j = unique_pairs(rng.integers(0, n, 9), rng.integers(0, n, 9), n)
-    score = rng.normal(size=len(i))
-    successor = best_links(i, j, score, n)
-    value = {(a, b): s for a, b, s in zip(i, j, score, strict=True)}
-    linked = [(a, b) for a, b in enumerate(successor) if b >= 0]
-    assert len({b for _, b in linked}) == len(linked)
-    assert sum(value[pair] for pair in linked) == pytest.approx(brute_force(i, j, score, n))
-
-
-def test_best_links_make_no_link_that_does_not_pay():
-    nothing = best_links(np.array([0]), np.array([1]), np.array([0.5]), 2)
-    np.testing.assert_array_equal(nothing, [-1, -1])
+from eigenwell.paths.chains import Chains, open_loops
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40))
@@ -72,3 +41,39 @@ def test_window_sums_stay_inside_their_chain(seed):
         c = chains.chain_at[p]
         window = range(max(bounds[c], p - 2), min(bounds[c + 1], p + 3))
         assert total == pytest.approx(value[list(window)].sum())
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 12))
+@settings(deadline=None)
+def test_joined_chains_are_those_of_the_joined_successors(seed, count):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(count, 60))
+    bounds = np.concatenate([[0], np.sort(rng.choice(np.arange(1, n), count - 1, replace=False)), [n]])
+    order = rng.permutation(n)
+    successor = np.full(n, -1)
+    inside = np.ones(n - 1, dtype=bool)
+    inside[bounds[1:-1] - 1] = False
+    successor[order[:-1][inside]] = order[1:][inside]
+    chains = Chains.of(successor, np.zeros((n, 1)))
+    follows = np.full(count, -1)
+    ranks = rng.permutation(count)
+    linked = rng.uniform(size=count - 1) < 0.6
+    follows[ranks[:-1][linked]] = ranks[1:][linked]
+    whole = chains.successor.copy()
+    whole[chains.tails[follows >= 0]] = chains.heads[follows[follows >= 0]]
+    expected, joined = Chains.of(whole, np.zeros((n, 1))), chains.joined(follows)
+    np.testing.assert_array_equal(joined.order, expected.order)
+    np.testing.assert_array_equal(joined.offsets, expected.offsets)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 9, 1000, 1024, 3000])
+def test_long_chains_and_large_loops(n):
+    """Lengths around powers of two: the look back doubles from round to round."""
+    line = Chains.of(np.append(np.arange(1, n), -1), np.zeros((n, 1)))
+    np.testing.assert_array_equal(line.order, np.arange(n))
+    assert line.n_chains == 1
+    x = np.arange(n, dtype=float)[:, None]  # the longest link of the loop leads back to the first
+    ring = Chains.of(np.append(np.arange(1, n), 0), x)
+    np.testing.assert_array_equal(ring.offsets, [0, n])
+    if n > 2:
+        np.testing.assert_array_equal(ring.order, np.arange(n))

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eigenwell import velocities
 from eigenwell.demonstrations import DataError, Demonstrations, first_occurrence
-from eigenwell.velocities import estimate_velocities
+from eigenwell.velocities import estimate_velocities, smoothed
 
 T = np.linspace(0, 1, 40)
 X = np.column_stack([np.exp(-3 * T), T * np.exp(-3 * T)])
@@ -26,11 +27,12 @@ BAD = {
     "one sample": (lambda: Demonstrations.of(X[:1], V[:1]), "more samples than coordinates"),
     "transposed samples": (lambda: Demonstrations.of(X.T, V.T), "transposed, pass x.T"),
     "transposed trajectories": (lambda: Demonstrations.of([X.T, X[:30].T], dt=DT), "transposed, pass x.T"),
-    "a vector": (lambda: Demonstrations.of(X[:, 0], V[:, 0]), "column_stack"),
-    "one column": (lambda: Demonstrations.of(X[:, :1], V[:, :1]), "d >= 2"),
     "differing d": (lambda: Demonstrations.of([X, np.hstack([X, X])[:9]], dt=DT), r"got \[2, 4\]"),
     "ragged rows": (lambda: Demonstrations.of([[1.0, 2.0], [3.0]], V), "different lengths"),
-    "ragged objects": (lambda: Demonstrations.of(np.array([[1, 2], [3]], dtype=object), V), "different lengths|array"),
+    "ragged objects": (
+        lambda: Demonstrations.of(np.array([[1, 2], [3]], dtype=object), V),
+        "one velocity per position",
+    ),
     "x and v differ": (lambda: Demonstrations.of(X, V[:-1]), r"x \(40, 2\) and v \(39, 2\)"),
     "x and v differ in a trajectory": (lambda: Demonstrations.of([(X, V[:-1])]), "one velocity per position"),
     "NaN": (lambda: Demonstrations.of(with_nan(X), V), r"4 NaN or infinite entries in 2 rows \(first rows: \[3, 7\]\)"),
@@ -41,7 +43,13 @@ BAD = {
     "dt negative": (lambda: Demonstrations.of([X], dt=-0.1), "positive"),
     "dt not a number": (lambda: Demonstrations.of([X], dt=float("nan")), "positive"),
     "time runs backwards": (lambda: Demonstrations.of([X], time=[T[::-1]]), "run backwards at sample 1"),
-    "time repeats": (lambda: Demonstrations.of([X], time=[np.round(T, 1)]), "repeat"),
+    "time stands still": (lambda: Demonstrations.of([X], time=[0 * T]), "got 0 for every sample"),
+    "velocities of something else": (
+        lambda: Demonstrations.of(
+            [X + k for k in range(9)], list(np.random.default_rng(0).normal(size=(9, 40, 2))), dt=DT
+        ),
+        "nothing to do with it",
+    ),
     "time too short": (lambda: Demonstrations.of([X], time=[T[:-1]]), "40 time stamps"),
     "time for too few": (lambda: Demonstrations.of([X, X], time=[T]), "one time array per trajectory"),
     "v points backwards": (lambda: Demonstrations.of([(X, -V)]), "Flip the sign"),
@@ -71,6 +79,8 @@ CAUTIOUS = {
     "constant-dimension": lambda: Demonstrations.of(np.column_stack([X, 0 * T]), np.column_stack([V, 0 * T])),
     "mixed-units": lambda: Demonstrations.of(X * [1, 1e5], V * [1, 1e5]),
     "jumps": lambda: Demonstrations.of([np.vstack([X, X + 50])], dt=DT),
+    "repeated-stamps": lambda: Demonstrations.of([X], time=[np.round(T, 1)]),
+    "dependent-velocities": lambda: Demonstrations.of(X, V[:, [0, 0]]),
     "short-trajectory": lambda: Demonstrations.of([(X, V), (X[:1], V[:1])]),
 }
 
@@ -155,3 +165,77 @@ def test_first_occurrence_agrees_with_brute_force(seed, n):
         expected.append(tuple(row) not in seen)
         seen.add(tuple(row))
     np.testing.assert_array_equal(first_occurrence(x, v), expected)
+
+
+def reach(rng, noise, frequency=100.0, rest=0.5, duration=3.0):
+    """A minimum-jerk reach of 300 mm with rests before and after: time, noisy and true position, true velocity."""
+    t = np.arange(0, duration + 2 * rest, 1 / frequency)
+    t = t + 0.1 / frequency * rng.uniform(-0.5, 0.5, len(t))
+    s = np.clip((t - rest) / duration, 0, 1)
+    way = np.array([300.0, -100.0, 50.0])
+    x = (s**3 * (10 - 15 * s + 6 * s**2))[:, None] * way
+    v = (30 * s**2 * (1 - s) ** 2 / duration)[:, None] * way
+    return t, x + noise * rng.standard_normal(x.shape), x, v
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("frequency", [50.0, 100.0])
+def test_velocities_of_noisy_positions_know_the_noise(noise, frequency):
+    t, seen, x, v = reach(np.random.default_rng(0), noise, frequency)
+    clean = smoothed(seen, t)
+    assert clean.noise == pytest.approx(noise, rel=0.1)
+    assert np.sqrt(((clean.x - x) ** 2).mean()) < 0.5 * noise
+    fixed = np.sqrt(((estimate_velocities(seen, t) - v) ** 2).mean())
+    assert np.sqrt(((clean.v - v) ** 2).mean()) < 0.2 * fixed
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(-3, 3), st.floats(-3, 3))
+@settings(deadline=None, max_examples=20)
+def test_smoothing_does_not_depend_on_place_angle_or_units(seed, log_length, log_time):
+    rng = np.random.default_rng(seed)
+    t, seen, _, _ = reach(rng, 1.0)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    length, second = 10**log_length, 10**log_time
+    base, moved = smoothed(seen, t), smoothed(length * seen @ turn.T + length * 50, second * t + 7)
+    assert moved.noise == pytest.approx(length * base.noise, rel=1e-3)
+    np.testing.assert_allclose(moved.v, length / second * base.v @ turn.T, rtol=0, atol=0.5 * length / second)
+
+
+def test_a_parabola_is_not_touched_by_any_amount_of_smoothing():
+    """Third differences of a parabola vanish, evenly sampled or not."""
+    t = (np.arange(50) + 0.4 * np.random.default_rng(0).uniform(-1, 1, 50)) / 50
+    x = np.column_stack([t**2, 1 - t])
+    z, _, _ = velocities._smooth(x, velocities._penalty(t), np.log(1e6))
+    np.testing.assert_allclose(z, x, atol=1e-8)
+
+
+def test_smooth_positions_stay_as_they_are_and_noisy_ones_are_kept_beside():
+    smooth = Demonstrations.of([X], dt=DT)
+    assert smooth.raw is None and (smooth.x == X).all()
+    t, seen, x, _ = reach(np.random.default_rng(1), 1.0)
+    demos = Demonstrations.of([seen], time=[t])
+    assert (demos.raw == seen).all() and np.abs(demos.x - x).mean() < np.abs(seen - x).mean() / 2
+    assert demos.noise[0] == pytest.approx(1.0, rel=0.1)
+    assert (Demonstrations.of([seen], time=[t], smooth=False).x == seen).all()
+
+
+def test_rests_at_both_ends_are_trimmed():
+    t, seen, _, _ = reach(np.random.default_rng(2), 0.5, rest=1.0)
+    demos = Demonstrations.of([seen, seen + 400], time=[t, t])
+    trimmed = demos.trimmed()
+    assert trimmed.n_trajectories == 2 and (trimmed.time >= 0.9).all() and (trimmed.time <= 4.1).all()
+    assert trimmed.n_samples > 2 * 180
+    assert Demonstrations.of([(X, V)]).moving.sum() >= 39
+
+
+def test_repeated_stamps_are_spread_over_the_time_to_the_next():
+    t = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0, 3.0])
+    x = np.column_stack([np.arange(8.0), np.arange(8.0)])
+    demos = Demonstrations.of([x], time=[t])
+    np.testing.assert_allclose(demos.time, [0, 0.5, 1, 4 / 3, 5 / 3, 2, 3, 3.5])
+
+
+def test_scalar_systems_are_what_they_are():
+    one = Demonstrations.of([np.exp(-T), 1 - np.exp(-T[:30])], dt=DT)
+    assert one.dimension == 1 and one.n_trajectories == 2
+    assert Demonstrations.of(X[:, 0], V[:, 0]).dimension == 1

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -13,10 +14,10 @@ from hypothesis import strategies as st
 from tests.test_flows import random_flow
 
 import eigenwell as ew
-from eigenwell.fields import MultiAttractorField, StableField, stable
-from eigenwell.fields.simulation import Adaptive, Euler, LatentClock, LatentPath, RungeKutta4
+from eigenwell.fields import Adaptive, Euler, Field, Latent, RungeKutta4, StableField, stable
+from eigenwell.fields.flows import forward, jacobian, linearise
 from eigenwell.fields.stable import Speed, StableModel, as_numpy
-from eigenwell.learning import learn
+from eigenwell.learning import learn, learn_motions
 from eigenwell.learning.recipes import Recipe
 from eigenwell.learning.training import double_precision
 from eigenwell.metrics import cosine_error
@@ -24,31 +25,39 @@ from eigenwell.metrics import cosine_error
 SMALL = Recipe(layers=4, features=12, speed_features=12, steps=100, batch=100, neighbour_batch=60, nodes=200)
 
 
-def random_field(dimension: int, seed: int, swirl: float = 0.0, braked: bool = True) -> StableField:
+def random_field(
+    dimension: int, seed: int, swirl: float = 0.0, braked: bool = True, attractors: int = 1, window: float = 0.8
+) -> StableField:
     """Any numbers make a stable field: nothing here is trained."""
     rng = np.random.default_rng(seed)
-    turn = rng.normal(0, swirl, (dimension, dimension))
+    turn = rng.normal(0, swirl, (attractors, dimension, dimension))
     model = StableModel(
-        random_flow(dimension, seed, size=0.15),
-        Speed(rng.normal(0, 2, (8, dimension)), rng.normal(0, 0.3, 16), np.asarray(0.2)),
-        rng.uniform(-0.5, 0.5, dimension),
-        turn - turn.T,
-        np.asarray(0.05),
+        random_flow(dimension, seed, size=0.15, window=window),
+        Speed(rng.normal(0, 2, (8, dimension)), rng.normal(0, 0.3, 16), np.asarray(0.2), np.asarray(window)),
+        rng.uniform(-0.5, 0.5, (attractors, dimension)),
+        rng.normal(0, 0.3, attractors),
+        turn - turn.transpose(0, 2, 1),
+        rng.uniform(0.02, 0.3, attractors),
         rng.uniform(0.1, 1.0, dimension) if braked else np.zeros(dimension),
     )
     return StableField(model, rng.normal(0, 3, dimension), rng.uniform(0.5, 4, dimension), 1.7)
 
 
-any_field = given(dimension=st.integers(2, 6), seed=st.integers(0, 10_000), swirl=st.sampled_from([0.0, 1.0]))
+any_field = given(
+    dimension=st.integers(2, 6),
+    seed=st.integers(0, 10_000),
+    swirl=st.sampled_from([0.0, 1.0]),
+    attractors=st.sampled_from([1, 2, 5]),
+)
 few = settings(max_examples=15, deadline=None)
 
 
 @few
 @any_field
-def test_zero_at_the_attractor_and_v_falls_elsewhere(dimension: int, seed: int, swirl: float) -> None:
-    field = random_field(dimension, seed, swirl)
-    assert (field.predict(field.attractor) == 0).all() and (field.predict(field.attractor[None]) == 0).all()
-    assert field.potential(field.attractor) == 0
+def test_zero_at_the_attractor_and_v_falls_elsewhere(dimension: int, seed: int, swirl: float, attractors: int) -> None:
+    field = random_field(dimension, seed, swirl, attractors=attractors)
+    assert (field.predict(field.attractors) == 0).all() and (field.predict(field.attractors[0]) == 0).all()
+    assert (field.potential(field.attractors) == 0).all()
     x = field.from_unit(np.random.default_rng(seed).uniform(-1.5, 1.5, (40, dimension)))
     assert ((field.potential_gradient(x) * field.predict(x)).sum(1) < 0).all()
     assert (field.potential(x) > 0).all()
@@ -56,8 +65,13 @@ def test_zero_at_the_attractor_and_v_falls_elsewhere(dimension: int, seed: int, 
 
 @few
 @any_field
-def test_no_state_is_faster_than_the_limit_and_directions_stay(dimension: int, seed: int, swirl: float) -> None:
-    braked, free = random_field(dimension, seed, swirl), random_field(dimension, seed, swirl, braked=False)
+def test_no_state_is_faster_than_the_limit_and_directions_stay(
+    dimension: int, seed: int, swirl: float, attractors: int
+) -> None:
+    braked, free = (
+        random_field(dimension, seed, swirl, attractors=attractors),
+        random_field(dimension, seed, swirl, False, attractors),
+    )
     away = 10.0 ** np.arange(-1, 5).repeat(10)[:, None]  # up to 10,000 boxes
     x = np.random.default_rng(seed).uniform(-1, 1, (60, dimension)) * away
     with_, without = (stable.velocity(one.model, x) for one in (braked, free))
@@ -82,8 +96,8 @@ def test_the_limit_is_in_the_units_of_the_data() -> None:
 
 @few
 @any_field
-def test_gradient_of_the_potential_is_its_slope(dimension: int, seed: int, swirl: float) -> None:
-    field = random_field(dimension, seed, swirl)
+def test_gradient_of_the_potential_is_its_slope(dimension: int, seed: int, swirl: float, attractors: int) -> None:
+    field = random_field(dimension, seed, swirl, attractors=attractors)
     rng = np.random.default_rng(seed)
     x, w, h = field.from_unit(rng.uniform(-1, 1, (5, dimension))), rng.normal(size=(5, dimension)), 1e-6
     slope = (field.potential(x + h * w) - field.potential(x - h * w)) / (2 * h)
@@ -93,8 +107,8 @@ def test_gradient_of_the_potential_is_its_slope(dimension: int, seed: int, swirl
 
 @few
 @any_field
-def test_one_state_is_a_row_of_many(dimension: int, seed: int, swirl: float) -> None:
-    field = random_field(dimension, seed, swirl)
+def test_one_state_is_a_row_of_many(dimension: int, seed: int, swirl: float, attractors: int) -> None:
+    field = random_field(dimension, seed, swirl, attractors=attractors)
     x = field.from_unit(np.random.default_rng(seed).uniform(-1.5, 1.5, (4, dimension)))
     np.testing.assert_allclose(np.stack([field.predict(one) for one in x]), field.predict(x), rtol=1e-9, atol=1e-11)
     assert field.predict(np.empty((0, dimension))).shape == (0, dimension)
@@ -116,40 +130,102 @@ def test_numpy_gives_what_jax_gives(dimension: int, dtype: type, tolerance: floa
 
 
 @pytest.mark.slow
-def test_steppers_agree() -> None:
+@pytest.mark.parametrize("attractors", [1, 3])
+def test_steppers_agree(attractors: int) -> None:
     for swirl in (0.0, 1.0):
-        field = random_field(2, 3, swirl)
+        field = random_field(2, 3, swirl, attractors=attractors)
         x0, t = field.from_unit(np.array([[0.9, -0.4], [-0.8, 0.3]])), np.linspace(0, 0.8, 9)
-        exact = field.simulate(x0, t=t, stepper=LatentClock(0.002))
-        for stepper, tolerance in (
-            (LatentClock(), 1e-3),
-            (RungeKutta4(), 1e-3),
-            (Adaptive(), 1e-4),
-            (Euler(0.001), 2e-2),
-        ):
-            np.testing.assert_allclose(
-                field.simulate(x0, t=t, stepper=stepper), exact, atol=tolerance * field.scale.max()
-            )
+        exact = field.simulate(x0, t=t, stepper=RungeKutta4(0.0005))
+        for stepper, tolerance in ((Latent(), 1e-4), (RungeKutta4(), 1e-3), (Adaptive(), 1e-4), (Euler(0.001), 2e-2)):
+            rolled = field.simulate(x0, t=t, stepper=stepper)
+            np.testing.assert_allclose(rolled, exact, atol=tolerance * field.scale.max())
 
 
 @few
 @any_field
-def test_latent_roll_outs_fall_at_every_step_of_any_size(dimension: int, seed: int, swirl: float) -> None:
-    field = random_field(dimension, seed, swirl)
-    x0 = np.random.default_rng(seed).uniform(-1.5, 1.5, (5, dimension))
-    states = LatentClock(longest=10.0).roll(field.model, x0, np.array([0.0, 0.01, 0.1, 0.5, 1.5, 3.0]))
-    values = np.stack([stable.potential(field.model, states[:, i]) for i in range(states.shape[1])])
-    moving = values[:-1] > 1e-20
+def test_latent_roll_outs_fall_and_arrive_where_basin_said(
+    dimension: int, seed: int, swirl: float, attractors: int
+) -> None:
+    field = random_field(dimension, seed, swirl, attractors=attractors)
+    x0 = field.from_unit(np.random.default_rng(seed).uniform(-1.5, 1.5, (5, dimension)))
+    states = field.simulate(x0, t=[0.0, 0.01, 0.1, 0.5, 1.5, 3.0, 1e4])
+    values = np.stack([field.potential(states[:, i]) for i in range(states.shape[1])])
+    moving = values[:-1] > 1e-9  # below, rounding of psi; with two attractors V is a product of two distances
     assert (np.diff(values, axis=0)[moving] < 0).all()
-    late = LatentClock(longest=5.0).roll(field.model, x0, np.array([0.0, 200.0]))[:, -1]
-    np.testing.assert_allclose(late, np.broadcast_to(field.model.attractor, late.shape), atol=1e-6)
+    basin = field.basin(x0)
+    settled = basin >= 0
+    np.testing.assert_allclose(states[settled, -1], field.attractors[basin[settled]], atol=1e-6 * field.scale.max())
 
 
-def test_the_clock_inverts_and_rests_at_the_attractor() -> None:
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_basins_are_those_of_the_integrated_field(dimension: int) -> None:
+    field = random_field(dimension, 4, 0.5, attractors=3)
+    x = field.from_unit(np.random.default_rng(0).uniform(-1, 1, (60, dimension)))
+    last = field.simulate(x, t=[0.0, 60.0], stepper=RungeKutta4())[:, -1]
+    distance = np.linalg.norm(last[:, None] - field.attractors, axis=2)
+    assert (distance.min(1) < 1e-3).all()
+    np.testing.assert_array_equal(field.basin(x), distance.argmin(1))
+
+
+@few
+@given(dimension=st.integers(2, 4), seed=st.integers(0, 1000), attractors=st.integers(2, 5))
+def test_every_other_equilibrium_is_a_saddle(dimension: int, seed: int, attractors: int) -> None:
+    field = random_field(dimension, seed, 0.7, attractors=attractors)
+    saddles = field.saddles
+    # Morse: at least Q - 1 of them; in the plane exactly as many.
+    assert len(saddles) >= attractors - 1 if dimension > 2 else len(saddles) == attractors - 1
+    assert np.abs(field.predict(saddles)).max() < 1e-8
+    h = 1e-6
+    for place in saddles:
+        columns = [(field.predict(place + h * e) - field.predict(place - h * e)) / (2 * h) for e in np.eye(dimension)]
+        assert np.linalg.eigvals(np.array(columns).T).real.max() > 0
+
+
+def test_separatrices_part_the_basins() -> None:
+    field = random_field(2, 7, 1.0, attractors=3)
+    for curve in field.separatrices():
+        inside = curve[(np.abs(field.to_unit(curve)) < 1).all(1)][::7]
+        normal = np.gradient(inside, axis=0)[:, ::-1] * [1, -1]
+        normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+        step = 1e-3 * field.scale.max()
+        left, right = field.basin(inside + step * normal), field.basin(inside - step * normal)
+        assert (left != right).mean() > 0.9
+    with pytest.raises(ValueError, match="2 dimensions, got 3"):
+        random_field(3, 0, attractors=2).separatrices()
+
+
+def test_one_attractor_is_the_papers_field() -> None:
+    """xdot = m s J^-1 u with u = -(I + Omega) y / (|y| + eps), y = psi(x) - psi(x*), by dense algebra."""
+    field = random_field(3, 5, 0.5, braked=False)
+    model, x = field.model, np.random.default_rng(1).uniform(-1, 1, (20, 3))
+    y, steps = linearise(model.flow, x)
+    y = y - forward(model.flow, model.attractors)
+    u = -(y + y @ model.swirls[0].T) / (np.linalg.norm(y, axis=1, keepdims=True) + model.softening[0])
+    s = np.exp(stable.log_speed(model.speed, x))[:, None]
+    expected = s * np.linalg.solve(jacobian(steps, 3), u[:, :, None])[:, :, 0]
+    np.testing.assert_allclose(stable.velocity(model, x), expected, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(stable.potential(model, x), 0.5 * (y**2).sum(1), rtol=1e-12)
+
+
+def test_many_dimensions_do_not_overflow() -> None:
+    field = random_field(30, 0, 0.3, attractors=4)
+    x = field.from_unit(np.random.default_rng(0).uniform(-1, 1, (20, 30)) * 10.0 ** np.arange(-3, 1).repeat(5)[:, None])
+    assert np.isfinite(field.predict(x)).all() and np.isfinite(field.potential(x)).all()
+    assert ((field.potential_gradient(x) * field.predict(x)).sum(1) < 0).all()
+
+
+def test_one_attractor_alone_is_stable_at_it() -> None:
+    field = random_field(2, 2, 0.5, attractors=3)
+    for q in range(3):
+        alone = field.alone(q)
+        x = alone.from_unit(np.random.default_rng(q).uniform(-1, 1, (10, 2)))
+        last = alone.simulate(x, t=[0.0, 500.0])[:, -1]
+        np.testing.assert_allclose(last, np.broadcast_to(field.attractors[q], last.shape), atol=1e-6)
+
+
+def test_rests_at_the_attractor() -> None:
     field = random_field(2, 0)
-    path = LatentPath.through(field.model, np.vstack([field.model.attractor, [1.0, 1.0]]))
-    np.testing.assert_allclose(path.radius(path.clock(path.start)), path.start, rtol=1e-10)
-    np.testing.assert_array_equal(field.simulate(field.attractor, duration=1.0)[-1], field.attractor)
+    np.testing.assert_array_equal(field.simulate(field.attractors[0], duration=1.0)[-1], field.attractors[0])
 
 
 def test_a_field_pickles_after_use() -> None:
@@ -184,51 +260,114 @@ def test_simulate_shapes_and_times() -> None:
 )
 def test_bad_queries_are_refused_in_words(query: object, message: str) -> None:
     one = random_field(2, 0)
-    many = MultiAttractorField(
-        (one,), one.from_unit(np.random.default_rng(0).normal(size=(9, 2))), np.zeros(9, dtype=np.intp)
-    )
+    samples = one.from_unit(np.random.default_rng(0).normal(size=(9, 2)))
+    many = Field(one, (), (), samples, np.zeros(9, dtype=np.intp), np.linspace(1, 0, 9))
     for ask in (one.predict, one.potential, one.potential_gradient, many.predict, many.basin, many.far, many.potential):
         with pytest.raises(ValueError, match=message):
             ask(query)
 
 
 @pytest.fixture(scope="module")
-def learned() -> tuple[ew.Demonstrations, ew.Identification, MultiAttractorField]:
+def learned() -> tuple[ew.Identification, Field]:
     demos = ew.systems.four_wells.sample(seed=0, frequency=40.0).shuffled(0)
     found = ew.identify(demos)
-    return demos, found, learn(demos, found, recipe=SMALL)
+    return found, learn(found, recipe=SMALL)
 
 
-def test_learned_field_follows_the_data_into_each_attractor(
-    learned: tuple[ew.Demonstrations, ew.Identification, MultiAttractorField],
-) -> None:
-    demos, found, field = learned
+@pytest.mark.slow
+def test_a_loop_on_predict_arrives_where_basin_said(learned: tuple[ew.Identification, Field]) -> None:
+    found, field = learned
     assert field.n_attractors == found.n_attractors == 4
     np.testing.assert_allclose(field.attractors, found.attractors, atol=1e-9)
-    np.testing.assert_array_equal(field.basin(demos.x), found.labels)
+    x = np.random.default_rng(0).uniform(found.demos.x.min(0), found.demos.x.max(0), (200, 2))
+    said = field.basin(x)
+    for _ in range(4000):
+        x = x + 0.01 * field.predict(x)
+    distance = np.linalg.norm(x[:, None] - field.attractors, axis=2)
+    assert (distance.min(1) < 0.02).all() and (distance.argmin(1) == said).mean() >= 0.985
+    f = field.predict(found.demos.x)
+    assert cosine_error(f, found.demos.v) < 0.1
+    np.testing.assert_allclose(field.predict(found.demos.x[0]), f[0], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_toward_goes_to_its_goal_from_anywhere(learned: tuple[ew.Identification, Field]) -> None:
+    found, field = learned
+    x = np.random.default_rng(1).uniform(found.demos.x.min(0), found.demos.x.max(0), (30, 2))
     for q in range(4):
-        for path in found.paths(q):
-            last = field.simulate(demos.x[path[0]], duration=60.0)[-1]
-            np.testing.assert_allclose(last, found.attractors[q], atol=1e-2)
-    f = field.predict(demos.x)
-    assert cosine_error(f, demos.v) < 0.1
-    np.testing.assert_allclose(field.predict(demos.x[0]), f[0], rtol=1e-9, atol=1e-12)
+        last = field.toward(q).simulate(x, t=[0.0, 300.0])[:, -1]
+        np.testing.assert_allclose(last, np.broadcast_to(found.attractors[q], last.shape), atol=1e-3)
+    sample = found.demos.x[found.labels == 2][0]
+    np.testing.assert_allclose(field.toward(sample).attractors[0], found.attractors[2], atol=1e-9)
+    for bad in (4, -1, 1.5, True, "left"):
+        with pytest.raises(ValueError, match="a goal 0 to 3"):
+            field.toward(bad)
+    with pytest.raises(ValueError, match="dimension 2"):
+        field.toward([1.0, 2.0, 3.0])
 
 
-def test_far_states_are_flagged(learned: tuple[ew.Demonstrations, ew.Identification, MultiAttractorField]) -> None:
-    demos, _, field = learned
-    assert not field.far(demos.x).any()
+@pytest.mark.slow
+def test_far_states_are_flagged(learned: tuple[ew.Identification, Field]) -> None:
+    found, field = learned
+    assert not field.far(found.demos.x).any()
     assert field.far([1e3, 1e3]) is True
     assert np.isfinite(field.predict([1e3, 1e3])).all()
 
 
-def test_certificate(learned: tuple[ew.Demonstrations, ew.Identification, MultiAttractorField]) -> None:
-    for one in learned[2].certificate(samples=100):
-        assert one.holds, str(one)
-        assert 0 < one.smallest_singular_value <= one.largest_singular_value < 1e4
-        assert "converged 100.00%" in str(one)
+@pytest.mark.slow
+def test_certificate(learned: tuple[ew.Identification, Field]) -> None:
+    field = learned[1]
+    certificate = field.certificate(samples=20, rates=(100.0,))
+    assert certificate.holds, str(certificate)
+    assert certificate.sinks == 4 and len(certificate.saddles) == 3 and certificate.jump < 1e-6
+    assert "follow" in str(certificate) and certificate.fit is field.fit
     with pytest.raises(ValueError, match="samples >= 1"):
-        learned[2].certificate(samples=0)
+        field.certificate(samples=0)
+    with pytest.raises(ValueError, match="control rates > 0"):
+        field.certificate(rates=(0.0,))
+
+
+@pytest.mark.slow
+def test_a_certificate_sees_a_failure(learned: tuple[ew.Identification, Field]) -> None:
+    """The patchwork of old: the nearest sample's basin, picked anew at every call. And a loop that is far too coarse."""
+    found, field = learned
+
+    class Patchwork(Field):
+        def predict(self, x: object) -> np.ndarray:
+            states = np.atleast_2d(np.asarray(x, dtype=float))
+            label = self.labels[self._tree.query(states / self.box)[1]]
+            fields = [self.map.alone(q) for q in range(self.n_attractors)]
+            return np.stack([fields[q].predict(one) for q, one in zip(label, states, strict=True)]).reshape(np.shape(x))
+
+    names = ("map", "goals", "lifted", "samples", "labels", "phases")
+    broken = Patchwork(*(getattr(field, name) for name in names))
+    certificate = broken.certificate(samples=20, rates=(100.0,))
+    assert not certificate.holds and certificate.jump > 1e-3 and certificate.failures()
+    assert not field.certificate(samples=20, rates=(1.0,)).holds
+
+
+@pytest.mark.slow
+def test_learn_takes_what_identify_takes_and_checks_what_belongs_together() -> None:
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    found = ew.identify(demos)
+    recipe = replace(SMALL, steps=10)
+    assert learn(demos, found, recipe=recipe).n_attractors == 2
+    shuffled = demos.shuffled(0)
+    with pytest.raises(ew.DataError, match="same order"):
+        learn(shuffled, found, recipe=recipe)
+    with pytest.raises(ew.DataError, match="holds its data"):
+        learn(found, dt=0.1)
+    with pytest.raises(ew.DataError, match="Expected found as an Identification"):
+        learn(demos, found="mine")
+    pieces = [demos.x[a:b] for a, b in zip(demos.offsets[:-1], demos.offsets[1:], strict=True)]
+    assert learn(pieces, dt=1 / 20, recipe=recipe).n_attractors == 2
+
+
+def test_attractors_that_coincide_are_refused() -> None:
+    line = np.linspace(1, 0, 20)[:, None]
+    one, two = line * [1.0, 0.0], line * [0.0, 1.0]
+    with pytest.raises(ew.DataError, match="at the same one"):
+        learn_motions([[(one, -one)], [(two, -two)]], np.zeros((2, 2)), recipe=SMALL)
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from eigenwell.fields.flows import (
     inverse,
     jacobian,
     linearise,
+    linearise_inverse,
     log_det,
     pull,
     push,
@@ -24,8 +25,10 @@ from eigenwell.fields.flows import (
 from eigenwell.learning.training import double_precision
 
 
-def random_flow(dimension: int, seed: int, size: float = 0.3, layers: int = 6, features: int = 12) -> Flow:
-    flow = identity_flow(dimension, layers=layers, features=features, length=0.5, seed=seed)
+def random_flow(
+    dimension: int, seed: int, size: float = 0.3, layers: int = 6, features: int = 12, window: float = 0.8
+) -> Flow:
+    flow = identity_flow(dimension, layers=layers, features=features, length=0.5, window=window, seed=seed)
     weights = np.random.default_rng(seed).normal(0, size, flow.weights.shape)
     return flow._replace(weights=weights)
 
@@ -44,6 +47,10 @@ def test_inverse_undoes_forward(dimension: int, seed: int) -> None:
     flow, x = random_flow(dimension, seed), points(dimension, seed)
     np.testing.assert_allclose(inverse(flow, forward(flow, x)), x, atol=1e-9)
     np.testing.assert_allclose(forward(flow, inverse(flow, x)), x, atol=1e-9)
+    back, steps = linearise_inverse(flow, forward(flow, x))
+    np.testing.assert_allclose(back, x, atol=1e-9)
+    for one, other in zip(steps, linearise(flow, x)[1], strict=True):
+        np.testing.assert_allclose(one.scale, other.scale, rtol=1e-6)
 
 
 @few
@@ -124,8 +131,33 @@ def test_features_are_cosines_and_sines_of_length_one() -> None:
     np.testing.assert_allclose((phi**2).sum(1), 1, atol=1e-12)
 
 
+@pytest.mark.parametrize("dimension", [2, 3, 7])
+def test_fades_to_the_identity_far_away(dimension: int) -> None:
+    flow, x = random_flow(dimension, 5, size=0.5), points(dimension, 5, n=200)
+    for away in (1e2, 1e4):
+        far = away * x / np.linalg.norm(x, axis=1, keepdims=True)
+        assert np.abs(forward(flow, far) - far).max() < 30 and np.isfinite(inverse(flow, far)).all()
+    # What is left is a stretch of a/q a coordinate, so a bounded shift; without a window it would grow with the distance.
+    assert np.abs(forward(flow._replace(window=np.zeros(())), far) - far).max() > 300
+
+
+@few
+@any_flow
+def test_without_a_window_it_is_the_affine_coupling(dimension: int, seed: int) -> None:
+    flow, x = random_flow(dimension, seed, window=0.0), points(dimension, seed)
+    columns = [x[:, i] for i in range(dimension)]
+    for layer in range(flow.frequencies.shape[0]):
+        passing, moving = split(dimension, layer)
+        p = np.stack([columns[i] for i in passing], axis=-1)
+        out = fourier_features(flow.frequencies[layer], p) @ flow.weights[layer].T
+        half = len(moving)
+        for k, i in enumerate(moving):
+            columns[i] = columns[i] * np.exp(2 * np.tanh(out[:, k] / 2)) + out[:, half + k]
+    np.testing.assert_allclose(forward(flow, x), np.stack(columns, axis=1), rtol=1e-12, atol=1e-12)
+
+
 def test_stays_affine_bounded_far_away() -> None:
-    flow = random_flow(2, 5, size=0.3)
+    flow = random_flow(2, 5, size=0.3, window=0.0)
     far = points(2, 5, n=200, size=100.0)
     np.testing.assert_allclose(inverse(flow, forward(flow, far)), far, rtol=1e-5)
     assert np.isfinite(forward(random_flow(2, 5, size=50.0), 1e6 * far)).all()

@@ -103,7 +103,7 @@ def test_kinematics_measure_the_noise_that_was_added():
     samples, _ = shuffled(demos)
     chains, kin, sure = match_successors(samples.x, samples.v)
     assert not sure
-    assert kin.noisy
+    assert kin.is_noisy()
     np.testing.assert_allclose(kin.dt[np.linalg.norm(samples.v, axis=1) > 0.5], 0.01, rtol=0.1)
     step = np.median(
         np.concatenate([np.linalg.norm(np.diff(x, axis=0), axis=1) for x, _ in strokes([100] * 6).trajectories()])

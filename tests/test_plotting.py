@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.untrained import field_of, learned_field
 
 import eigenwell as ew
 from eigenwell import plotting
@@ -24,21 +25,11 @@ def found(request):
     return demos, ew.identify(demos)
 
 
-class Bowl:
-    """A field in the plane, without training."""
-
-    dimension, n_attractors = 2, 1
-    attractors = np.zeros((1, 2))
-    samples = np.random.default_rng(0).uniform(-1, 1, (50, 2))
-
-    def basin(self, x):
-        return np.zeros(len(x), dtype=int)
-
-    def predict(self, x):
-        return -np.asarray(x)
-
-    def potential(self, x):
-        return (np.asarray(x) ** 2).sum(axis=1) / 2
+def plane(**more):
+    """A field of two attractors in the plane, without training, and what it was made from."""
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    found = ew.identify(demos)
+    return demos, found, field_of(found, bend=0.2, **more)
 
 
 def drawn(ax):
@@ -59,9 +50,43 @@ def test_every_figure(found, theme):
         assert matplotlib.colors.to_hex(ax.get_facecolor()) == theme.paper
 
 
-def test_field():
-    ax = plotting.plot_field(Bowl())
-    assert drawn(ax) == ["attractors"]
+def line(ax, label):
+    return np.concatenate([one.get_xydata() for one in ax.get_lines() if one.get_label() == label])
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_map_is_drawn_with_its_saddles_and_borders(theme):
+    demos, found, field = plane()
+    with plotting.style(theme):
+        ax = plotting.plot_field(field, demos, found)
+        assert {"separatrices", "saddles", "attractors", "sub-dynamics 0"} <= set(drawn(ax))
+    np.testing.assert_array_equal(line(ax, "saddles"), field.saddles)
+    # Two steps off a border, on either side of it, states end in different attractors.
+    border = line(ax, "separatrices")
+    border = border[field.far(border) == 0][20:-20:40]
+    along = np.gradient(border, axis=0)
+    across = 0.03 * field.box * (along[:, ::-1] * [1, -1]) / np.linalg.norm(along, axis=1, keepdims=True)
+    sides = field.basin(border + across), field.basin(border - across)
+    assert len(border) > 3 and (sides[0] != sides[1]).all()
+
+
+def test_one_attractor_has_no_borders():
+    samples = np.random.default_rng(0).uniform(-1, 1, (50, 2))
+    field = learned_field(np.zeros((1, 2)), samples, np.zeros(50, dtype=int), np.linspace(1, 0, 50))
+    assert drawn(plotting.plot_field(field)) == ["attractors"]
+
+
+def test_with_memory_the_motions_are_drawn_and_no_map():
+    demos, found, field = plane(memory=True)
+    ax = plotting.plot_field(field, demos, found)
+    assert set(drawn(ax)) == {"sub-dynamics 0", "sub-dynamics 1", "motions, with memory", "attractors"}
+    assert not ax.images and not ax.collections
+    # Each motion ends at the attractor of its demonstration.
+    motions = [one for one in ax.get_lines() if one.get_color() == LIGHT.ink and len(one.get_xdata()) > 10]
+    ends = np.array([one.get_xydata()[-1] for one in motions])
+    goals = field.labels[field.phases == 1]
+    assert len(motions) == sum(len(found.paths(q)) for q in range(2))
+    assert (np.abs(ends - field.attractors[goals]) < 0.02 * field.box).all()
 
 
 def test_given_axes_are_used_and_returned(found):
@@ -81,10 +106,10 @@ def test_wrong_questions_are_told(found):
     _, result = found
     with pytest.raises(ew.DataError, match="Expected a sub-dynamics"):
         plotting.plot_embedding(result, 99)
-    bowl = Bowl()
-    bowl.dimension = 3
+    samples = np.random.default_rng(0).uniform(-1, 1, (50, 3))
+    field = learned_field(np.zeros((1, 3)), samples, np.zeros(50, dtype=int), np.linspace(1, 0, 50))
     with pytest.raises(ew.DataError, match="in the plane"):
-        plotting.plot_field(bowl)
+        plotting.plot_field(field)
 
 
 def luminance(colour):

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.untrained import field_of
 
 import eigenwell as ew
 from eigenwell.report import report, write_report
@@ -21,33 +22,6 @@ ARGUMENTS = (
     "--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--enable-unsafe-swiftshader",
 )  # fmt: skip
-
-
-class Toy:
-    """A field as the report asks it: straight to the nearest attractor, no training."""
-
-    warnings = ()
-
-    def __init__(self, attractors):
-        self.attractors = np.array(attractors)
-
-    def basin(self, x):
-        return np.linalg.norm(np.asarray(x)[:, None] - self.attractors, axis=2).argmin(axis=1)
-
-    def simulate(self, x0, t):
-        goal = self.attractors[self.basin(x0)][:, None]
-        return goal + (x0[:, None] - goal) * np.exp(-t)[None, :, None]
-
-    def predict(self, x):
-        return self.attractors[self.basin(x)] - x
-
-    def potential(self, x):
-        return ((self.attractors[self.basin(x)] - x) ** 2).sum(axis=1) / 2
-
-    def certificate(self, samples=1000, seed=0):
-        from eigenwell.fields.certificates import Certificate
-
-        return tuple(Certificate(tuple(a), 0.0, 1.0, 1.0, 1.0, 0.5, 2.0, samples) for a in self.attractors)
 
 
 @pytest.fixture(scope="module")
@@ -63,15 +37,18 @@ def pages(tmp_path_factory, heart):
     write_report(
         folder / "plane.html",
         *heart,
-        Toy(heart[1].attractors),
+        field_of(heart[1], bend=0.2),
         title="heart",
         command="eigenwell report heart.csv -o plane.html",
     )
     for name, system in (("space", ew.systems.three_d), ("ten", ew.systems.ten_d), ("doubt", ew.systems.duffing_short)):
         demos = system.sample(seed=0, frequency=25.0)
         found = ew.identify(demos)
-        field = None if name == "doubt" else Toy(found.attractors)
+        field = None if name == "doubt" else field_of(found)
         write_report(folder / f"{name}.html", demos, found, field, title=system.name)
+    demos = ew.systems.heart.sample(seed=0, frequency=25.0)
+    found = ew.identify(demos)
+    write_report(folder / "memory.html", demos, found, field_of(found, memory=True, good=False))
     return folder
 
 
@@ -122,6 +99,48 @@ def test_doubts_are_told_in_words_with_what_to_do(pages):
     assert "do not end at rest" in text and "Record until the motion stops" in text
 
 
+def words_of(page):
+    text = page.read_text()
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text[text.index("<body>") : text.index("<footer>")]))
+
+
+def traces_of(page, figure):
+    embedded = page.read_text().split('id="figures">')[1].split("</script>")[0]
+    return {t.get("name"): t for f in json.loads(embedded) if f["id"] == figure for t in f["data"]}
+
+
+def test_certificate_and_fit_stand_side_by_side(pages):
+    words = words_of(pages / "plane.html")
+    assert "stable as tested , and follows the data" in words and "The certificate holds" in words
+    assert "2 sinks, for 2 attractors" in words and "1 saddle at" in words and "Euler at 100 Hz" in words
+    assert "worst: demonstration 0 (to attractor 0), 1.0%" in words
+
+
+def test_a_bad_fit_cannot_be_overlooked(pages):
+    words = words_of(pages / "memory.html")
+    # Before any figure, in the verdict, and in the table, by name.
+    assert words.index("stable as tested , but does not follow the data") < words.index("Samples by sub-dynamics")
+    assert "Does not follow the data" in words and words.count("demonstration 5 (to attractor 1)") == 3
+    assert (
+        "1 of 6 end at another attractor than their own" in words
+        and 'class="verdict bad"' in (pages / "memory.html").read_text()
+    )
+
+
+def test_a_map_is_drawn_with_basins_saddles_and_borders(pages):
+    drawn = traces_of(pages / "plane.html", "field-0")
+    assert {"potential", "basins", "streamlines", "separatrices", "saddles"} <= set(drawn)
+    assert {q for row in drawn["basins"]["z"] for q in row} <= {0, 1, None} and len(drawn["saddles"]["x"]) == 1
+
+
+def test_memory_is_drawn_as_motions_and_in_space(pages):
+    drawn = traces_of(pages / "memory.html", "field-0")
+    assert "motions, with memory" in drawn and not {"basins", "potential", "streamlines"} & set(drawn)
+    lifted = traces_of(pages / "memory.html", "lifted-0")["motions, with memory"]
+    heights = [z for z in lifted["z"] if z is not None]
+    assert lifted["type"] == "scatter3d" and max(heights) == 1 and min(heights) < 0.02
+
+
 def test_one_file_readable_offline(pages):
     for page in pages.iterdir():
         text = page.read_text()
@@ -132,9 +151,9 @@ def test_one_file_readable_offline(pages):
 
 
 def test_quick_and_small(heart, tmp_path):
-    """Under three seconds for 6,006 samples, identification not counted; a field costs its certificate beside."""
+    """Under three seconds for 6,006 samples, identification and the certificate of a field not counted."""
     start = time.perf_counter()
-    write_report(tmp_path / "a.html", *heart, Toy(heart[1].attractors))
+    write_report(tmp_path / "a.html", *heart)
     assert time.perf_counter() - start < 3
 
 
@@ -190,7 +209,7 @@ def test_a_field_at_rest_has_no_streamlines():
 # --- in a browser -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["plane", "space", "ten", "doubt"])
+@pytest.mark.parametrize("name", ["plane", "space", "ten", "doubt", "memory"])
 def test_browser_draws_everything(browser, pages, name):
     """Light, dark and on a phone: no console error, every plot drawn, nothing wider than the screen."""
     page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")

@@ -164,7 +164,7 @@ def is_painted(page, layer):
 
 def learn(page):
     page.click("#learn")
-    page.wait_for_selector("body[data-field=current]", timeout=60_000)
+    page.wait_for_selector("body[data-field=current]", timeout=400_000)
     page.wait_for_function("() => document.body.dataset.learnMs !== undefined")
 
 
@@ -583,7 +583,8 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
     page.click("#cancel")
     page.wait_for_selector("body[data-state=ready]")
     learn(page)
-    assert "holds" in page.inner_text("#certificate") and page.locator("#loss polyline").count() == 2
+    assert "holds" in page.inner_text("#certificate") and page.locator("#loss polyline").count() >= 1
+    assert "strokes" in page.inner_text("#fit-head") and "stroke " in page.inner_text("#fit-words")
     assert is_painted(page, "backdrop") and is_painted(page, "flow")
     page.wait_for_timeout(100)
     first = canvas_bytes(page, "flow")

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.test_fields import random_field
+from tests.untrained import field_of, learned_field
 
 import eigenwell as ew
-from eigenwell.fields import MultiAttractorField
-from eigenwell.studio import finding, particles, presets, protocol, transfer
+from eigenwell.studio import finding, messages, particles, presets, protocol, training, transfer
 from eigenwell.studio.access import AccessRules, is_loopback
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
 from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
@@ -130,6 +129,9 @@ def test_texts_that_are_no_messages(text):
         {"type": "learn"},
         {"type": "learn", "rev": 1, "view": [0, 0, 0, 1]},
         {"type": "simulate", "rev": 1, "id": "p", "from": [1]},
+        {"type": "simulate", "rev": 1, "id": "p", "from": [1, 2], "goal": -1},
+        {"type": "simulate", "rev": 1, "id": "p", "from": [1, 2], "goal": 1.5},
+        {"type": "simulate", "rev": 1, "id": "p", "from": [1, 2], "goal": True},
         {"type": "preset", "name": "a\nb"},
         {"type": "take", "rev": 1, "what": "../../etc/passwd"},
         {"type": "load", "name": "a.csv", "base64": "###"},
@@ -282,9 +284,12 @@ def test_the_kernel_is_not_sure_of_anything():
 
 
 def test_a_close_call_is_called_one():
-    """Flicks so quick that their ends blur: nothing is said of a limit that could move by a factor of 1."""
-    t = np.array([0.0, 0.016, 0.033])
-    strokes = [Stroke(f"s{k}", t, np.array([[-1 + 0.05 * k, 0.6], [-0.2, 0.2], [0.6, -0.3]])) for k in range(4)]
+    """Two pairs of ends a little farther apart than the ends of a pair: one loose goal, or two."""
+    t = np.linspace(0, 1, 30)
+    rise = (t**3 * (10 - 15 * t + 6 * t**2))[:, None]
+    starts = [np.array([-1 + 0.1 * k, 0.6]) for k in range(4)]
+    ends = np.array([[0, 0], [0.03, 0.01], [0.18, 0.02], [0.2, -0.02]])
+    strokes = [Stroke(f"s{k}", t, a + rise * (b - a)) for k, (a, b) in enumerate(zip(starts, ends, strict=True))]
     assert "close call" in finding.identified(strokes, Options())["why"]
     assert "close call" not in finding.identified(strokes_of("crossing"), Options())["why"]
 
@@ -347,21 +352,67 @@ def test_files_of_any_kind_load_and_others_say_why(tmp_path):
 # --- particles ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("swirl", [0.0, 1.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_a_particle_takes_the_way_of_simulate(seed, swirl):
-    field = random_field(2, seed, swirl)
-    start = field.from_unit(np.array([0.7, -0.6]))
-    t, x, arrived = particles.to_rest(field, start)
-    assert arrived and (np.diff(t) > 0).all() and (x[0] == start).all()
-    rolled = field.simulate(start, t=t)
-    assert np.linalg.norm((rolled - x) / field.scale, axis=1).max() < 5e-3
-    whole = MultiAttractorField((field,), np.stack([start, field.attractor]), np.zeros(2, dtype=int))
-    shown = particles.path(whole, tuple(start))
-    assert shown["arrived"] and shown["attractor"] == 0 and len(shown["t"]) <= particles.FRAMES
-    assert np.allclose(shown["x"][-1], field.attractor, atol=1e-4)
-    rested = particles.path(whole, tuple(field.attractor))
+@pytest.fixture(scope="module")
+def heart():
+    return ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+
+
+@pytest.mark.parametrize("memory", [False, True], ids=["map", "motion"])
+def test_a_particle_takes_the_way_of_simulate_and_ends_where_it_was_said(heart, memory):
+    field = field_of(heart, bend=0.2, memory=memory)
+    for start in (tuple(place) for place in np.random.default_rng(0).uniform(*_corners(field), (6, 2))):
+        shown = particles.path(field, start)
+        t, x = np.array(shown["t"]), np.array(shown["x"])
+        assert shown["arrived"] and len(t) <= particles.FRAMES and (np.diff(t) > 0).all()
+        assert np.abs(field.simulate(start, t=t) - x)[:-1].max() < 1e-2 * field.box.max()
+        said = field.motion(start).goal if memory else field.basin(start)
+        assert shown["attractor"] == said and np.allclose(x[-1], field.attractors[said], atol=1e-4)
+
+
+def test_a_particle_with_a_goal_keeps_it(heart):
+    field = field_of(heart, bend=0.2, memory=True)
+    for goal in (0, 1):
+        shown = particles.path(field, (0.1, 2.0), goal)
+        assert shown["arrived"] and shown["attractor"] == goal
+        assert np.allclose(shown["x"][-1], field.attractors[goal], atol=1e-4)
+    with pytest.raises(ValueError, match="goal"):
+        particles.path(field, (0.0, 0.0), 7)
+
+
+def test_a_particle_at_rest_stays():
+    samples = np.random.default_rng(0).uniform(-1, 1, (50, 2))
+    field = learned_field(np.zeros((1, 2)), samples, np.zeros(50, dtype=int), np.linspace(1, 0, 50))
+    rested = particles.path(field, (0.0, 0.0))
     assert rested["arrived"] and len(rested["t"]) == len(rested["x"]) == 2  # a way has two ends
+
+
+def _corners(field):
+    return field.samples.min(axis=0), field.samples.max(axis=0)
+
+
+def test_what_is_drawn_is_what_particles_do(heart):
+    """The map's basins are where particles end; with memory there is no map, but motions and a layer for each goal."""
+    field = field_of(heart, bend=0.2)
+    grid = training.drawn_field(field, None)["grid"]
+    gx = np.linspace(grid["box"][0], grid["box"][2], grid["nx"])
+    gy = np.linspace(grid["box"][1], grid["box"][3], grid["ny"])
+    for node in np.random.default_rng(0).choice(len(grid["basin"]), 8, replace=False):
+        start = (float(gx[node % grid["nx"]]), float(gy[node // grid["nx"]]))
+        assert particles.path(field, start)["attractor"] == grid["basin"][node]
+    assert np.allclose(grid["saddles"], field.saddles, atol=1e-3) and grid["separatrices"]
+    drawn = training.drawn_field(field_of(heart, bend=0.2, memory=True), None)
+    assert drawn["grid"] is None and [set(layer["basin"]) for layer in drawn["layers"]] == [{0}, {1}]
+    assert {way["q"] for way in drawn["motions"]} == {0, 1}
+    for way in drawn["motions"]:
+        assert np.abs((np.array(way["x"][-1]) - field.attractors[way["q"]]) / field.box).max() < 0.02
+
+
+def test_a_bad_fit_names_its_stroke(heart):
+    names = [(f"s{k}", k + 1) for k in range(6)]
+    good = messages.followed(field_of(heart), names)
+    assert good["good"] and good["head"] == "Follows your strokes: 99 %."
+    bad = messages.followed(field_of(heart, good=False), names)
+    assert not bad["good"] and bad["head"] == "Does not follow 1 of 6 strokes." and "stroke 6" in bad["words"]
 
 
 # --- access and tickets ---------------------------------------------------------------------------------

@@ -199,21 +199,25 @@ def test_learn_watch_and_take_away(server, tmp_path):
             page.send(rev=page.rev, **request)
             assert "Learn" in page.read("error")["message"]
         page.send(type="learn", rev=page.rev, view=[-1.5, -1, 1.5, 1])
-        assert page.read("progress")["step"] == 0
-        began = time.perf_counter()
+        assert page.read("progress", timeout=400)["step"] == 0
         steps = []
         while True:
-            answer = page.read("progress", "learned", timeout=90)
+            answer = page.read("progress", "learned", timeout=400)
             if answer["type"] == "learned":
                 break
             steps.append(answer["step"])
             with server.page() as other:  # drawing goes on while somebody learns
                 assert other.identify(crossing())["n_attractors"] == 2
-        assert steps == sorted(steps) and len(steps) >= 20 and time.perf_counter() - began < 60
-        grid = answer["grid"]
-        assert grid["nx"] * grid["ny"] == len(grid["vx"]) == len(grid["basin"]) == len(grid["far"])
-        assert set(grid["basin"]) == {0, 1} and answer["certificate"]["holds"]
-        assert grid["box"][0] == -1.5 and grid["box"][2] == 1.5
+        assert steps == sorted(steps) and len(steps) >= 10
+        # Strokes that cross: no map, but a layer for each goal and motions that remember.
+        assert answer["grid"] is None and "remember" in answer["memory"] and len(answer["motions"]) > 20
+        for q, grid in enumerate(answer["layers"]):
+            assert grid["nx"] * grid["ny"] == len(grid["vx"]) == len(grid["basin"]) == len(grid["far"])
+            assert set(grid["basin"]) == {q} and grid["box"][0] == -1.5 and grid["box"][2] == 1.5
+        assert answer["certificate"]["words"] and answer["fit"]["head"] and answer["fit"]["worst"]
+        for q in (0, 1):  # told where to go, a particle goes there
+            page.send(**{"type": "simulate", "rev": page.rev, "id": "told", "from": [0.1, 0.1], "goal": q})
+            assert page.read("path")["attractor"] == q
         ends = set()
         for k, start in enumerate(([-0.8, -0.5], [-0.8, 0.5], [5.0, 5.0])):
             page.send(**{"type": "simulate", "rev": page.rev, "id": f"p{k}", "from": start})
@@ -248,14 +252,14 @@ def test_cancelling_and_leaving_stop_the_work(server):
     with server.page() as page:
         page.identify(crossing())
         page.send(type="learn", rev=page.rev)
-        page.read("progress", timeout=90)
+        page.read("progress", timeout=400)
         page.send(type="cancel")
         page.read("cancelled")
         page.send(type="learn", rev=page.rev)
-        page.read("progress", timeout=90)
+        page.read("progress", timeout=400)
         page.identify(presets.strokes_of("four_wells")["strokes"])
         page.send(type="learn", rev=page.rev)
-        page.read("progress", timeout=90)
+        page.read("progress", timeout=400)
     # The page is gone; a worker that went on for it would keep the next one waiting for seconds.
     with server.page() as page:
         page.identify(crossing())
@@ -270,7 +274,7 @@ def test_dead_workers_are_replaced(server):
         before = server.workers()
         assert len(before) == 3
         page.send(type="learn", rev=page.rev)
-        page.read("progress", timeout=90)
+        page.read("progress", timeout=400)
         for pid in before:
             os.kill(pid, signal.SIGKILL)
         assert "Try again" in page.read("error")["message"]

@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 from eigenwell.demonstrations import DataError
-from eigenwell.learning import crossing_share, doubts, learn_bundles
+from eigenwell.learning import crossing_share, crossings, learn_bundles, learn_motions
+from eigenwell.learning.doubts import about_data as doubts
+from eigenwell.learning.guide import guide
+from eigenwell.learning.lifting import lifted_bundle, phases_of
 from eigenwell.learning.recipes import PAPER, Recipe
 from eigenwell.learning.targets import (
     ArcLength,
     Bundle,
     Eigenvector,
     Elapsed,
+    Frame,
     LaplacianTarget,
     RayTarget,
     arc_to_go,
@@ -52,7 +56,7 @@ def test_a_bundle_is_scaled_to_the_unit_box_and_unit_speed() -> None:
     x, v = np.concatenate(bundle.x), np.concatenate(bundle.v)
     np.testing.assert_allclose([x.min(0), x.max(0)], [[-0.5, -0.5], [0.5, 0.5]])
     assert np.sqrt((v**2).sum(1).mean()) == pytest.approx(1.0)
-    np.testing.assert_allclose(bundle.centre + bundle.scale * bundle.attractor, 0, atol=1e-12)
+    np.testing.assert_allclose(bundle.frame.centre + bundle.frame.scale * bundle.attractor, 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("profile", [ArcLength(), Elapsed(), Eigenvector()])
@@ -128,7 +132,7 @@ def test_training_fits_and_is_repeatable() -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
     seen = []
     first, cautions = learn_bundles(
-        [bundle], recipe=SMALL, seed=3, callback=lambda step, steps, losses: seen.append((step, steps, losses))
+        [bundle], recipe=SMALL, seed=3, progress=lambda step, steps, losses: seen.append((step, steps, losses))
     )
     again, _ = learn_bundles([bundle], recipe=SMALL, seed=3)
     np.testing.assert_array_equal(first[0].model.flow.weights, again[0].model.flow.weights)
@@ -147,7 +151,7 @@ def test_models_trained_side_by_side_are_those_trained_alone() -> None:
     together, _ = learn_bundles([one, two], recipe=recipe)
     alone, _ = learn_bundles([one], recipe=recipe)
     assert len(together) == 2
-    np.testing.assert_allclose(together[0].model.attractor, alone[0].model.attractor)
+    np.testing.assert_allclose(together[0].model.attractors, alone[0].model.attractors)
     assert np.abs(together[0].model.flow.weights).max() > 0
 
 
@@ -210,3 +214,74 @@ def test_doubts_have_names() -> None:
     there, back = (t * np.ones(2), np.ones((200, 2))), (-t * np.ones(2), -np.ones((200, 2)))
     assert crossing_share(Bundle.of([there, back], np.zeros(2))) > 0.5
     assert not doubts(Bundle.of(spirals(0.3), np.zeros(2)))
+
+
+def eight(count: int = 3, samples: int = 120) -> list[tuple[np.ndarray, np.ndarray]]:
+    """A figure eight that begins and ends at the tip of a lobe, in the origin, and crosses itself on the way."""
+    t = np.linspace(0, 1, samples)
+    s = 10 * t**3 - 15 * t**4 + 6 * t**5
+    paths = []
+    for k in range(count):
+        x = np.column_stack([np.cos(2 * np.pi * s) - 1, np.sin(4 * np.pi * s) / 2]) + 0.02 * k * (1 - s)[:, None]
+        paths.append((x, np.gradient(x, t, axis=0)))
+    return paths
+
+
+def test_crossings_say_who_where_and_how_much() -> None:
+    bundle = Bundle.of(eight(), np.zeros(2))
+    (one,) = crossings([bundle])
+    assert one.first == one.second == 0 and one.share > 0.02
+    t = np.linspace(1, 0, 200)[:, None]
+    across, down = t * [2.0, 0.0] + [-1.0, 0.0], t * [0.0, 2.0] + [0.0, -1.0]
+    motions = [[(across, np.full((200, 2), [-1.0, 0.0]))], [(down, np.full((200, 2), [0.0, -1.0]))]]
+    frame = Frame.around(motions)
+    places = np.array([[-1.0, 0.0], [0.0, -1.0]])
+    found = crossings([Bundle.of(m, p, frame=frame) for m, p in zip(motions, places, strict=True)])
+    assert (found[0].first, found[0].second) == (0, 1)
+    np.testing.assert_allclose(found[0].place, [0, 0], atol=0.05)
+    assert not crossings([Bundle.of(arcs(), np.zeros(2))])
+
+
+def test_the_guide_knows_a_smooth_field_and_doubts_peoples_ways() -> None:
+    bundle = Bundle.of(spirals(1.0, count=6), np.zeros(2))
+    known = guide([bundle])
+    assert known.smooth and known.error < 0.02
+    frame = bundle.frame
+    true = (known.x * frame.scale + frame.centre) @ np.array([[-1.0, 1.0], [-1.0, -1.0]]) / (frame.scale * frame.pace)
+    sure = known.weight > 0.9
+    assert sure.mean() > 0.5 and np.abs(known.v - true)[sure].max() < 0.1
+    assert not guide([Bundle.of(eight(), np.zeros(2))]).smooth
+
+
+def test_lifted_paths_do_not_cross_and_fall_to_phase_zero() -> None:
+    bundle = Bundle.of(eight(), np.zeros(2))
+    raised = lifted_bundle(bundle, 2.0)
+    assert raised.dimension == 3 and not crossings([raised])
+    for x, v in zip(raised.x, raised.v, strict=True):
+        assert x[0, 2] == pytest.approx(1.0) and x[-1, 2] == pytest.approx(-1.0, abs=0.02)
+        assert (np.diff(x[:, 2]) <= 0).all() and (v[:, 2] <= 0).all()
+    assert not raised.frame.braked[-1]
+    rho = phases_of(eight()[0][0], np.zeros(2))
+    assert rho[0] == 1 and rho[-1] < 0.02
+
+
+@pytest.mark.slow
+def test_memory_follows_what_no_map_can() -> None:
+    field = learn_motions([eight()], np.zeros((1, 2)), recipe=replace(SMALL, steps=400, layers=6))
+    assert field.has_memory and {"crossing"} <= {caution.name for caution in field.warnings}
+    assert field.fit.by == "motion" and field.fit.distance < 0.3 * field.map_fit.distance
+    plain = learn_motions([arcs(count=4)], np.zeros((1, 2)), recipe=replace(SMALL, steps=200))
+    assert not plain.has_memory and plain.fit.by == "map"
+    with pytest.raises(ValueError, match="a field with memory"):
+        plain.motion([1.0, 1.0])
+
+
+@pytest.mark.slow
+def test_several_attractors_share_one_program_and_room_for_fewer_changes_nothing() -> None:
+    one, two = Bundle.of(arcs(), np.zeros(2)), Bundle.of(spirals(0.3), np.zeros(2))
+    recipe = replace(SMALL, steps=20)
+    alone, _ = learn_bundles([one], recipe=recipe, dtype=np.float64)
+    beside, _ = learn_bundles([one, [one, replace(two, frame=one.frame)]], recipe=recipe, dtype=np.float64)
+    assert [len(field.attractors) for field in beside] == [1, 2]
+    x = np.random.default_rng(0).uniform(0, 1, (20, 2))
+    assert np.isfinite(beside[1].predict(x)).all() and np.isfinite(alone[0].predict(x)).all()

@@ -10,12 +10,14 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AttractorIdentifier": "estimators",
+    "StableFieldRegressor": "estimators",
     "Caution": "demonstrations",
     "Clique": "graphs",
     "Cycle": "graphs",
     "DataError": "errors",
     "Demonstrations": "demonstrations",
     "EigenwellError": "errors",
+    "FlowGraph": "flow",
     "Identification": "identification",
     "KernelGraph": "spectral",
     "MissingExtra": "errors",
@@ -46,6 +48,7 @@ _MODULES = (
     "models",
     "paths",
     "plotting",
+    "poses",
     "report",
     "reproduce",
     "spectral",
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
         models,
         paths,
         plotting,
+        poses,
         report,
         reproduce,
         spectral,
@@ -97,8 +101,9 @@ if TYPE_CHECKING:
     )
     from .demonstrations import Caution, Demonstrations
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
-    from .estimators import AttractorIdentifier
+    from .estimators import AttractorIdentifier, StableFieldRegressor
     from .fields import Field, StableField
+    from .flow import FlowGraph
     from .graphs import Clique, Cycle
     from .identification import Identification, identify
     from .learning import learn

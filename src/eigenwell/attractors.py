@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ._types import FloatArray, IntArray
@@ -12,6 +13,11 @@ from ._types import FloatArray, IntArray
 # Last shares of every path that are tried for the affine fit: small ones are closer to linear, large ones average
 # more noise; the standard error decides.
 LAST_SHARES = (0.02, 0.05, 0.1, 0.2, 0.4)
+# Beyond this ratio of its rates a linear field has, to rounding, no zero of its own.
+FLAT = 1e10
+# A place where paths end is within twice the usual distance between ends, or within five steps, of one of them.
+BESIDE = 2.0
+ENDS_WITHIN = 5.0
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,9 @@ class Attractor:
 
     `by_intersection`: where the lines of the embedding meet, mapped back to x (the paper). `by_affine_fit`: the zero of
     v = A (x - x*) near the ends, None where that is ill posed or A is not stable. `by_mean_end`: mean of the ends.
+
+    `kind` is "point", with the `eigenvalues` of the local field where they could be estimated, or "cycle", with its
+    `period` (NaN where time is not known) and a closed `curve` (m, d), whose mean is the position.
     """
 
     position: FloatArray
@@ -27,6 +36,17 @@ class Attractor:
     by_intersection: FloatArray
     by_affine_fit: FloatArray | None
     by_mean_end: FloatArray
+    kind: str = "point"
+    eigenvalues: NDArray[np.complex128] | None = None
+    period: float | None = None
+    curve: FloatArray | None = None
+
+    @property
+    def form(self) -> str:
+        """ "node", "focus" (solutions wind around it), "cycle", or "point" where the local field is not known."""
+        if self.kind == "cycle" or self.eigenvalues is None:
+            return self.kind
+        return "focus" if np.abs(self.eigenvalues.imag).max() > 0 else "node"
 
 
 def locate(x: FloatArray, v: FloatArray, paths: list[IntArray], embedding: FloatArray) -> Attractor:
@@ -39,13 +59,33 @@ def locate(x: FloatArray, v: FloatArray, paths: list[IntArray], embedding: Float
     else:
         # One end says where it stopped, to within the way it still had: the last step, at least its own rounding.
         mean_error = np.full(x.shape[1], max(step, np.finfo(np.float64).tiny))
-    best, error = mean_end, mean_error
+    best, error = (mean_end, mean_error) if _ends_there(mean_end, ends, step) else _medoid(ends)
     affine = None
     for share in LAST_SHARES:
         fit = _affine_zero(x, v, paths, share, mean_end)
-        if fit is not None and np.linalg.norm(fit[1]) < np.linalg.norm(error):
+        if fit is not None and np.linalg.norm(fit[1]) < np.linalg.norm(error) and _ends_there(fit[0], ends, step):
             (best, error), affine = fit, fit[0]
     return Attractor(best, error, intersection(x, paths, embedding), affine, mean_end)
+
+
+def _ends_there(place: FloatArray, ends: FloatArray, step: float) -> bool:
+    """Whether a path ends at `place`: as near to it as ends are to each other, or within a few steps.
+
+    The mean of two tight clusters lies where no path ends, and is no attractor. Paths that stop a few steps short on all
+    sides of a place do end there.
+    """
+    if len(ends) < 3:
+        return True
+    nearest = cKDTree(ends).query(ends, k=2)[0][:, 1]
+    within = max(BESIDE * float(np.median(nearest)), ENDS_WITHIN * step)
+    return bool(np.linalg.norm(ends - place, axis=1).min() <= within)
+
+
+def _medoid(ends: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The end with the least distance to all others, and how far those scatter around it."""
+    distance = np.linalg.norm(ends[:, None] - ends, axis=2).sum(axis=1)
+    centre = ends[np.argmin(distance)]
+    return centre, np.sqrt(((ends - centre) ** 2).mean(axis=0))
 
 
 def locate_on_graph(x: FloatArray, v: FloatArray, nodes: IntArray, embedding: FloatArray) -> Attractor:
@@ -96,7 +136,8 @@ def _affine_zero(
     if rank < d + 1 or singular[-1] < 1e-6 * singular[0]:
         return None
     matrix, offset = coefficients[:d].T, coefficients[d]
-    if np.linalg.eigvals(matrix).real.max() >= 0:
+    # A direction in which nothing pulls (velocity columns that repeat each other) leaves the zero open.
+    if np.linalg.eigvals(matrix).real.max() >= 0 or np.linalg.cond(matrix) > FLAT:
         return None
     zero = np.linalg.solve(matrix, -offset)
     if np.linalg.norm(zero) > 1:  # outside the samples it was fitted to: extrapolation

@@ -20,6 +20,12 @@ JUMP = 20.0
 # Velocities are asked to agree with dx/dt within a factor of two: closer is a matter of filtering, farther of units.
 VELOCITY_SCALE = 2.0
 
+# Columns are copies when what tells them apart is this small a share of the whole.
+COPIED = 1e-9
+# Velocities that agree with the motion in direction by less than this, at any of these lags and over so many steps, belong
+# to something else: with noise as large as the motion itself the cosine at lag 16 is still above 0.9.
+UNRELATED, LAGS, MANY_STEPS = 0.2, (4, 16), 50
+
 
 @dataclass(frozen=True)
 class Caution:
@@ -57,11 +63,8 @@ def matrix(a: Any, name: str) -> FloatArray:
     except (ValueError, TypeError):
         raise DataError(_NOT_REAL.format(name, "rows of different lengths or objects", raw.dtype)) from None
     out = np.array(raw, dtype=np.float64, order="C")
-    if out.ndim == 1 and out.size:
-        raise DataError(
-            f"Expected {name} as an (n, d) array with d >= 2, got a vector of length {out.size}. A scalar system needs "
-            "its velocity as second coordinate: np.column_stack([q, q_dot])."
-        )
+    if out.ndim == 1 and out.size:  # a scalar system: one coordinate
+        out = out[:, None]
     if out.ndim != 2 or out.size == 0:
         raise DataError(f"Expected {name} as a non-empty (n, d) array, got shape {out.shape}.")
     check_finite(out, f"numbers in {name}")
@@ -81,11 +84,6 @@ def check_finite(table: FloatArray, what: str) -> None:
 
 def check_tall(shape: tuple[int, ...]) -> None:
     n, d = shape
-    if d == 1:
-        raise DataError(
-            f"Expected d >= 2 coordinates, got shape {shape}. A scalar system needs its velocity as second "
-            "coordinate: np.column_stack([q, q_dot])."
-        )
     if n <= d:
         hint = "it looks transposed, pass x.T" if n > 1 and d > SHORTEST_PATH else "record more samples"
         raise DataError(f"Expected (n, d) with more samples than coordinates, got shape {shape}; {hint}.")
@@ -132,18 +130,45 @@ def time_stamps(xs: list[FloatArray], time: Sequence[Any] | None, dt: float | No
                 f"Expected finite time stamps, got {int((~np.isfinite(t)).sum())} NaN or infinite in trajectory {k}."
             )
         step = np.diff(t)
-        if (step <= 0).any():
-            at = int(np.argmax(step <= 0))
-            what = "repeat" if step[at] == 0 else "run backwards"
+        if (step < 0).any():
+            at = int(np.argmax(step < 0))
             raise DataError(
-                f"Expected increasing time stamps, got stamps that {what} at sample {at + 1} of trajectory {k} "
-                f"({t[at]:g} then {t[at + 1]:g}). Sort by time and drop repeated stamps."
+                f"Expected increasing time stamps, got stamps that run backwards at sample {at + 1} of trajectory {k} "
+                f"({t[at]:g} then {t[at + 1]:g}). Sort by time, or split the recording there."
             )
+        if len(t) > 1 and not step.any():
+            raise DataError(f"Expected increasing time stamps, got {t[0]:g} for every sample of trajectory {k}.")
     return ts
 
 
-def check_jumps(xs: list[FloatArray]) -> tuple[Caution, ...]:
+def spread_stamps(ts: list[FloatArray]) -> tuple[list[FloatArray], tuple[Caution, ...]]:
+    """Stamps without repeats: samples that share one are spread evenly over the time until the next.
+
+    Loggers that round to milliseconds, or write a burst at once, repeat stamps; the samples were taken one after the other.
+    """
+    out, repeated = [], 0
+    for t in ts:
+        new = np.concatenate([[True], np.diff(t) > 0])
+        if new.all():
+            out.append(t)
+            continue
+        repeated += int((~new).sum())
+        first = np.flatnonzero(new)
+        count = np.diff(np.append(first, len(t)))
+        gap = np.diff(t[first])
+        # The last burst has no next stamp: it is as long, sample for sample, as the recording on average.
+        length = np.append(gap, count[-1] * gap.sum() / max(len(t) - count[-1], 1))
+        within = np.arange(len(t)) - np.repeat(first, count)
+        out.append(t + within * np.repeat(length / count, count))
+    if not repeated:
+        return out, ()
+    said = f"{repeated} time stamps repeat the one before; these samples were spread evenly over the time to the next."
+    return out, (Caution("repeated-stamps", said),)
+
+
+def check_jumps(xs: list[FloatArray], names: Sequence[str] = ()) -> tuple[Caution, ...]:
     """Steps twenty times longer than nearly all others of their trajectory: recordings pasted together, or lost frames."""
+    found = []
     for k, x in enumerate(xs):
         if len(x) < 20:
             continue
@@ -151,14 +176,18 @@ def check_jumps(xs: list[FloatArray]) -> tuple[Caution, ...]:
         usual = np.quantile(step, 0.98)
         jumps = np.flatnonzero(step > JUMP * usual) if usual > 0 else np.empty(0, dtype=np.intp)
         if len(jumps):
-            return (
-                Caution(
-                    "jumps",
-                    f"Trajectory {k} jumps {len(jumps)} times by more than {JUMP:.0f} of its usual steps (first after sample "
-                    f"{jumps[0]}): it looks like several recordings in one. Split it there, or pass unordered samples.",
-                ),
-            )
-    return ()
+            called = f" ({names[k]})" if names else ""
+            found.append(f"{k}{called} {len(jumps)} times (first after sample {jumps[0]})")
+    if not found:
+        return ()
+    more = f" and {len(found) - 10} more" if len(found) > 10 else ""
+    return (
+        Caution(
+            "jumps",
+            f"Trajectory {', '.join(found[:10])}{more}: jumps by more than {JUMP:.0f} of its usual steps. It looks like "
+            "several recordings in one. Split it there, leave it out with exclude=, or pass unordered samples.",
+        ),
+    )
 
 
 def check_velocity(xs: list[FloatArray], vs: list[FloatArray], times: list[FloatArray] | None) -> tuple[Caution, ...]:
@@ -173,6 +202,12 @@ def check_velocity(xs: list[FloatArray], vs: list[FloatArray], times: list[Float
         )
     if times is None:
         return ()
+    related = max(alignment, *(_alignment(xs, vs, lag) for lag in LAGS))
+    if len(dx) >= MANY_STEPS and related < UNRELATED:
+        raise DataError(
+            f"Expected velocities along the motion, got velocities that have nothing to do with it (alignment of v with dx is "
+            f"{related:.2f} at best). Are these columns velocities? Leave them out, and they are estimated from time."
+        )
     dt = np.concatenate([np.diff(t) for t in times])[:, None]
     slope = np.sum(dx * v_mid * dt) / (np.sum((v_mid * dt) ** 2) + np.finfo(float).tiny)
     if alignment > 0.5 and not 1 / VELOCITY_SCALE < slope < VELOCITY_SCALE:
@@ -184,6 +219,16 @@ def check_velocity(xs: list[FloatArray], vs: list[FloatArray], times: list[Float
             ),
         )
     return ()
+
+
+def _alignment(xs: list[FloatArray], vs: list[FloatArray], lag: int) -> float:
+    """Cosine between what the samples moved by in `lag` steps and the mean velocity over these: noise averages out."""
+    moved = [a[lag:] - a[:-lag] for a in xs if len(a) > lag]
+    sums = [np.cumsum(np.vstack([np.zeros(b.shape[1]), b]), axis=0) for b in vs if len(b) > lag]
+    if not moved:
+        return -1.0
+    dx, v = np.concatenate(moved), np.concatenate([c[lag + 1 :] - c[1:-lag] for c in sums])
+    return float(np.sum(dx * v) / (np.linalg.norm(dx) * np.linalg.norm(v) + np.finfo(float).tiny))
 
 
 def check_samples(x: FloatArray, v: FloatArray) -> tuple[Caution, ...]:
@@ -213,6 +258,7 @@ def check_samples(x: FloatArray, v: FloatArray) -> tuple[Caution, ...]:
                 "alone. Bring all coordinates to comparable units.",
             )
         )
+    cautions += _copied_columns(x, v)
     repeated = len(x) - int(first_occurrence(x, v).sum())
     if repeated:
         cautions.append(
@@ -222,6 +268,19 @@ def check_samples(x: FloatArray, v: FloatArray) -> tuple[Caution, ...]:
             )
         )
     return tuple(cautions)
+
+
+def _copied_columns(x: FloatArray, v: FloatArray) -> list[Caution]:
+    """Velocity columns that are multiples of each other while the positions are not: one column was read twice."""
+    if x.shape[1] < 2 or np.linalg.matrix_rank(v, tol=COPIED * np.linalg.norm(v)) == v.shape[1]:
+        return []
+    centred = x - x.mean(axis=0)
+    if np.linalg.matrix_rank(centred, tol=COPIED * np.linalg.norm(centred)) <= np.linalg.matrix_rank(
+        v, tol=COPIED * np.linalg.norm(v)
+    ):
+        return []
+    said = "The velocity columns are copies or multiples of each other, and the positions are not: was one column read twice?"
+    return [Caution("dependent-velocities", said)]
 
 
 def first_occurrence(x: FloatArray, v: FloatArray) -> BoolArray:

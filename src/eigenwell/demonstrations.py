@@ -7,13 +7,14 @@ estimate them from. Everything after this module trusts what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ._types import FloatArray, IntArray
+from ._types import BoolArray, FloatArray, IntArray
 from .checks import (
     SHORTEST_PATH,
     Caution,
@@ -25,12 +26,25 @@ from .checks import (
     check_velocity,
     first_occurrence,
     matrix,
+    spread_stamps,
     time_stamps,
 )
 from .errors import DataError
-from .velocities import estimate_velocities
+from .grids import flattened, of_mapping
+from .velocities import Smoothed, smoothed
 
 __all__ = ["SHORTEST_PATH", "Caution", "DataError", "Demonstrations", "Truth", "first_occurrence"]
+
+# A rest is where a recording stays within this share of the extent, or within its noise.
+STILL = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Orientations as three coordinates: `scale` times the rotation vector from `reference`, a unit quaternion x, y, z, w."""
+
+    reference: FloatArray
+    scale: float
 
 
 @dataclass(frozen=True)
@@ -46,7 +60,12 @@ class Demonstrations:
     """Positions `x` and velocities `v`, both (n, d).
 
     `offsets` holds where trajectories begin and end (trajectory k is rows offsets[k]:offsets[k+1]), or is
-    None when the order of the samples means nothing. `time` is one number per sample, or None.
+    None when the order of the samples means nothing. `time` is one number per sample, or None. `names` are those of the
+    trajectories (files), or empty.
+
+    Where velocities were estimated, `x` has been freed of noise by the same estimate; `raw` keeps the positions as they
+    came (None: x is as it came), and `noise` the standard deviation found in a coordinate of each trajectory. `chart` says how
+    the last three coordinates are orientations, where they are; `about`, what was read as what.
     """
 
     x: FloatArray
@@ -54,10 +73,15 @@ class Demonstrations:
     offsets: IntArray | None = None
     time: FloatArray | None = None
     warnings: tuple[Caution, ...] = ()
+    names: tuple[str, ...] = ()
+    raw: FloatArray | None = None
+    noise: FloatArray | None = None
+    chart: Chart | None = None
+    about: str = ""
     truth: Truth | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for array in (self.x, self.v, self.offsets, self.time):
+        for array in (self.x, self.v, self.offsets, self.time, self.raw, self.noise):
             if array is not None:
                 array.flags.writeable = False
 
@@ -88,6 +112,41 @@ class Demonstrations:
         for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True):
             yield self.x[a:b], self.v[a:b]
 
+    @cached_property
+    def moving(self) -> BoolArray:
+        """(n,) False where a trajectory stands still before it sets out or after it has arrived, True for all else.
+
+        Standing still: all samples from there to the end of the recording lie within four standard deviations of noise, or a
+        thousandth of the extent, of the outermost one. That one counts as moving: it is where the motion starts or ends.
+        """
+        out = np.ones(self.n_samples, dtype=bool)
+        if self.offsets is None:
+            return out
+        extent = STILL * float(np.ptp(self.x, axis=0).max())
+        for k, (a, b) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
+            reach = max(extent, 4 * float(self.noise[k])) if self.noise is not None else extent
+            for rows in (np.arange(a, b), np.arange(a, b)[::-1]):
+                away = np.linalg.norm(self.x[rows] - self.x[rows[0]], axis=1) > reach
+                resting = int(np.argmax(away)) if away.any() else len(rows)
+                out[rows[: max(resting - 1, 0)]] = False
+        return out
+
+    def trimmed(self) -> Demonstrations:
+        """Trajectories without the rests before and after the motion: what a field is learned from."""
+        if self.offsets is None:
+            return self
+        keep = np.flatnonzero(self.moving)
+        lengths = np.add.reduceat(self.moving, self.offsets[:-1])
+        return replace(
+            self,
+            x=self.x[keep],
+            v=self.v[keep],
+            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp),
+            time=None if self.time is None else self.time[keep],
+            raw=None if self.raw is None else self.raw[keep],
+            truth=self.truth and Truth(self.truth.labels[keep], self.truth.attractors),
+        )
+
     def shuffled(self, seed: int = 0) -> Demonstrations:
         """The same samples in random order, with time and trajectory forgotten."""
         order = np.random.default_rng(seed).permutation(self.n_samples)
@@ -109,10 +168,13 @@ class Demonstrations:
         *,
         dt: float | None = None,
         time: Any = None,
+        smooth: bool = True,
     ) -> Demonstrations:
         """Whatever a user has: `of(x, v)`, `of([(x1, v1), ...])`, `of([x1, x2, ...], dt=0.01)`, or itself.
 
-        One (n, d) array with `v` alone is unordered samples; with `dt` or `time` it is one trajectory.
+        One (n, d) array with `v` alone is unordered samples; with `dt` or `time` it is one trajectory. A vector is a
+        scalar system, a mapping with x, y, u, v (a dictionary, an xarray Dataset) a field on a grid. `smooth=False` keeps
+        noisy positions as they are where velocities are estimated.
         """
         if isinstance(x, Demonstrations):
             given = [name for name, value in (("v", v), ("dt", dt), ("time", time)) if value is not None]
@@ -122,12 +184,20 @@ class Demonstrations:
                     "besides. Leave them out, or pass arrays: identify(demos.x, v)."
                 )
             return x
+        if isinstance(x, Mapping) and v is None and not hasattr(x, "__array__"):
+            return cls._on_nodes(*of_mapping(x))
         check_dt(dt)
+        if v is None and time is None and _has_names(x):
+            from .files import read
+
+            return read(x, dt=dt, smooth=smooth)
         if not _is_sequence_of_trajectories(x):
             if dt is None and time is None:
                 return cls.from_samples(x, v)
-            return cls.from_trajectories([x], None if v is None else [v], dt=dt, time=None if time is None else [time])
-        return cls.from_trajectories(x, v, dt=dt, time=time)
+            return cls.from_trajectories(
+                [x], None if v is None else [v], dt=dt, time=None if time is None else [time], smooth=smooth
+            )
+        return cls.from_trajectories(x, v, dt=dt, time=time, smooth=smooth)
 
     @classmethod
     def from_samples(cls, x: Any, v: Any) -> Demonstrations:
@@ -145,6 +215,16 @@ class Demonstrations:
         return cls(xs, vs, warnings=check_samples(xs, vs))
 
     @classmethod
+    def from_grid(cls, *arrays: Any) -> Demonstrations:
+        """A field on a grid, (X, Y, U, V) or (X, Y, Z, U, V, W): nodes with a velocity, as unordered samples."""
+        return cls._on_nodes(*flattened(*arrays))
+
+    @classmethod
+    def _on_nodes(cls, x: FloatArray, v: FloatArray, cautions: tuple[Caution, ...]) -> Demonstrations:
+        demos = cls.from_samples(x, v)
+        return replace(demos, warnings=cautions + demos.warnings)
+
+    @classmethod
     def from_trajectories(
         cls,
         trajectories: Sequence[Any],
@@ -152,8 +232,14 @@ class Demonstrations:
         *,
         dt: float | None = None,
         time: Sequence[Any] | None = None,
+        names: Sequence[str] = (),
+        smooth: bool = True,
     ) -> Demonstrations:
-        """Trajectories in order of time: (x, v) pairs, or positions with `v`, `dt` or `time` (one array each)."""
+        """Trajectories in order of time: (x, v) pairs, or positions with `v`, `dt` or `time` (one array each).
+
+        `names` are those of the trajectories. Without `v`, positions are freed of noise and velocities estimated by one
+        model (`velocities`); `smooth=False` leaves the positions alone.
+        """
         check_dt(dt)
         pairs = [
             t if isinstance(t, tuple | list) and len(t) == 2 and np.ndim(np.asarray(t[0])) == 2 else None
@@ -171,20 +257,22 @@ class Demonstrations:
         xs = [matrix(t, f"trajectory {k}") for k, t in enumerate(trajectories)]
         check_same_dimension(xs)
         times = time_stamps(xs, time, dt)
-        cautions = check_jumps(xs)
+        cautions = check_jumps(xs, names)
+        raw, noise = None, None
+        if times is not None:
+            times, repeats = spread_stamps(times)
+            cautions += repeats
         if v is None:
             if times is None:
                 raise DataError(
                     "Expected velocities or time, got positions alone. Pass dt=..., time=[t1, t2, ...] or pairs "
                     "[(x1, v1), (x2, v2), ...]."
                 )
-            vs = [estimate_velocities(xk, tk) for xk, tk in zip(xs, times, strict=True)]
-            cautions += (
-                Caution(
-                    "velocities-estimated",
-                    "Velocities were estimated from positions and time; pass v if you have them.",
-                ),
-            )
+            clean = [smoothed(xk, tk) for xk, tk in zip(xs, times, strict=True)]
+            vs, noise = [c.v for c in clean], np.array([c.noise for c in clean])
+            if smooth and noise.any():
+                raw, xs = np.concatenate(xs), [c.x for c in clean]
+            cautions += (_estimated(clean, smooth),)
         else:
             vs = [matrix(vk, f"velocity of trajectory {k}") for k, vk in enumerate(v)]
             if [a.shape for a in xs] != [a.shape for a in vs]:
@@ -215,14 +303,44 @@ class Demonstrations:
             offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp),
             time=None if times is None else np.concatenate(times),
             warnings=cautions + check_samples(x_all, v_all),
+            names=tuple(names),
+            raw=raw,
+            noise=noise,
         )
+
+
+def _estimated(clean: list[Smoothed], smooth: bool) -> Caution:
+    noise, window = np.median([c.noise for c in clean]), np.median([c.window for c in clean])
+    said = "Velocities were estimated from positions and time; pass v if you have them."
+    if noise > 0:
+        kept = (
+            "positions were smoothed alike, demos.raw has them as they came" if smooth else "positions were left alone"
+        )
+        said += f" Noise of about {noise:.2g} in a coordinate was averaged over {window:.0f} samples; {kept}."
+    return Caution("velocities-estimated", said)
 
 
 def _is_sequence_of_trajectories(data: Any) -> bool:
     """A list whose items are tables; a list of rows is one table."""
     if isinstance(data, np.ndarray):
         return data.ndim == 3 or (data.dtype == object and data.ndim == 1)
-    return isinstance(data, list | tuple) and len(data) > 0 and all(_is_table(item) for item in data)
+    if not isinstance(data, list | tuple) or len(data) == 0:
+        return False
+    # Vectors of different lengths, or fewer than they are long, are scalar trajectories and not rows of one table.
+    if all(isinstance(item, np.ndarray) and item.ndim == 1 for item in data):
+        lengths = {len(item) for item in data}
+        return len(lengths) > 1 or len(data) <= min(lengths) >= SHORTEST_PATH
+    return all(_is_table(item) for item in data)
+
+
+def _has_names(data: Any) -> bool:
+    """A data frame (pandas, polars, Arrow), or a list of them: its columns say what they are."""
+    items = data if isinstance(data, list | tuple) else [data]
+    return len(items) > 0 and all(
+        not isinstance(item, np.ndarray)
+        and (hasattr(item, "column_names") or (hasattr(item, "columns") and hasattr(item, "to_numpy")))
+        for item in items
+    )
 
 
 def _is_table(item: Any) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ._types import FloatArray
 
 
@@ -14,4 +16,4 @@ def step(slope: Callable[[FloatArray], FloatArray], x: FloatArray, dt: Any) -> F
     b = slope(x + dt / 2 * a)
     c = slope(x + dt / 2 * b)
     d = slope(x + dt * c)
-    return x + dt / 6 * (a + 2 * b + 2 * c + d)
+    return np.asarray(x + dt / 6 * (a + 2 * b + 2 * c + d))

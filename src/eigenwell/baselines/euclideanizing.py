@@ -80,7 +80,7 @@ def _linearise(net: Network, x: Array) -> tuple[Array, list[Step]]:
             slope.append(-size * jnp.einsum("nf,fq,fp->nqp", jnp.sin(angle), weights, frequencies))
         scale = jnp.exp(out[0])
         shear = (q * scale)[:, :, None] * slope[0] + slope[1]
-        steps.append(Step(passing, moving, out[0], scale, shear))
+        steps.append(Step(passing, moving, scale, shear))
         x = x.at[:, np.array(moving)].set(q * scale + out[1])
     return x, steps
 
@@ -159,20 +159,19 @@ class EuclideanizingFlow:
     bundle: Bundle
 
     def predict(self, x: FloatArray) -> FloatArray:
-        b = self.bundle
-        unit = jnp.asarray((x - b.centre) / b.scale, dtype=jnp.float32)
-        out = _fast_velocity(self.net, jnp.asarray(b.attractor, dtype=jnp.float32), unit)
-        return np.asarray(out, dtype=np.float64) * b.scale
+        frame = self.bundle.frame
+        unit = jnp.asarray((x - frame.centre) / frame.scale, dtype=jnp.float32)
+        out = _fast_velocity(self.net, jnp.asarray(self.bundle.attractor, dtype=jnp.float32), unit)
+        return np.asarray(out, dtype=np.float64) * frame.scale
 
     def simulate(self, x0: FloatArray, *, t: FloatArray) -> FloatArray:
         """States at times t, (len(t), d)."""
-        b = self.bundle
-        start = jnp.asarray(((x0 - b.centre) / b.scale)[None], dtype=jnp.float32)
-        rolled = _roll(
-            self.net, jnp.asarray(b.attractor, dtype=jnp.float32), start, jnp.asarray(np.diff(t), dtype=jnp.float32)
-        )
+        frame = self.bundle.frame
+        start = jnp.asarray(((x0 - frame.centre) / frame.scale)[None], dtype=jnp.float32)
+        goal = jnp.asarray(self.bundle.attractor, dtype=jnp.float32)
+        rolled = _roll(self.net, goal, start, jnp.asarray(np.diff(t), dtype=jnp.float32))
         states = np.concatenate([np.asarray(start)[None], np.asarray(rolled)])[:, 0]
-        return np.asarray(states, dtype=np.float64) * b.scale + b.centre
+        return np.asarray(states, dtype=np.float64) * frame.scale + frame.centre
 
 
 def euclideanizing_flows(
@@ -190,6 +189,6 @@ def euclideanizing_flows(
 
 
 def _samples(bundle: Bundle, count: int) -> tuple[FloatArray, FloatArray]:
-    x, v = np.concatenate(bundle.x), np.concatenate(bundle.v) * bundle.pace
+    x, v = np.concatenate(bundle.x), np.concatenate(bundle.v) * bundle.frame.pace
     index = np.linspace(0, len(x) - 1, count).round().astype(int)
     return x[index], v[index]

@@ -10,7 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Debug, Every, Files, Json, Position, Seed, Time, TimeStep, Trajectory, Velocity, read
+from .options import (
+    Debug,
+    Every,
+    Exclude,
+    Files,
+    Json,
+    Number,
+    Position,
+    Resolution,
+    Seed,
+    Time,
+    TimeStep,
+    Trajectory,
+    Velocity,
+    excluded,
+    read,
+)
 from .output import IN_DOUBT, cautions, command, interactive, note, print_json, progress, table
 
 if TYPE_CHECKING:
@@ -35,6 +51,9 @@ def identify(
     trajectory: Trajectory = None,
     dt: TimeStep = None,
     every: Every = 1,
+    n_attractors: Number = None,
+    resolution: Resolution = None,
+    exclude: Exclude = None,
     labels: Annotated[
         Path | None, typer.Option("--labels", metavar="FILE", help="Write one label per sample to this text file.")
     ] = None,
@@ -67,13 +86,15 @@ def identify(
     if dask is not None:
         if dt is not None or every != 1:
             raise typer.BadParameter("--dask reads partitions as they are; leave out --dt and --every")
+        if n_attractors is not None or resolution is not None or exclude is not None:
+            raise typer.BadParameter("--dask decides alone; leave out --n-attractors, --resolution and --exclude")
         columns = {"position": position, "velocity": velocity, "time": time, "trajectory": trajectory}
         _on_cluster(dask, file, out or Path("eigenwell-result"), columns, labels, strict, as_json)
         return
     if out is not None:
         raise typer.BadParameter("--out goes with --dask ADDRESS")
     demos = read(file, position, velocity, time, trajectory, dt, every)
-    found = find(demos)
+    found = find(demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude))
     if labels is not None:
         with replacing(labels) as temporary:
             temporary.write_text("\n".join(map(str, found.labels.tolist())) + "\n", encoding="utf-8")
@@ -191,7 +212,7 @@ def report(
 
         field = load(model)
     elif learn:
-        field = _learned(demos, found)
+        field = _learned(found)
     _write_report(output, demos, found, field, title=", ".join(p.name for p in file))
     if as_json:
         print_json({"page": str(output), "bytes": output.stat().st_size, "n_attractors": found.n_attractors})
@@ -228,12 +249,11 @@ def demo(
         typer.echo(f"largest distance to a true attractor: {error.max():.2g}")
     field: Any = None
     if learn:
-        field = _learned(demos, found)
-        certificates = field.certificate()
-        answer |= {"certificate": certificates}
+        field = _learned(found)
+        certificate = field.certificate()
+        answer |= {"certificate": certificate}
         if not as_json:
-            held = sum(bool(c.holds) for c in certificates)
-            typer.echo(f"learned field: stable at {held} of {len(certificates)} attractors, by certificate")
+            typer.echo(f"learned field {certificate}")
     if output is not None:
         _write_report(output, demos, found, field, title=system)
         answer |= {"page": str(output)}
@@ -243,11 +263,11 @@ def demo(
         print_json(answer)
 
 
-def _learned(demos: Demonstrations, found: Identification) -> Any:
+def _learned(found: Identification) -> Any:
     from ..learning import learn
 
     with progress("Learning") as tell:
-        return learn(demos, found, callback=tell)
+        return learn(found, progress=tell)
 
 
 def _write_report(output: Path, demos: Demonstrations, found: Identification, field: Any, title: str) -> None:
@@ -263,21 +283,40 @@ def _answer(demos: Demonstrations, found: Identification) -> dict[str, Any]:
         "attractors": found.attractors,
         "uncertainty": found.uncertainty,
         "confidence": found.confidence,
+        "alternatives": [{"n_attractors": a.n_attractors, "confidence": a.confidence} for a in found.alternatives],
+        "odd": [{"recording": o.number, "name": o.name, "kind": o.kind, "left_out": o.left_out} for o in found.odd],
+        "told": list(found.told),
+        "about": demos.about,
         "n_samples": demos.n_samples,
         "dimension": demos.dimension,
         "paths": [len(found.paths(q)) for q in range(found.n_attractors)],
         "samples": [int((found.labels == q).sum()) for q in range(found.n_attractors)],
         "labels": found.labels,
+        "kind": found.kind,
+        "evidence": None if found.evidence is None else str(found.evidence),
+        "kinds": [a.form for a in found.located],
+        "counts": found.counts,
         "warnings": [{"name": c.name, "message": c.message} for c in found.warnings],
     }
 
 
 def show(demos: Demonstrations, found: Identification) -> None:
     """The answer first, then the places, then the doubts."""
+    if demos.about:
+        note(demos.about)
     _headline(found.n_attractors, found.confidence)
+    for what in found.told:
+        typer.echo(f"given: {what}")
+    if found.alternatives:
+        others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in found.alternatives[:3])
+        typer.echo(f"other readings: {others}")
     paths = [len(found.paths(q)) for q in range(found.n_attractors)]
     samples = [int((found.labels == q).sum()) for q in range(found.n_attractors)]
     _places(found.attractors, found.uncertainty, demos.x.max(axis=0) - demos.x.min(axis=0), paths, samples)
+    if found.counts is not None:
+        shares = ", ".join(f"{q} in {100 * share:.0f} %" for q, share in found.counts.items())
+        note(f"snapshots ({found.evidence}); number of attractors in the replicates: {shares}")
+        note("kinds: " + ", ".join(f"{q} {a.form}" for q, a in enumerate(found.located)))
     cautions(found.warnings)
 
 

@@ -11,6 +11,7 @@ from .options import (
     Debug,
     Every,
     Files,
+    Goal,
     Json,
     Model,
     Position,
@@ -36,30 +37,48 @@ def register(app: typer.Typer) -> None:
 @command
 def learn(
     file: Files,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Folder to save the model in.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="File to save the model in.")],
     position: Position = None,
     velocity: Velocity = None,
     time: Time = None,
     trajectory: Trajectory = None,
     dt: TimeStep = None,
     every: Every = 1,
+    toward: Annotated[
+        bool | None,
+        typer.Option(
+            "--toward/--no-toward",
+            help="Also learn a field for each attractor alone; by default where motions to different attractors cross.",
+        ),
+    ] = None,
+    memory: Annotated[
+        bool | None,
+        typer.Option("--memory/--no-memory", help="Also learn motions with memory; by default where paths cross."),
+    ] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="Training steps; fewer are faster and rougher.")] = None,
     seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is already there.")] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Learn a field that is globally stable at every attractor found, and save it."""
+    """Learn one field that is stable at exactly the attractors found, and save it."""
+    from ..files import CannotWrite
+
+    if output.exists() and not force:
+        raise CannotWrite(
+            f"Expected a new name for the model, got {output}, which is there already. Say --force to replace it."
+        )
     from ..identification import identify
     from ..learning import learn as fit
     from ..learning.recipes import Recipe
-    from ..models import save
+    from ..models import check_target, save
 
-    demos = read(file, position, velocity, time, trajectory, dt, every)
-    found = identify(demos)
+    check_target(output, overwrite=force)  # before the work, not after it
+    found = identify(read(file, position, velocity, time, trajectory, dt, every))
     with progress("Learning") as tell:
         recipe = None if steps is None else Recipe(steps=steps)
-        field = fit(demos, found, recipe=recipe, seed=seed, callback=tell)
-    save(field, output)
+        field = fit(found, toward=toward, memory=memory, recipe=recipe, seed=seed, progress=tell)
+    save(field, output, overwrite=force)
     if as_json:
         doubts = [{"name": c.name, "message": c.message} for c in field.warnings]
         print_json(
@@ -67,12 +86,20 @@ def learn(
                 "model": str(output),
                 "n_attractors": field.n_attractors,
                 "attractors": field.attractors,
+                "saddles": field.saddles,
+                "memory": field.has_memory,
+                "toward": bool(field.goals),
+                "fit": field.fit,
+                "map_fit": field.map_fit,
                 "warnings": doubts,
             }
         )
         return
     word = "attractor" if field.n_attractors == 1 else "attractors"
-    typer.echo(f"{output}: a field in {field.dimension}-D, stable at {field.n_attractors} {word}")
+    memory_word = ", with memory" if field.has_memory else ""
+    typer.echo(f"{output}: a field in {field.dimension}-D, stable at {field.n_attractors} {word}{memory_word}")
+    if field.fit is not None:
+        typer.echo(str(field.fit))
     cautions(field.warnings)
 
 
@@ -84,13 +111,17 @@ def predict(
         Path | None, typer.Option("--states", metavar="FILE", help="States from the positions of a file.")
     ] = None,
     position: Position = None,
+    goal: Goal = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Velocities of a saved model at given states."""
+    """Velocities of a saved model at given states, and where they lead."""
+    import numpy as np
+
     x = _states(at, file, position, "--at")
-    field = _load(model)
-    v, basin, far = field.predict(x), field.basin(x), field.far(x)
+    field = _load(model, goal)
+    v, far = field.predict(x), field.far(x)
+    basin = field.basin(x) if goal is None else np.full(len(x), goal)
     if as_json:
         print_json({"states": x, "velocities": v, "basin": basin, "far_from_data": far})
         return
@@ -109,6 +140,14 @@ def simulate(
     start: Annotated[list[str], typer.Option("--from", metavar="x,y", help="A start; may be repeated.")],
     duration: Annotated[float, typer.Option(metavar="T", help="Seconds.")],
     samples: Annotated[int, typer.Option(min=2, help="States to return, start and end included.")] = 201,
+    goal: Goal = None,
+    memory: Annotated[
+        bool | None,
+        typer.Option(
+            "--memory/--no-memory",
+            help="Follow the motions that were shown, or the map; by default the motions where the model has them.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the trajectories here.")
     ] = None,
@@ -121,17 +160,22 @@ def simulate(
     if not duration > 0:
         raise typer.BadParameter(f"expected --duration > 0, got {duration}")
     x0 = np.array(states(start, "--from"))
-    field = _load(model)
+    field = _load(model) if goal is None else _load(model, goal, keep_motions=True)
     t = np.linspace(0.0, duration, samples)
-    rolled = field.simulate(x0, t=t)
+    if goal is not None and (field.has_memory if memory is None else memory):
+        begins = [np.append(x, field.motion(x, goal).phase) for x in x0]
+        rolled = field.lifted[goal].simulate(begins, t=t)[..., :-1]
+    else:
+        rolled = field.simulate(x0, t=t, memory=memory if goal is None else False)
+    gaps = np.linalg.norm(rolled[:, -1:] - field.attractors, axis=2)
+    attractors, gap = field.attractors[gaps.argmin(axis=1)], gaps.min(axis=1)
     if output is not None:
         from .. import files
         from ..demonstrations import Demonstrations
 
-        v = [field.fields[int(q)].predict(x) for q, x in zip(field.basin(x0), rolled, strict=True)]
+        # Velocities along the roll-outs themselves: a motion with memory has none that depends on the state alone.
+        v = [np.gradient(path, t, axis=0) for path in rolled]
         files.write(output, Demonstrations.from_trajectories(list(rolled), v, time=[t] * len(rolled)))
-    attractors = field.attractors[field.basin(x0)]
-    gap = np.linalg.norm(rolled[:, -1] - attractors, axis=1)
     if as_json:
         print_json({"time": t, "states": rolled, "attractors": attractors, "distance_to_attractor": gap})
     elif interactive() or output is not None:
@@ -157,46 +201,47 @@ def simulate(
 def certify(
     model: Model,
     samples: Annotated[
-        int, typer.Option(min=1, help="States drawn per attractor, from three times the box of its data.")
-    ] = 1000,
+        int, typer.Option(min=1, help="Loops at the coarsest rate, from the box of the data and from three times it.")
+    ] = 200,
+    rate: Annotated[
+        list[float] | None,
+        typer.Option("--rate", metavar="HZ", help="Control rate of the loops; may be repeated. Default: 100 and 1000."),
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Put the stability of a saved model to the test; exits with 6 where it does not hold."""
-    certificates = _load(model).certificate(samples=samples, seed=seed)
-    holds = all(c.holds for c in certificates)
+    """Put a saved model to the test by loops on its velocities; exits with 6 where it fails or does not follow its data."""
+    certificate = _load(model).certificate(samples=samples, rates=tuple(rate or (100.0, 1000.0)), seed=seed)
+    follows = certificate.fit is None or certificate.fit.good
     if as_json:
-        print_json({"holds": holds, "certificates": certificates})
+        print_json(
+            {
+                "holds": certificate.holds,
+                "follows_the_data": follows,
+                "failures": certificate.failures(),
+                "certificate": certificate,
+            }
+        )
     else:
-        rows = [
-            (
-                _point(c.attractor),
-                f"{c.speed_at_attractor:.1g}",
-                f"{c.decreasing:.2%}",
-                f"{c.converged:.2%}",
-                f"{c.monotone:.2%}",
-                f"{c.smallest_singular_value:.2g} to {c.largest_singular_value:.2g}",
-                "yes" if c.holds else "NO",
-            )
-            for c in certificates
-        ]
-        table(("attractor", "|f(x*)|", "dV/dt < 0", "converged", "V falls", "singular values of J", "holds"), rows)
-    if not holds:
+        typer.echo(str(certificate))
+    if not (certificate.holds and follows):
         raise typer.Exit(IN_DOUBT)
 
 
 @command
 def export(
     model: Model,
-    onnx: Annotated[Path | None, typer.Option("--onnx", metavar="FILE", help="Write an ONNX graph.")] = None,
+    onnx: Annotated[
+        Path | None, typer.Option("--onnx", metavar="FILE", help="Write ONNX graphs: FILE, and others beside it.")
+    ] = None,
     c: Annotated[
         Path | None, typer.Option("--c", metavar="FILE", help="Write a C99 header without dependencies.")
     ] = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Take a saved model to the robot; agreement with the library is proved at export."""
+    """Take a saved model to the robot: the map, each goal and the motions; agreement with the library is proved."""
     if (onnx is None) == (c is None):
         raise typer.BadParameter("expected --onnx FILE or --c FILE")
     field = _load(model)
@@ -217,10 +262,20 @@ def export(
         raise typer.Exit(IN_DOUBT)
 
 
-def _load(model: Path) -> Any:
-    from ..models import load
+def _load(model: Path, goal: int | None = None, *, keep_motions: bool = False) -> Any:
+    """A saved model as a Field; with `goal`, the field of that attractor alone, with the data of all."""
+    from dataclasses import replace
 
-    return load(model)
+    from ..models import as_field, load
+
+    if goal is None:
+        return as_field(load(model))
+    one = as_field(load(model, goal=goal))
+    try:
+        whole = as_field(load(model))
+    except ValueError:  # an old model has its goals and nothing joint
+        return one
+    return replace(whole, map=one.map, goals=(), lifted=whole.lifted if keep_motions else ())
 
 
 def _states(at: list[str] | None, file: Path | None, position: str | None, option: str) -> FloatArray:

@@ -15,10 +15,15 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE",
-        help="CSV, Parquet, NPZ or MAT; several files or a folder, one trajectory each; a LeRobot data set.",
+        help="CSV (.gz too), Parquet, Feather, JSON lines, NPZ, MAT, h5ad or a ROS bag; several files or a folder, one "
+        "trajectory each; a LeRobot data set.",
     ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="File of a saved model.")]
+Goal = Annotated[
+    int | None,
+    typer.Option("--goal", metavar="Q", min=0, help="Go to this attractor alone; by default wherever it leads."),
+]
 Position = Annotated[str | None, typer.Option(metavar="x,y", help="Columns of positions.", rich_help_panel=_COLUMNS)]
 Velocity = Annotated[str | None, typer.Option(metavar="vx,vy", help="Columns of velocities.", rich_help_panel=_COLUMNS)]
 Time = Annotated[str | None, typer.Option(metavar="t", help="Column of time.", rich_help_panel=_COLUMNS)]
@@ -30,6 +35,20 @@ TimeStep = Annotated[
     typer.Option("--dt", metavar="SECONDS", help="Time step, where the file has no time.", rich_help_panel=_COLUMNS),
 ]
 Every = Annotated[int, typer.Option(min=1, metavar="N", help="Keep each N-th sample.", rich_help_panel=_COLUMNS)]
+_KNOWN = "What you know"
+Number = Annotated[
+    int | None, typer.Option("--n-attractors", min=1, metavar="N", help="Their number.", rich_help_panel=_KNOWN)
+]
+Resolution = Annotated[
+    float | None,
+    typer.Option(
+        metavar="DISTANCE", help="Ends nearer than this, in units of the data, are one place.", rich_help_panel=_KNOWN
+    ),
+]
+Exclude = Annotated[
+    str | None,
+    typer.Option(metavar="3,demo_7.csv", help="Recordings to leave out, by number or name.", rich_help_panel=_KNOWN),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the traceback.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
@@ -47,6 +66,12 @@ def read(
     from .. import files
 
     return files.read(paths, position=position, velocity=velocity, time=time, trajectory=trajectory, dt=dt, every=every)
+
+
+def excluded(text: str | None) -> list[int | str]:
+    """'3,demo_7.csv' -> [3, 'demo_7.csv']."""
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    return [int(part) if part.isdigit() else part for part in parts]
 
 
 def states(texts: list[str], what: str) -> list[list[float]]:

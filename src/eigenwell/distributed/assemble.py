@@ -10,8 +10,8 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..paths.builders import whole_enough
-from ..paths.fragments import along
 from ..paths.grading import end_pace, is_orbit
+from ..paths.zipping import along
 from .store import Products, fetch
 
 

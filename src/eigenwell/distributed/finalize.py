@@ -12,6 +12,7 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..graphs import Clique
 from ..identification import canonical_order, eigenpairs_for, sub_dynamics
+from ..paths import odd_cautions
 from ..paths.grading import PathEnds, grade_paths
 from ..spectral import ExactMasses
 from .inputs import Part, arrow
@@ -35,7 +36,7 @@ def grade(
     starts, ends = table[:, 6 : 6 + d], table[:, 6 + d :]
     length, first = table[:, 1].astype(np.intp), table[:, 2].astype(np.intp)
     graded = grade_paths(
-        PathEnds(ends, table[:, 3], table[:, 4] > 0, length, table[:, 5] > 0),
+        PathEnds(ends, table[:, 3], table[:, 4] > 0, length, table[:, 5] > 0, starts),
         resolution=resolution,
         radius=radius,
         trusted_ends=trusted_ends,
@@ -45,7 +46,9 @@ def grade(
     number[order] = np.arange(len(order))
     counts = np.bincount(group[group >= 0], minlength=graded.grouping.n_groups)
     samples = np.bincount(group[group >= 0], weights=length[group >= 0]).astype(np.intp)
-    reading = {k: v for k, v in asdict(graded.grouping).items() if k != "group"}
+    grouping = graded.grouping
+    reading = {"low": grouping.low, "high": grouping.high, "probability": grouping.probability}
+    others = [{"attractors": r.n_groups, "probability": r.probability} for r in grouping.alternatives]
     return Products(
         # Paths in the order of their names in earlier stages (`key`); the order of the result is `order`.
         arrays={
@@ -65,9 +68,9 @@ def grade(
             "samples": samples.tolist(),
             "arrived": graded.arrived,
             "confidence": graded.grouping.confidence * graded.arrived,
-            "grouping": reading,
+            "grouping": reading | {"alternatives": others},
             "eigenpairs": eigenpairs_for(d, group),
-            "warnings": [[c.name, c.message] for c in graded.warnings],
+            "warnings": [[c.name, c.message] for c in (*graded.warnings, *odd_cautions(graded.odd))],
         },
     )
 

@@ -20,8 +20,8 @@ from .stages import Cluster, Progress, Task, connected, lasting
 from .store import intact, put, sweep
 
 DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
-BYTES_PER_SAMPLE = 8192
-"""Memory that a task may take for a sample of its cell; one that matches by likelihood takes 6.4 KB of it in 2-D."""
+BYTES_PER_SAMPLE = 4096
+"""Memory that a task may take for a sample of its cell; one that matches by likelihood takes 1.3 KB of it in 2-D."""
 KEPT = ("assemble", "grade", "solve", "label")
 """Stages whose files make up the result."""
 TAKEN = ("take", "input")

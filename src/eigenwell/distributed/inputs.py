@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from .._types import FloatArray
 from ..checks import check_finite
 from ..demonstrations import DataError
-from ..files.api import natural_order
-from ..files.columns import Columns, recognise
+from ..files.columns import Columns, natural_order, recognise
 from ..files.errors import EmptyFile, MissingFile, UnknownColumns, UnreadableFile, unreadable
 from ..files.parquet import pyarrow_for
 from ..files.recording import Wanted

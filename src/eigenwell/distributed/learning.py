@@ -1,4 +1,4 @@
-"""learn() over partitions: every sub-dynamics is an independent task, trained where its paths are stored."""
+"""learn() over partitions: paths are read and thinned where they are stored, the one field is trained by one task."""
 
 from __future__ import annotations
 
@@ -7,94 +7,90 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
+from .._types import FloatArray
 from ..demonstrations import Caution, DataError
 from .finalize import read_paths
 from .result import DistributedIdentification
 from .stages import DistributedError, Progress, connected
 
 if TYPE_CHECKING:
-    from ..fields import MultiAttractorField, StableField
+    from ..fields import Field
     from ..learning import Recipe, Target
+
+TRAINED_SAMPLES = 200_000
+"""Samples that travel to the training, about: ten times the nodes it resamples them to at most."""
+
+Moving = tuple[FloatArray, FloatArray]
+"""x and v along one path."""
 
 
 def learn(
     found: DistributedIdentification,
     *,
     client: Any = None,
+    toward: bool | None = None,
+    memory: bool | None = None,
     target: Target | None = None,
     recipe: Recipe | None = None,
     seed: int = 0,
     dtype: Any = np.float32,
     progress: Progress | None = None,
-) -> MultiAttractorField:
-    """A globally stable field for every attractor of `found`, as `eigenwell.learn` learns it from that sub-dynamics alone.
+) -> Field:
+    """One field for all attractors of `found`, as `eigenwell.learn` learns it, with the same options.
 
-    The samples are read from the folder of `found`, one sub-dynamics to a task; only the trained fields, and the samples that
-    draw the basins, come back. `progress("learn", done, total)` is called as they do.
+    The samples are read from the folder of `found`, one sub-dynamics to a task, and thinned along their paths to what the
+    training resamples them to; only these travel. `progress("learn", done, total)` is called as the tasks end, the last of
+    which is the training.
     """
-    from ..fields import MultiAttractorField
-    from ..learning import learner
-
     if not isinstance(found, DistributedIdentification):
         raise DataError(
             f"Expected what distributed.identify() found, got {type(found).__name__}. Data in memory go to eigenwell.learn."
         )
-    total = int(found.samples_per_attractor.sum())
-    every = max(1, -(-total // learner.BASIN_SAMPLES))
+    every = max(1, -(-int(found.samples_per_attractor.sum()) // TRAINED_SAMPLES))
     count = found.n_attractors
+    if count == 0:
+        raise DataError(
+            "Expected at least one sub-dynamics to learn, got an identification without any. See found.warnings."
+        )
+    options = {"toward": toward, "memory": memory, "target": target, "recipe": recipe, "seed": seed, "dtype": dtype}
     with connected(client) as connection:
         from distributed import KilledWorker, as_completed
 
-        futures = [
-            connection.submit(
-                train_one,
-                str(found.folder),
-                q,
-                found.attractors[q],
-                target,
-                recipe,
-                seed,
-                dtype,
-                every,
-                pure=False,
-            )
-            for q in range(count)
+        embedded = _is_laplacian(target)
+        read = [
+            connection.submit(thinned_paths, str(found.folder), q, every, embedded, pure=False) for q in range(count)
         ]
-        index = {future.key: q for q, future in enumerate(futures)}
-        results: dict[int, Any] = {}
+        # The paths go from worker to worker, not through here.
+        field = connection.submit(train, read, found.attractors, found.warnings, options, pure=False)
+        index = {future.key: q for q, future in enumerate(read)}
+        done = 0
         try:
-            for future in as_completed(futures):  # type: ignore[no-untyped-call]
-                q = index[future.key]
+            for future in as_completed([*read, field]):  # type: ignore[no-untyped-call]
                 try:
-                    results[q] = future.result()
+                    answer = future.result() if future.key == field.key else future.exception()
                 except KilledWorker as error:
                     raise DistributedError(
-                        f"The workers that trained sub-dynamics {q} died, one after the other. Give them more memory."
+                        "The workers that trained the field died, one after the other. Give them more memory."
                     ) from error
+                if isinstance(answer, KilledWorker):
+                    raise DistributedError(
+                        f"The workers that read sub-dynamics {index[future.key]} died, one after the other. "
+                        "Give them more memory."
+                    ) from answer
+                if isinstance(answer, BaseException):
+                    raise answer
+                done += 1
                 if progress is not None:
-                    progress("learn", len(results), count)
+                    progress("learn", done, count + 1)
+            learned: Field = field.result()
         finally:
-            connection.cancel([f for f in futures if not f.done()])
-    fields, samples, cautions = zip(*(results[q] for q in range(count)), strict=True)
-    labels: IntArray = np.repeat(np.arange(count), [len(s) for s in samples]).astype(np.intp)
-    doubts = tuple(c for part in cautions for c in part)
-    return MultiAttractorField(fields, np.concatenate(samples), labels, warnings=(*found.warnings, *doubts))
+            connection.cancel([f for f in (*read, field) if not f.done()])
+    return learned
 
 
-def train_one(
-    folder: str,
-    q: int,
-    attractor: FloatArray,
-    target: Any,
-    recipe: Any,
-    seed: int,
-    dtype: Any,
-    every: int,
-) -> tuple[StableField, FloatArray, tuple[Caution, ...]]:
-    """The field of one sub-dynamics, samples that draw its basin, and doubts."""
-    from ..learning.learner import doubts, learn_bundles, thinned
-    from ..learning.targets import Bundle, LaplacianTarget
+def thinned_paths(folder: str, q: int, every: int, embedded: bool) -> tuple[list[Moving], list[FloatArray] | None]:
+    """The paths of one sub-dynamics, every so many samples with starts and ends, and their embedding where it is asked."""
+    from ..learning.learner import thinned
 
     place = Path(folder)
     names = sorted(p.name.removesuffix(".rows.npy") for p in (place / "work" / "assemble").glob("*.rows.npy"))
@@ -103,16 +99,27 @@ def train_one(
             f"Expected the paths that identify() left in {place / 'work' / 'assemble'}, found none. Identify again."
         )
     _, x, v, paths, _ = read_paths(place, names, q)
-    embedded = None
-    if isinstance(target, LaplacianTarget):
-        u = DistributedIdentification.open(place).embedding(q)[1]
-        embedded = [u[path] for path in paths]
-    bundle = Bundle.of([(x[path], v[path]) for path in paths], attractor, embedded)
-    fields, failed = learn_bundles([bundle], target=target, recipe=recipe, seed=seed, dtype=dtype)
-    cautions = (*doubts(bundle, name=f"Sub-dynamics {q}"), *(_about(q, c) for c in failed))
-    return fields[0], x[np.concatenate(thinned(paths, every))], cautions
+    kept = [path[thinned(len(path), every)] for path in paths]
+    u = DistributedIdentification.open(place).embedding(q)[1] if embedded else None
+    return [(x[path], v[path]) for path in kept], None if u is None else [u[path] for path in kept]
 
 
-def _about(q: int, caution: Caution) -> Caution:
-    """Trained alone, every sub-dynamics is number 0 to the learner."""
-    return Caution(caution.name, caution.message.replace("sub-dynamics 0", f"sub-dynamics {q}"))
+def train(
+    read: list[tuple[list[Moving], list[FloatArray] | None]],
+    attractors: FloatArray,
+    warnings: tuple[Caution, ...],
+    options: dict[str, Any],
+) -> Field:
+    """The one assembly of a field, on a worker."""
+    from ..learning import learn_motions
+
+    embeddings = [u for _, u in read if u is not None]
+    return learn_motions(
+        [paths for paths, _ in read], attractors, embeddings=embeddings or None, warnings=warnings, **options
+    )
+
+
+def _is_laplacian(target: Any) -> bool:
+    from ..learning import LaplacianTarget
+
+    return isinstance(target, LaplacianTarget)

@@ -3,6 +3,9 @@
 A cell runs what a single machine runs, on its own samples and on those around it, and keeps the links that start from
 its own. Where two cells disagree about a sample, the cell it is at home in has the last word. Far from the borders the
 answer is that of a single machine; at the borders it need not be (docs/distributed.md has measurements).
+
+Noise, bending and the usual step are not a cell's own affair: pilot cells go through all rounds first and tell what they
+measured in each, and the pooled numbers are what every cell goes by.
 """
 
 from __future__ import annotations
@@ -11,23 +14,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..files.columns import Columns
 from ..paths.chains import Chains
-from ..paths.fragments import join_fragments
+from ..paths.fragments import likely_paths
 from ..paths.hashing import sample_hash
-from ..paths.successors import match_successors
+from ..paths.kinematics import Agree, Measured, Scales
+from ..paths.settings import DEFAULT
+from .allocator import freed_memory_kept
 from .cells import by_cell
 from .inputs import Part, read_part
 from .matching import distinct, pieces, placed_repeats
 from .moments import Moments
 from .scan import load_cells, nearest_of_all
 from .splitting import AT_HOME, read_cell
-from .store import Products
+from .store import Products, fetch
 
-LARGEST_CELL = 100_000
-"""Samples matched by likelihood in one cell of several: the time for one grows almost with the square of their number."""
+PILOT_LINKS, FEWEST_PILOTS = 4, 2
+"""Samples of the pilot cells together, in units of the links that scales are read off; and how many cells at least."""
 HALO = 40.0
 """Width of the halo in typical steps: fits look at eight samples on either side, time steps at a hundred."""
 
@@ -57,8 +63,8 @@ def split_wide(folder: Path, *, part: Part, columns: Columns, halo: float) -> Pr
     return Products(arrays={"rows": out, "bounds": bounds}, summary={"copies": len(out) - len(rows.x)})
 
 
-def match_likely(folder: Path, *, cell: int, names: Sequence[str]) -> Products:
-    """Pieces of the samples at home here, and claims on samples at home elsewhere."""
+def match_likely(folder: Path, *, cell: int, names: Sequence[str], scales: Sequence[Sequence[float]]) -> Products:
+    """Pieces of the samples at home here, and claims on samples at home elsewhere. `scales` are those agreed on, by round."""
     ids, role, x, v = read_cell(folder, names, cell, "wide")
     original, repeat_of = distinct(sample_hash(x, v))
     repeats = np.flatnonzero(~original)
@@ -68,8 +74,8 @@ def match_likely(folder: Path, *, cell: int, names: Sequence[str]) -> Products:
     at_home = (role & AT_HOME) > 0
     if not at_home.any():
         return _nothing(x.shape[1])
-    chains, kin, sure = match_successors(x, v)
-    fragments = join_fragments(x, v, chains, kin, beyond_doubt=sure)
+    with freed_memory_kept():
+        fragments, kin = likely_paths(x, v, cKDTree(x), agree=agreed(scales))
     successor = np.full(len(x), -1, dtype=np.intp)
     inside = np.ones(len(x) - 1, dtype=bool)
     inside[fragments.offsets[1:-1] - 1] = False
@@ -104,6 +110,55 @@ def match_likely(folder: Path, *, cell: int, names: Sequence[str]) -> Products:
             "fastest": float(np.linalg.norm(v[home], axis=1).max()),
         },
     )
+
+
+def pilot(folder: Path, *, cell: int, names: Sequence[str], spread2: float) -> Products:
+    """What the samples at home in one cell measure in every round; the last round is what it ends with."""
+    _, role, x, v = read_cell(folder, names, cell, "wide")
+    original, _ = distinct(sample_hash(x, v))
+    x, v, at_home = x[original], v[original], (role[original] & AT_HOME) > 0
+    heard: list[Measured] = []
+
+    def listen(measured: Measured) -> Scales:
+        tables = (measured.links, measured.far, measured.paces)
+        heard.append(Measured(*(table[at_home[table[:, 0].astype(np.intp)]] for table in tables)))
+        return measured.scales(x.shape[1], spread2)
+
+    if at_home.any():
+        with freed_memory_kept():
+            likely_paths(x, v, cKDTree(x), agree=listen)
+    arrays: dict[str, FloatArray] = {}
+    for k, one in enumerate(heard):
+        arrays |= {f"links-{k}": one.links, f"far-{k}": one.far, f"paces-{k}": one.paces}
+    return Products(arrays=arrays, summary={"rounds": len(heard), "dimension": x.shape[1]})
+
+
+def pilots(cells: int, total: int) -> list[int]:
+    """Cells that measure for all, spread over the whole: all of them where the data are small."""
+    enough = max(FEWEST_PILOTS, -(-PILOT_LINKS * DEFAULT.measured * cells // total))
+    return sorted({round(k) for k in np.linspace(0, cells - 1, min(enough, cells)).tolist()})
+
+
+def agreed(scales: Sequence[Sequence[float]]) -> Agree:
+    """Round after round what was agreed on, and after the last round what stood at its end."""
+    rounds = iter([Scales(*one) for one in scales])
+    last = Scales(*scales[-1])
+    return lambda _: next(rounds, last)
+
+
+def agree_on(folder: Path, *, names: Sequence[str], told: Sequence[dict[str, int]], spread2: float) -> Products:
+    """Scales of every round that all pilot cells went through, and of their ends, read off the links of all of them."""
+    heard = [(name, one["rounds"]) for name, one in zip(names, told, strict=True) if one["rounds"]]
+    common = min(rounds for _, rounds in heard)
+    out = []
+    for k in range(common):
+        at = [(name, k if k < common - 1 else rounds - 1) for name, rounds in heard]
+        tables = [
+            np.concatenate([fetch(folder, "pilot", name, f"{what}-{r}") for name, r in at])
+            for what in ("links", "far", "paces")
+        ]
+        out.append(list(Measured(*tables).scales(told[0]["dimension"], spread2)))
+    return Products(summary={"scales": out})
 
 
 def _nothing(d: int) -> Products:

@@ -16,8 +16,9 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..paths.chains import Chains
 from ..paths.hashing import Hash, sample_hash, share
-from ..paths.kinematics import FIT, LAG, measures
-from ..paths.successors import meeting, strongest_claims
+from ..paths.kinematics import measures
+from ..paths.meeting import meeting, strongest_claims
+from ..paths.settings import DEFAULT
 from .moments import Moments
 from .splitting import ASKS, AT_HOME, MEETING_REACH, NOWHERE_ELSE, read_cell
 from .store import Products
@@ -154,7 +155,7 @@ def pieces(ids: IntArray, x: FloatArray, v: FloatArray, chains: Chains) -> dict[
         source = np.minimum.reduceat(candidate, chains.offsets[:-1])
     table = np.column_stack([ids[chains.heads], ids[chains.tails], chains.lengths, longest, source]).astype(np.float64)
     position = np.arange(len(order)) - chains.offsets[at]
-    shown = np.flatnonzero((position < FIT) | (position >= chains.lengths[at] - FIT))
+    shown = np.flatnonzero((position < DEFAULT.fit) | (position >= chains.lengths[at] - DEFAULT.fit))
     samples = order[shown]
     strips = np.column_stack([at[shown], position[shown], ids[samples], x[samples], v[samples]])
     return {"pieces": table, "strips": strips}
@@ -165,7 +166,7 @@ def measured_links(
 ) -> dict[str, FloatArray]:
     """What `paths.kinematics.steady` measures, for a share of the samples of this cell, each with its hash."""
     chosen = share(hashes, measured)
-    (a, b), (far_a, far_b) = ((a[chosen[a]], b[chosen[a]]) for a, b in (chains.lagged(1), chains.lagged(LAG)))
+    (a, b), (far_a, far_b) = ((a[chosen[a]], b[chosen[a]]) for a, b in (chains.lagged(1), chains.lagged(DEFAULT.lag)))
     return {
         "links": np.column_stack([*halves(hashes[a]), *measures(x[b] - x[a], dt * v[a], dt * v[b])]),
         "far": np.column_stack([*halves(hashes[far_a]), ((dt * v[far_b] - dt * v[far_a]) ** 2).sum(1)]),

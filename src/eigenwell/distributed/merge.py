@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
-from ..paths.fragments import AROUND, crumbs, hosts, tolerance, within_reach
+from ..paths.absorbing import crumbs, hosts, within_reach
 from ..paths.kinematics import Kinematics
+from ..paths.settings import DEFAULT
+from ..paths.zipping import tolerance
 from .scan import load_cells
 from .store import Products, fetch
 
@@ -40,14 +43,14 @@ def look_around(
     crumb = np.concatenate([fetch(folder, "sweep", one, "rows") for one in names])
     d = crumb.shape[1] // 2 - 1
     x, u = np.ascontiguousarray(crumb[:, 2 : 2 + d]), dt * crumb[:, 2 + d :]
-    reach = tolerance(Kinematics(np.full(len(x), dt), u, *scales))
+    reach = tolerance(Kinematics(np.full(len(x), dt), u, *scales), np.arange(len(x)))
     # A sample is at home at x - dt v/2: half of the longest step beside where it is.
     row, near = load_cells(folder).reached(x, reach + dt * fastest / 2)
     mine = row[near == cell]
     chain, rows = rows_of_cell(folder, name, cell)
     if len(mine) == 0 or len(rows) == 0:
         return Products(arrays={"near": np.empty((0, 3))})
-    place, sample, distance = within_reach(np.array(rows[:, 1 : 1 + d]), x[mine], reach[mine])
+    place, sample, distance = within_reach(cKDTree(np.array(rows[:, 1 : 1 + d])), x[mine], reach[mine])
     return Products(arrays={"near": np.column_stack([mine[place], chain[sample], distance])})
 
 
@@ -58,7 +61,7 @@ def merge(folder: Path, *, names: Sequence[str]) -> Products:
     near = near[np.lexsort((near[:, 2], near[:, 0]))]
     fresh = np.concatenate([[True], np.diff(near[:, 0]) != 0]) if len(near) else np.empty(0, bool)
     rank = np.arange(len(near)) - np.flatnonzero(fresh)[np.cumsum(fresh) - 1] if len(near) else np.empty(0)
-    near = near[rank < AROUND]
+    near = near[rank < DEFAULT.around]
     row, other = near[:, 0].astype(np.intp), near[:, 1].astype(np.intp)
     lengths = np.array(fetch(folder, "stitch", "stitch", "lengths"))
     host = hosts(lengths, crumb[row, 0].astype(np.intp), crumb[row, 1].astype(np.intp), other)

@@ -12,7 +12,7 @@ from .._types import FloatArray
 from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
 from ..paths.builders import resolution
-from ..paths.kinematics import MEASURED
+from ..paths.settings import DEFAULT
 from . import assemble, finalize, likelihood, matching, merge, one_cell, scan, splitting, stitching, trajectories
 from .inputs import Part, arrow
 from .moments import Moments
@@ -92,7 +92,7 @@ class Run:
             assembled = self._in_one()
         else:
             scan.check_spread(seen, self.total, len(self.columns.position))
-            assembled = self._in_cells(cells)
+            assembled = self._in_cells(cells, float(moments.variance.mean()))
         return self._answer(replace(assembled, warnings=warnings + assembled.warnings), moments, low, high)
 
     def _known(self) -> AssembledPaths:
@@ -115,7 +115,7 @@ class Run:
         repeats = _repeated(told["repeats"], self.total)
         return AssembledPaths([name], told["resolution"], False, repeats, {"cells": 1, "way": "one cell"})
 
-    def _in_cells(self, cells: int) -> AssembledPaths:
+    def _in_cells(self, cells: int, spread2: float) -> AssembledPaths:
         names = self.part_names
         in_doubt = Task("doubt", "doubt", scan.nothing_more)
         if not self.cluster.has(in_doubt):  # a run that goes on need not try again
@@ -126,7 +126,7 @@ class Run:
             if assembled is not None:
                 return assembled
             self.cluster.one(in_doubt)
-        return self._by_likelihood(max(cells, -(-self.total // likelihood.LARGEST_CELL)))
+        return self._by_likelihood(cells, spread2)
 
     def _plan(self, cells: int) -> Task:
         return Task("plan", "plan", scan.plan, {"names": self.part_names, "count": cells})
@@ -136,7 +136,7 @@ class Run:
         copies = sum(s["copies"] for s in self.per_part("split", splitting.split, dt=dt))
         names = [f"cell-{c:05d}" for c in range(cells)]
         # Repeated samples count in the total but are measured once: up to four copies of everything leave enough.
-        shared = {"names": self.part_names, "dt": dt, "measured": 4 * MEASURED / self.total}
+        shared = {"names": self.part_names, "dt": dt, "measured": 4 * DEFAULT.measured / self.total}
         cuts: dict[int, list[int]] = {}
         while True:
             matched = self.cluster.stage(
@@ -156,7 +156,7 @@ class Run:
         facts = {"cells": cells, "way": "beyond doubt", "dt": dt, "halo_copies": copies}
         return self._assemble(names, matched, told, dt, facts)
 
-    def _by_likelihood(self, cells: int) -> AssembledPaths:
+    def _by_likelihood(self, cells: int, spread2: float) -> AssembledPaths:
         """Cells with a wide halo that are matched as a single machine would; at their borders in doubt."""
         self.cluster.one(self._plan(cells))
         self.per_part("neighbours", scan.neighbours)
@@ -164,7 +164,16 @@ class Run:
         halo = likelihood.HALO * step
         copies = sum(s["copies"] for s in self.per_part("wide", likelihood.split_wide, halo=halo))
         names = [f"cell-{c:05d}" for c in range(cells)]
-        shared = {"names": self.part_names}
+        shared: dict[str, Any] = {"names": self.part_names}
+        pilots = likelihood.pilots(cells, self.total)
+        told_by = self.cluster.stage(
+            [
+                Task("pilot", names[c], likelihood.pilot, {"cell": c, "spread2": spread2} | shared, f"cell {c}")
+                for c in pilots
+            ]
+        )
+        arguments = {"names": [names[c] for c in pilots], "told": told_by, "spread2": spread2}
+        shared["scales"] = self.cluster.one(Task("agree", "agree", likelihood.agree_on, arguments))["scales"]
         matched = self.cluster.stage(
             [Task("match", n, likelihood.match_likely, {"cell": c} | shared, f"cell {c}") for c, n in enumerate(names)]
         )

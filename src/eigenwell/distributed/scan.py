@@ -19,7 +19,8 @@ from ..demonstrations import Caution
 from ..files.columns import Columns
 from ..paths.builders import check_places
 from ..paths.hashing import sample_hash, share, smallest
-from ..paths.successors import ASKED, NEIGHBOURS, common_time_step
+from ..paths.meeting import common_time_step
+from ..paths.settings import DEFAULT
 from .cells import Cells
 from .inputs import Part, read_part
 from .moments import Moments
@@ -37,9 +38,9 @@ def scan(folder: Path, *, part: Part, columns: Columns, drawn: float) -> Product
     rows = read_part(part, columns)
     x, v = rows.x, rows.v if rows.v is not None else np.ones_like(rows.x)
     hashes = sample_hash(x, v)
-    few = _distinct(hashes, smallest(hashes, 2 * ASKED))[:ASKED]
-    if len(few) < min(ASKED, len(x)):  # many repeats: take all in order
-        few = _distinct(hashes, np.argsort(hashes, kind="stable"))[:ASKED]
+    few = _distinct(hashes, smallest(hashes, 2 * DEFAULT.asked))[: DEFAULT.asked]
+    if len(few) < min(DEFAULT.asked, len(x)):  # many repeats: take all in order
+        few = _distinct(hashes, np.argsort(hashes, kind="stable"))[: DEFAULT.asked]
     chosen = share(hashes, drawn)
     return Products(
         arrays={"asked": np.hstack([x[few], v[few]]), "drawn": x[chosen]},
@@ -72,7 +73,7 @@ def plan(folder: Path, *, names: Sequence[str], count: int) -> Products:
     asked = np.concatenate([fetch(folder, "scan", name, "asked") for name in names])
     d = asked.shape[1] // 2
     hashes = sample_hash(asked[:, :d], asked[:, d:])
-    asked = asked[_distinct(hashes, np.argsort(hashes, kind="stable"))[:ASKED]]
+    asked = asked[_distinct(hashes, np.argsort(hashes, kind="stable"))[: DEFAULT.asked]]
     drawn = np.concatenate([fetch(folder, "scan", name, "drawn") for name in names])
     cells = Cells.of(drawn[np.lexsort(drawn.T)], count)
     return Products(arrays={"asked": asked} | cells_as_arrays(cells))
@@ -97,11 +98,11 @@ def neighbours(folder: Path, *, part: Part, columns: Columns) -> Products:
         return Products(arrays={"near": np.full((len(asked), 1, 2 * d), np.nan)})
     # A tree for a few queries need not be balanced.
     tree = cKDTree(rows.x, balanced_tree=False, compact_nodes=False)
-    k = min(NEIGHBOURS + 1, len(state))
+    k = min(DEFAULT.neighbours + 1, len(state))
     while True:
         near = state[tree.query(asked[:, :d], k=k)[1].reshape(len(asked), k)]
         repeated = _repeated(asked, near)
-        if k == len(state) or ((~repeated).sum(axis=1) > NEIGHBOURS).all():
+        if k == len(state) or ((~repeated).sum(axis=1) > DEFAULT.neighbours).all():
             break
         k = min(2 * k, len(state))
     near[repeated] = np.nan
@@ -135,7 +136,7 @@ def nearest_of_all(folder: Path, names: Sequence[str]) -> tuple[FloatArray, Floa
     for name in names:
         both = np.concatenate([best, fetch(folder, "neighbours", name, "near")], axis=1)
         distance = np.where(_repeated(asked, both), np.inf, _distance(asked, both))
-        nearest = np.argsort(distance, axis=1, kind="stable")[:, : NEIGHBOURS + 1]
+        nearest = np.argsort(distance, axis=1, kind="stable")[:, : DEFAULT.neighbours + 1]
         best = np.take_along_axis(both, nearest[:, :, None], axis=1)
         best[~np.isfinite(np.take_along_axis(distance, nearest, axis=1))] = np.nan
     best = best[:, np.isfinite(best).all(axis=(0, 2))]  # columns that every sample asked has filled

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..files.columns import Columns
-from ..paths.successors import MEETING
+from ..paths.settings import DEFAULT
 from .cells import by_cell
 from .inputs import Part, read_part
 from .scan import load_cells
@@ -22,7 +22,7 @@ from .store import Products, fetch
 
 # What a row of a split file is to its cell.
 AT_HOME, ASKS, NOWHERE_ELSE = 1, 2, 4
-MEETING_REACH = 2 * MEETING
+MEETING_REACH = 2 * DEFAULT.meeting
 """In steps: beyond this from its forward point, nothing matters to a sample."""
 
 

@@ -12,11 +12,13 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._types import FloatArray, IntArray
+from ..paths.absorbing import crumbs
 from ..paths.chains import Chains
-from ..paths.fragments import crumbs, link_fragments
+from ..paths.fragments import link_fragments
 from ..paths.hashing import Hash, sample_hash, share
-from ..paths.kinematics import FIT, LAG, MEASURED, Kinematics, measures, scales
-from ..paths.successors import is_common, meeting, strongest_claims
+from ..paths.kinematics import Kinematics, measures, scales
+from ..paths.meeting import is_common, meeting, strongest_claims
+from ..paths.settings import DEFAULT
 from .likelihood import pooled
 from .moments import Moments
 from .store import Products, fetch
@@ -193,7 +195,7 @@ def _measured(
     folder: Path, names: Sequence[str], pieces: Pieces, strung: Strung, dt: float, n: int, moments: Moments
 ) -> list[float]:
     """`paths.kinematics.steady` from what the cells measured, and the links between pieces, which no cell saw."""
-    part = MEASURED / n
+    part = DEFAULT.measured / n
 
     def gathered(name: str) -> FloatArray:
         rows = np.concatenate([fetch(folder, "match", cell, name) for cell in names])
@@ -204,11 +206,11 @@ def _measured(
     place = strung.start[piece] + position
     chain = strung.chain[piece]
     order = np.lexsort((place, chain))
-    key = chain[order] * (strung.length.max() + LAG + 1) + place[order]
+    key = chain[order] * (strung.length.max() + DEFAULT.lag + 1) + place[order]
     chosen = share(sample_hash(x, v), part)
     across = []
-    for lag in (1, LAG):
-        wanted = chain * (strung.length.max() + LAG + 1) + place + lag
+    for lag in (1, DEFAULT.lag):
+        wanted = chain * (strung.length.max() + DEFAULT.lag + 1) + place + lag
         at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         a = np.flatnonzero((key[at] == wanted) & chosen)
         b = order[at[a]]
@@ -233,14 +235,14 @@ def link(
     """
     piece, position, x, v = _unpacked(pieces.strips)
     chain, place = strung.chain[piece], strung.start[piece] + position
-    at_end = np.flatnonzero((place < FIT) | (place >= strung.length[chain] - FIT))
+    at_end = np.flatnonzero((place < DEFAULT.fit) | (place >= strung.length[chain] - DEFAULT.fit))
     # In order of ids, so that chains are numbered as on a single machine.
     rows = at_end[np.argsort(pieces.strips[at_end, 2])]
     order = np.lexsort((place[rows], chain[rows]))
     skeleton = Chains(order, np.concatenate([[0], np.cumsum(np.bincount(chain[rows]))]).astype(np.intp))
     steps = np.full(len(rows), dt) if dt is not None else pieces.strips[rows, -1]
     kin = Kinematics(steps, steps[:, None] * v[rows], *measured)
-    joined, _ = link_fragments(x[rows], v[rows], skeleton, kin, beyond_doubt=True)
+    joined, _ = link_fragments(x[rows], v[rows], skeleton, kin)
     new = joined.chain_of[skeleton.heads]
     laid = np.argsort(joined.position_of[skeleton.heads])
     before = np.cumsum(strung.length[laid]) - strung.length[laid]

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..checks import check_jumps, check_velocity, time_stamps
+from ..checks import check_jumps, check_velocity, spread_stamps, time_stamps
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
 from ..files.columns import Columns
 from ..files.time_units import seconds
 from ..paths.builders import moving_steps
 from ..paths.hashing import sample_hash
-from ..velocities import estimate_velocities
+from ..velocities import smoothed
 from .assemble import PathRows, finish
 from .cells import by_cell
 from .inputs import Part, read_part
@@ -73,7 +73,8 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], offsets: Sequen
     given = np.ascontiguousarray(rows[order, 1 + d :]) if columns.velocity else None
     stamps = None if time is None else time[order]
     fresh = _fresh(called, stamps, x, given)
-    v, told = _velocities(columns, called[fresh], x[fresh], given if given is None else given[fresh], stamps, fresh)
+    clean, v, told = _states(columns, called[fresh], x[fresh], given if given is None else given[fresh], stamps, fresh)
+    x = clean[np.cumsum(fresh) - 1]
     lengths = np.diff(np.append(np.flatnonzero(np.diff(called[fresh], prepend=-1)), fresh.sum()))
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     # A repeat stands right behind the row it repeats.
@@ -98,10 +99,10 @@ def _fresh(called: IntArray, time: NDArray[Any] | None, x: FloatArray, v: FloatA
     return out
 
 
-def _velocities(
+def _states(
     columns: Columns, called: IntArray, x: FloatArray, v: FloatArray | None, time: NDArray[Any] | None, fresh: BoolArray
-) -> tuple[FloatArray, list[Caution]]:
-    """Velocities, given or estimated, and what is doubtful about the trajectories."""
+) -> tuple[FloatArray, FloatArray, list[Caution]]:
+    """Positions, freed of noise where velocities are estimated; velocities; what is doubtful about the trajectories."""
     cuts = np.flatnonzero(np.diff(called)) + 1
     xs = np.split(x, cuts)
     told = list(check_jumps(xs))
@@ -109,16 +110,18 @@ def _velocities(
     if time is not None:
         clock, converted = seconds(time[fresh], columns.time or "", x, v, called)
         told += converted
-        stamps = time_stamps(xs, np.split(clock, cuts), None)
+        stamps, repeated = spread_stamps(time_stamps(xs, np.split(clock, cuts), None) or [])
+        told += repeated
     if v is not None:
-        return v, told + list(check_velocity(xs, np.split(v, cuts), stamps))
+        return x, v, told + list(check_velocity(xs, np.split(v, cuts), stamps))
     if stamps is None:
         raise DataError(
             "Expected velocities or time beside the trajectories, got positions alone. Say velocity=... or time=..."
         )
-    estimated = [estimate_velocities(a, t) for a, t in zip(xs, stamps, strict=True)]
-    said = "Velocities were estimated from positions and time; pass v if you have them."
-    return np.concatenate(estimated), [*told, Caution("velocities-estimated", said)]
+    estimated = [smoothed(a, t) for a, t in zip(xs, stamps, strict=True)]
+    said = "Velocities were estimated from positions and time, and noise was smoothed away; pass v if you have them."
+    clean, v = (np.concatenate(parts) for parts in ([e.x for e in estimated], [e.v for e in estimated]))
+    return clean, v, [*told, Caution("velocities-estimated", said)]
 
 
 def typical_step(folder: Path, *, names: Sequence[str]) -> Products:

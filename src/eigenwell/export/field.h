@@ -2,16 +2,17 @@
  *
  * Made by eigenwell @VERSION@; @PROOF@. C99, no allocation, math.h only.
  *
- *   int  @P@_basin(const @REAL@ x[@D@])                   which attractor x belongs to, 0 to @LAST@
+ * The map, one continuous field of all attractors; safe in a loop, from anywhere:
+ *   void @P@_velocity(const @REAL@ x[@D@], @REAL@ v[@D@])       v = f(x)
+ *   int  @P@_basin(const @REAL@ x[@D@])                   the attractor in which x ends, 0 to @LAST@; -1 on a border
  *   int  @P@_far(const @REAL@ x[@D@])                     1 where no data were near: stable, but nothing was learned
- *   void @P@_velocity(const @REAL@ x[@D@], @REAL@ v[@D@])       v = f(x), by the field of x's own basin
- *   void @P@_velocity_in(int basin, const @REAL@ x[@D@], @REAL@ v[@D@])
- *   @REAL@ @P@_potential(const @REAL@ x[@D@])               V, falls along every motion, zero at the attractor
- *   @REAL@ @P@_potential_in(int basin, const @REAL@ x[@D@])
- *   @P@_attractors[basin][@D@]                             where motions end
- *
- * A controller asks for the basin once, where it starts, and keeps it with velocity_in: stability is a promise of
- * each field, and a border crossed half-way would change the promise. NaN in gives NaN out, and far = 1.
+ *   @REAL@ @P@_potential(const @REAL@ x[@D@])               V, falls along every solution, zero at the attractors
+ *   @P@_attractors[goal][@D@]                              where solutions end
+ * One attractor alone; the caller keeps the goal. NaN for a goal that does not exist:
+ *   void @P@_toward(int goal, const @REAL@ x[@D@], @REAL@ v[@D@])
+ *   @REAL@ @P@_potential_toward(int goal, const @REAL@ x[@D@])
+@MOTION_HELP@ *
+ * NaN in gives NaN out, far = 1 and basin = -1.
  */
 #ifndef @GUARD@
 #define @GUARD@
@@ -29,27 +30,22 @@ typedef @WORK@ @P@_work;
 enum {
     @P@_dimension = @D@,
     @P@_attractor_count = @Q@,
-    @P@_layers = @L@,
-    @P@_features = @F@,
-    @P@_speed_features = @G@,
-    @P@_passes = @PASSES@, /* coordinates a layer passes, and moves */
-    @P@_moves = @MOVES@,
+    @P@_memory = @MEMORY@, /* 1 where there are motions */
     @P@_samples = @N@,
     @P@_depth = @DEPTH@ /* of the tree of samples */
 };
 
 @TABLES@
 
-/* cos(2 h) - 1 and sin(2 h), of half-angles h. Both have period pi, so h is brought into [-pi/2, pi/2]. */
-static inline void @P@_turn(const @WORK@ *half, @WORK@ *fall, @WORK@ *rise, int count)
+/* cos(2 h) and sin(2 h), of half-angles h. Both have period pi, so h is brought into [-pi/2, pi/2]. */
+static inline void @P@_turn(const @WORK@ *half, @WORK@ *cosine, @WORK@ *sine, int count)
 {
     int small = 1;
     for (int i = 0; i < count; ++i) small &= fabs@f@(half[i]) < @LIMIT@;
     if (!small) { /* too far out for the reduction below (or NaN): the library is slower and always right */
         for (int i = 0; i < count; ++i) {
-            const @WORK@ s = sin@f@(half[i]);
-            fall[i] = -2 * s * s;
-            rise[i] = 2 * s * cos@f@(half[i]);
+            cosine[i] = cos@f@(2 * half[i]);
+            sine[i] = sin@f@(2 * half[i]);
         }
         return;
     }
@@ -60,127 +56,134 @@ static inline void @P@_turn(const @WORK@ *half, @WORK@ *fall, @WORK@ *rise, int 
         const @WORK@ z = r * r;
         const @WORK@ s = r * (@SINE@);
         const @WORK@ c = @COSINE@;
-        fall[i] = -2 * s * s;
-        rise[i] = 2 * s * c;
+        cosine[i] = 1 - 2 * s * s;
+        sine[i] = 2 * s * c;
     }
 }
+@MODELS@
+/* --- the map --- */
 
-/* The Jacobian of one layer at one state: q' = scale q + ..., dq'/dp = shear. */
-typedef struct {
-    @WORK@ scale[@P@_moves];
-    @WORK@ shear[@P@_moves][@P@_passes];
-} @P@_step;
-
-/* dx, from the attractor in unit coordinates; y = psi(x) - psi(x*), by differences from the attractor's own path. */
-static inline void @P@_flow(int basin, const @REAL@ *x, @WORK@ *dx, @WORK@ *y, @P@_step *steps)
+/* 1 at an attractor as it was rounded, which rests too; `only` one of them, or -1 for any. */
+static inline int @P@_at_rest(int only, const @REAL@ *x)
 {
-    enum { D = @P@_dimension, F = @P@_features, P = @P@_passes, M = @P@_moves };
-    const @WORK@ c = @BOUND@;
-    for (int i = 0; i < D; ++i) {
-        const @WORK@ away = ((@WORK@)x[i] - (@WORK@)@P@_attractors[basin][i]) - @P@_attractor_rest[basin][i];
-        y[i] = dx[i] = away / @P@_scale[basin][i];
+    for (int q = 0; q < @P@_attractor_count; ++q) {
+        int same = only < 0 || only == q;
+        for (int i = 0; i < @P@_dimension; ++i) same &= !(x[i] < @P@_attractors[q][i]) && !(x[i] > @P@_attractors[q][i]);
+        if (same) return 1;
     }
-    for (int l = 0; l < @P@_layers; ++l) {
-        const unsigned short *order = @P@_order[l]; /* passing, then moving coordinates */
-        @WORK@ half[F], fall[F], rise[F], change[2 * M], slope[2 * M][P];
-        for (int f = 0; f < F; ++f) {
-            @WORK@ angle = 0;
-            for (int i = 0; i < P; ++i) angle += @P@_frequencies[basin][l][f][i] * y[order[i]];
-            half[f] = angle / 2;
-        }
-        @P@_turn(half, fall, rise, F);
-        for (int r = 0; r < 2 * M; ++r) {
-            change[r] = 0;
-            for (int i = 0; i < P; ++i) slope[r][i] = 0;
-        }
-        for (int f = 0; f < F; ++f) {
-            for (int r = 0; r < 2 * M; ++r) {
-                const @WORK@ rc = @P@_cosines[basin][l][f][r], rs = @P@_sines[basin][l][f][r];
-                const @WORK@ rate = rs * (1 + fall[f]) - rc * rise[f];
-                change[r] += rc * fall[f] + rs * rise[f];
-                for (int i = 0; i < P; ++i) slope[r][i] += rate * @P@_frequencies[basin][l][f][i];
-            }
-        }
-        for (int m = 0; m < M; ++m) {
-            const @WORK@ t0 = @P@_squash[basin][l][m], home = @P@_home[basin][l][m], dq = y[order[P + m]];
-            const @WORK@ d = tanh@f@(change[m] / c);
-            const @WORK@ dt = d * (1 - t0 * t0) / (1 + d * t0);
-            const @WORK@ t = t0 + dt;
-            const @WORK@ grown = expm1@f@(c * dt);
-            const @WORK@ still = @P@_still[basin][l][m]; /* e^s at the attractor */
-            const @WORK@ scale = still * (1 + grown);
-            for (int i = 0; i < P; ++i) {
-                steps[l].shear[m][i] = (home + dq) * scale * (1 - t * t) * slope[m][i] + slope[M + m][i];
-            }
-            steps[l].scale[m] = scale;
-            y[order[P + m]] = dq * scale + home * still * grown + change[M + m];
-        }
-    }
+    return 0;
 }
 
-static inline int @P@_at_rest(int basin, const @REAL@ *x)
+static inline int @P@_known(const @REAL@ *x)
 {
-    int same = 1;
-    for (int i = 0; i < @P@_dimension; ++i) same &= !(x[i] < @P@_attractors[basin][i]) && !(x[i] > @P@_attractors[basin][i]);
-    return same;
+    for (int i = 0; i < @P@_dimension; ++i) {
+        if (isnan(x[i])) return 0;
+    }
+    return 1;
 }
 
-/* xdot = m s(x) J^-1 u,  u = -(I + Omega) y / (|y| + epsilon),  m = (1 + r^8)^(-1/8) the brake, r = |brake * s J^-1 u|. */
-static inline void @P@_velocity_in(int basin, const @REAL@ *x, @REAL@ *v)
+static inline void @P@_velocity(const @REAL@ *x, @REAL@ *v)
 {
-    enum { D = @P@_dimension, G = @P@_speed_features, P = @P@_passes, M = @P@_moves };
-    @WORK@ dx[D], y[D], w[D], half[G], fall[G], rise[G];
-    @P@_step steps[@P@_layers];
-    @WORK@ square = 0, log_speed = @P@_speed_at_rest[basin];
-    @P@_flow(basin, x, dx, y, steps);
-    for (int i = 0; i < D; ++i) square += y[i] * y[i];
-    for (int i = 0; i < D; ++i) {
-        w[i] = y[i];
-        for (int j = 0; j < D; ++j) w[i] += @P@_swirl[basin][i][j] * y[j];
-        w[i] /= -(sqrt@f@(square) + @P@_softening[basin]);
+    if (@P@_known(x) && @P@_at_rest(-1, x)) {
+        for (int i = 0; i < @P@_dimension; ++i) v[i] = 0;
+        return;
     }
-    for (int l = @P@_layers - 1; l >= 0; --l) {
-        const unsigned short *order = @P@_order[l];
-        for (int m = 0; m < M; ++m) {
-            @WORK@ q = w[order[P + m]];
-            for (int i = 0; i < P; ++i) q -= steps[l].shear[m][i] * w[order[i]];
-            w[order[P + m]] = q / steps[l].scale[m];
+    @P@_map_velocity(0, -1, x, v);
+}
+
+/* y = psi(x) of the map. */
+static inline void @P@_latent(const @REAL@ *x, @WORK@ *y)
+{
+    @WORK@ z[@P@_dimension];
+    @P@_map_step steps[@P@_map_layers];
+    @P@_map_unit(0, x, @P@_dimension, z);
+    @P@_map_flow(0, z, y, steps);
+}
+
+/* V = M^2 / 2, M the power mean, of order 2 - p, of the distances r_q. */
+static inline @REAL@ @P@_potential(const @REAL@ *x)
+{
+    enum { D = @P@_dimension, Q = @P@_attractor_count, POWER = @POWER@ };
+    @WORK@ y[D], a[Q], square[Q], e[D], u[D], sum = 0, weights = 0, top = -(@WORK@)HUGE_VAL;
+    if (@P@_known(x) && @P@_at_rest(-1, x)) return 0;
+    @P@_latent(x, y);
+    (void)@P@_map_mean(0, -1, y, a, square, e, u);
+    if (Q == 1) return (@REAL@)(square[0] / 2);
+    for (int q = 0; q < Q; ++q) {
+        weights += @P@_map_weight[0][q];
+        a[q] = log@f@(square[q]);
+        const @WORK@ logit = log@f@(@P@_map_weight[0][q]) + (2 - POWER) * a[q] / 2;
+        if (POWER == 2) sum += @P@_map_weight[0][q] * a[q];
+        else if (!(logit <= top)) top = logit;
+    }
+    if (POWER == 2) return (@REAL@)(exp@f@(sum / weights) / 2);
+    for (int q = 0; q < Q; ++q) sum += @P@_map_weight[0][q] * exp@f@((2 - POWER) * a[q] / 2 - top);
+    return (@REAL@)(exp@f@(2 * (top + log@f@(sum / weights)) / (2 - POWER + (POWER == 2))) / 2);
+}
+
+/* Where x ends: psi(x) followed by Runge-Kutta 4 in the latent space, dy/dsigma = -(I + Omega) e, until one attractor
+ * outweighs the others for good. */
+static inline int @P@_basin(const @REAL@ *x)
+{
+    enum { D = @P@_dimension, Q = @P@_attractor_count };
+    static const @WORK@ part[4] = {0, 0.5@f@, 0.5@f@, 1}, share[4] = {1, 2, 2, 1};
+    const @WORK@ step = @P@_map_longest[0], turn = @P@_map_turn[0];
+    @WORK@ y[D], at[D], a[Q], square[Q], e[D], u[4][D];
+    if (!@P@_known(x)) return -1;
+    if (Q == 1) return 0;
+    @P@_latent(x, y);
+    for (long count = 0; count < @MOST_STEPS@; ++count) {
+        @WORK@ others = 0, norm = 0;
+        int nearest = 0;
+        (void)@P@_map_mean(0, -1, y, a, square, e, u[0]);
+        for (int q = 1; q < Q; ++q) nearest = square[q] < square[nearest] ? q : nearest;
+        for (int q = 0; q < Q; ++q) others += q == nearest ? 0 : a[q] * sqrt@f@(square[q]);
+        if (turn * others < sqrt@f@(square[nearest]) / 2 + @AT_REST@) return nearest;
+        for (int i = 0; i < D; ++i) norm += e[i] * e[i];
+        if (!(sqrt@f@(norm) >= @AT_REST@)) return -1;
+        for (int k = 1; k < 4; ++k) {
+            for (int i = 0; i < D; ++i) at[i] = y[i] - step * part[k] * u[k - 1][i];
+            (void)@P@_map_mean(0, -1, at, a, square, e, u[k]);
+        }
+        for (int k = 0; k < 4; ++k) {
+            for (int i = 0; i < D; ++i) y[i] -= step / 6 * share[k] * u[k][i];
         }
     }
-    for (int g = 0; g < G; ++g) {
-        half[g] = 0;
-        for (int i = 0; i < D; ++i) half[g] += @P@_speed_frequencies[basin][g][i] * dx[i] / 2;
-    }
-    @P@_turn(half, fall, rise, G);
-    for (int g = 0; g < G; ++g) {
-        log_speed += @P@_speed_cosines[basin][g] * fall[g] + @P@_speed_sines[basin][g] * rise[g];
-    }
-    const @WORK@ moving = @P@_at_rest(basin, x) ? 0 : exp@f@(log_speed); /* the attractor, as it was rounded, rests too */
-    square = 0;
-    for (int i = 0; i < D; ++i) {
-        w[i] *= moving;
-        square += @P@_brake[basin][i] * w[i] * @P@_brake[basin][i] * w[i];
-    }
-    const @WORK@ r = sqrt@f@(square), top = r > 1 ? r : 1, low = r / top / top; /* the smaller of r and 1/r */
-    const @WORK@ low2 = low * low, low4 = low2 * low2;
-    const @WORK@ braked = 1 / (top * sqrt@f@(sqrt@f@(sqrt@f@(1 + low4 * low4))));
-    for (int i = 0; i < D; ++i) v[i] = (@REAL@)(braked * @P@_gain[basin][i] * w[i]);
+    return -1;
 }
 
-/* V = |y|^2 / 2. */
-static inline @REAL@ @P@_potential_in(int basin, const @REAL@ *x)
+/* --- one attractor alone --- */
+
+static inline void @P@_toward(int goal, const @REAL@ *x, @REAL@ *v)
 {
-    @WORK@ dx[@P@_dimension], y[@P@_dimension], square = 0;
-    @P@_step steps[@P@_layers];
-    if (@P@_at_rest(basin, x)) return 0;
-    @P@_flow(basin, x, dx, y, steps);
-    for (int i = 0; i < @P@_dimension; ++i) square += y[i] * y[i];
-    return (@REAL@)(square / 2);
+    const int known = goal >= 0 && goal < @P@_attractor_count;
+    if (!known || (@P@_known(x) && @P@_at_rest(goal, x))) {
+        for (int i = 0; i < @P@_dimension; ++i) v[i] = known ? 0 : (@REAL@)NAN;
+        return;
+    }
+    @TOWARD@_velocity(@TOWARD_N@, @TOWARD_ONLY@, x, v);
 }
 
-/* The nearest sample, axes scaled to the data's box, and the square of its distance.
- * A balanced k-d tree: the middle of a range of samples divides the rest along its own axis. */
-static inline int @P@_nearest(const @REAL@ *x, @WORK@ *distance)
+/* V = |y - y_goal|^2 / 2. */
+static inline @REAL@ @P@_potential_toward(int goal, const @REAL@ *x)
+{
+    enum { D = @P@_dimension, K = @TOWARD@_wells };
+    @WORK@ z[D], y[D], a[K], square[K], e[D], u[D];
+    @TOWARD@_step steps[@TOWARD@_layers];
+    if (goal < 0 || goal >= @P@_attractor_count) return (@REAL@)NAN;
+    if (@P@_known(x) && @P@_at_rest(goal, x)) return 0;
+    @TOWARD@_unit(@TOWARD_N@, x, D, z);
+    @TOWARD@_flow(@TOWARD_N@, z, y, steps);
+    (void)@TOWARD@_mean(@TOWARD_N@, @TOWARD_ONLY@, y, a, square, e, u);
+    return (@REAL@)(square[@TOWARD_ONLY@] / 2);
+}
+
+/* --- the samples --- */
+
+/* The nearest sample, axes scaled to the data's box, and the square of its distance; of one goal, or -1 for all. With
+ * `phase` the beginnings of paths are preferred. A balanced k-d tree: the middle of a range of samples divides the rest
+ * along its own axis. */
+static inline int @P@_nearest(const @REAL@ *x, int goal, const @REAL@ *phase, @WORK@ *distance)
 {
     enum { D = @P@_dimension };
     struct { int low, high; @WORK@ gap; } later[@P@_depth];
@@ -194,9 +197,10 @@ static inline int @P@_nearest(const @REAL@ *x, @WORK@ *distance)
             const int at = low + (high - low) / 2;
             const @REAL@ *sample = @P@_sample[at];
             const @WORK@ gap = z[@P@_axis[at]] - (@WORK@)sample[@P@_axis[at]];
-            @WORK@ square = 0;
+            const @WORK@ late = phase ? @LATE@ * (1 - (@WORK@)phase[at]) : 0;
+            @WORK@ square = late * late;
             for (int i = 0; i < D; ++i) square += (z[i] - (@WORK@)sample[i]) * (z[i] - (@WORK@)sample[i]);
-            if (square < least) {
+            if (square < least && (goal < 0 || goal == (int)@P@_label[at])) {
                 least = square;
                 best = at;
             }
@@ -219,21 +223,11 @@ static inline int @P@_nearest(const @REAL@ *x, @WORK@ *distance)
     }
 }
 
-static inline int @P@_basin(const @REAL@ *x)
-{
-    @WORK@ distance;
-    return @P@_attractor_count == 1 ? 0 : (int)@P@_label[@P@_nearest(x, &distance)];
-}
-
 static inline int @P@_far(const @REAL@ *x)
 {
     @WORK@ distance;
-    (void)@P@_nearest(x, &distance);
+    (void)@P@_nearest(x, -1, 0, &distance);
     return distance > @REACH@;
 }
-
-static inline void @P@_velocity(const @REAL@ *x, @REAL@ *v) { @P@_velocity_in(@P@_basin(x), x, v); }
-
-static inline @REAL@ @P@_potential(const @REAL@ *x) { return @P@_potential_in(@P@_basin(x), x); }
-
+@MOTION@
 #endif

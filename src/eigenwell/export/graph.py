@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,14 @@ class Graph:
         self.real = real
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
-        self._seen: dict[tuple[bytes, str, tuple[int, ...]], Value] = {}
+        self._seen: dict[tuple[bytes, str, tuple[int, ...]], str] = {}
+        self._numbers = count()
+
+    def inner(self) -> Graph:
+        """The body of a loop: nodes of its own, constants and names of this graph."""
+        body = Graph(self.real)
+        body.constants, body._seen, body._numbers = self.constants, self._seen, self._numbers
+        return body
 
     def constant(self, value: ArrayLike) -> Value:
         """An array as a value; floats become `real`, the same array is stored once."""
@@ -27,11 +35,36 @@ class Graph:
         if key not in self._seen:
             name = f"c{len(self.constants)}"
             self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
-            self._seen[key] = Value(self, name)
-        return self._seen[key]
+            self._seen[key] = name
+        return Value(self, self._seen[key])
 
     def number(self, value: float) -> Value:
         return self.constant(np.float64(value))
+
+    def pick(self, stacked: ArrayLike, index: Value | None) -> Value:
+        """The entry `index` of the first axis; where there is only one, it."""
+        values = np.asarray(stacked)
+        if index is None or len(values) == 1:
+            return self.constant(values[0])
+        return self.constant(values).call("Gather", index, axis=0)
+
+    def loop(
+        self, most: int, carried: list[Value], body: Graph, out: list[Value], again: Value, types: list[int]
+    ) -> list[Value]:
+        """Repeat `body`, whose inputs are named in0, in1, ..., while `again` and at most so often; the values that it carries."""
+        from onnx import TensorProto, helper
+
+        info = helper.make_tensor_value_info
+        inputs = [info("trip", TensorProto.INT64, []), info("going", TensorProto.BOOL, [])]
+        inputs += [info(f"in{i}", kind, None) for i, kind in enumerate(types)]
+        outputs = [info(again.name, TensorProto.BOOL, [])]
+        outputs += [info(value.name, kind, None) for value, kind in zip(out, types, strict=True)]
+        inside = helper.make_graph(body.nodes, "body", inputs, outputs)
+        names = [f"v{next(self._numbers)}" for _ in carried]
+        begin = self.number(1.0).call("Greater", self.number(0.0))
+        given = [self.constant(most).name, begin.name, *(value.name for value in carried)]
+        self.nodes.append(helper.make_node("Loop", given, names, body=inside))
+        return [Value(self, name) for name in names]
 
 
 class Value:
@@ -47,7 +80,7 @@ class Value:
         """operator(self, *others)."""
         from onnx import helper
 
-        out = f"v{len(self.graph.nodes)}"
+        out = f"v{next(self.graph._numbers)}"
         names = [self.name, *(other.name for other in others)]
         self.graph.nodes.append(helper.make_node(operator, names, [out], **attributes))
         return Value(self.graph, out)
@@ -78,6 +111,9 @@ class Value:
 
     def __truediv__(self, other: Value | ArrayLike) -> Value:
         return self._with("Div", other)
+
+    def __rtruediv__(self, other: ArrayLike) -> Value:
+        return self._after("Div", other)
 
     def __matmul__(self, other: Value | ArrayLike) -> Value:
         return self._with("MatMul", other)

@@ -1,10 +1,12 @@
-"""A field as one ONNX graph: scaler, attractors, choice of basin and speed inside; proved with onnxruntime."""
+"""A field as ONNX graphs: scaler, attractors, basins and speed inside; proved with onnxruntime."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,118 +14,180 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from .._types import FloatArray
-from ..fields import REACH, MultiAttractorField, StableField
-from ..fields.flows import LOG_SCALE_BOUND
+from .._types import BoolArray, FloatArray, IntArray
+from ..errors import missing_extra
+from ..fields import REACH, Field, StableField
+from ..fields.learned import LATE
+from ..fields.motion import DONE
 from ..files import replacing
-from ..files.errors import missing_extra
-from ..models import as_multi
-from .centred import Centred, centred
+from ..models import as_field
 from .graph import Graph, Value
-from .parity import Answers, Parity, ParityError, compare, parity_states
+from .onnx_graphs import Stable, motion, nearest
+from .parity import Answers, Parity, ParityError, prove
 from .precision import FLOAT, Precision
 
 OPSET, IR_VERSION = 13, 8
 """Of 2021: old enough for the runtimes found on robots, and every operator used has its present form there."""
-BATCH = 128
-"""Rows per run when proving: distances to all samples are held at once."""
+MOST_DISTANCES = 2_000_000
+"""Held at once when proving: 16 MB."""
 
 
-def export_onnx(
-    field: MultiAttractorField | StableField, path: str | os.PathLike[str], *, precision: Precision = FLOAT
-) -> Parity:
-    """Write `field` as a graph from "x" (n, d) to "velocity" (n, d), "basin" (n,), "far" (n,) and "potential" (n,).
+def export_onnx(field: Field | StableField, path: str | os.PathLike[str], *, precision: Precision = FLOAT) -> Parity:
+    """Write `field` as a graph, with others beside it where there is more to say.
 
-    Before it is put at `path` it is run by onnxruntime and compared with NumPy on 10,000 states. A graph has no
-    search tree: every state is compared with every sample, n times as many numbers as there are samples at once.
+    field.onnx          "x" (n, d) -> "velocity" (n, d), "potential" (n,): the map, for the control loop
+    field.basin.onnx    "x" -> "basin" (n,), "far" (n,) of the map; with memory "start_goal" and "start_phase" (n,), with which
+                        a motion from x begins. It follows every state to its end: ask once, at the start
+    field.toward.onnx   "x", "goal" (one whole number; -1 for the map) -> "velocity", "potential"; of several attractors
+    field.motion.onnx   "x", "phase" (n,), "goal", "heading" (n, d + 1), "radius" (n,) -> "velocity", "phase_rate" (n,),
+                        "heading_out", "radius_out"; of a field with memory
+
+    A motion begins with zeros for heading and radius, and is handed back what came out. Move the phase by dt * phase_rate, or
+    by the share of the step that was seen, as `fields.motion` does, and keep it within 0 to 1.
+
+    Before they are put at `path` they are run by onnxruntime and compared with NumPy on 10,000 states, and loops on them must
+    arrive where `basin` says.
+
+    Raises
+    ------
+    ParityError
+        When the graphs do not say what NumPy says; they are not written.
+    MissingExtra
+        When onnx or onnxruntime is not installed.
     """
     try:
         import onnx
         import onnxruntime
     except ImportError as error:
         raise missing_extra("Export to ONNX", "onnx and onnxruntime", "export") from error
-    many, target = as_multi(field), Path(path)
-    model = onnx_model(many, precision)
-    onnx.checker.check_model(model, full_check=True)
-    with replacing(target) as temporary:
-        temporary.write_bytes(model.SerializeToString())
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # a single state is too little work to share
-        session = onnxruntime.InferenceSession(str(temporary), options, providers=["CPUExecutionProvider"])
-        x = parity_states(many, precision)
+    many, target = as_field(field), Path(path)
+    graphs = {"": map_model(many, precision), "basin": basin_model(many, precision)}
+    if many.n_attractors > 1:
+        graphs["toward"] = map_model(many, precision, goals=True)
+    if many.has_memory:
+        graphs["motion"] = motion_model(many, precision)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # a single state is too little work to share
+    with ExitStack() as stack:
+        sessions = {}
+        for part, model in graphs.items():
+            onnx.checker.check_model(model, full_check=True)
+            temporary = stack.enter_context(replacing(beside(target, part)))
+            temporary.write_bytes(model.SerializeToString())
+            sessions[part] = onnxruntime.InferenceSession(str(temporary), options, providers=["CPUExecutionProvider"])
         try:
-            error_size, ties = compare(many, x, _ask(session, x, precision), precision)
+            return prove(many, Sessions(many, precision, sessions), target, precision)
         except RuntimeError as error:
             raise ParityError(
                 f"Expected onnxruntime to run the exported graph, got: {error}. Nothing was written."
             ) from error
-        latency = _latency(session, x[:200].astype(precision.outside))
-    return Parity(target, True, len(x), error_size, precision.tolerance, ties, latency)
 
 
-def _ask(session: Any, x: FloatArray, precision: Precision) -> Answers:
-    asked = x.astype(precision.outside)
-    parts = [session.run(None, {"x": asked[i : i + BATCH]}) for i in range(0, len(x), BATCH)]
-    velocity, basin, far, potential = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return Answers(velocity.astype(np.float64), basin.astype(np.intp), far, potential.astype(np.float64))
+def beside(path: Path, part: str) -> Path:
+    """Where a graph goes: field.onnx, field.basin.onnx and so on."""
+    return path.with_name(f"{path.stem}.{part}{path.suffix}") if part else path
 
 
-def _latency(session: Any, states: NDArray[Any]) -> float:
-    """Median microseconds for all outputs of one state."""
-    times = []
-    for i in range(len(states)):
-        start = time.perf_counter()
-        session.run(None, {"x": states[i : i + 1]})
-        times.append(time.perf_counter() - start)
-    return 1e6 * float(np.median(times))
-
-
-def onnx_model(field: MultiAttractorField, precision: Precision) -> Any:
-    """The graph, as an onnx.ModelProto. All fields are evaluated side by side, (Q, n, d); the basin picks one."""
+def map_model(field: Field, precision: Precision, *, goals: bool = False) -> Any:
+    """The graph of the map; with `goals`, of the field of whichever attractor is asked for, too."""
     from onnx import TensorProto, helper
 
     g = Graph(precision.inside)
     outside = helper.np_dtype_to_tensor_dtype(np.dtype(precision.outside))
-    tables = centred(field)
-    rounded = tables.attractors.astype(precision.outside)
-    asked = Value(g, "x")
-    x = asked.cast(precision.inside).unsqueeze(0)
-    away = x - rounded[:, None] - tables.rest(rounded)[:, None]
-    dx = away / tables.scale[:, None]
-    y, steps = _flow(tables, dx)
-    square = (y * y).sum(-1)
-    u = -(y + y @ tables.swirl.transpose(0, 2, 1)) / ((square + 1e-30).call("Sqrt") + tables.softening[:, None, None])
-    free = _pull(u, tables, steps) * _speed(tables, dx)
-    velocity = free * _braking(tables, free) * tables.gain[:, None]
-    potential = 0.5 * square
-    nearest, distance = _nearest(field, asked.cast(precision.inside))
-    basin = g.constant(field.labels.astype(np.int64)).call("Gather", nearest, axis=0)
-    # The attractor as rounded to `outside` rests too; elsewhere only the field of the basin counts.
-    moving = (x - rounded[:, None]).call("Abs").call("ReduceMax", axes=[-1], keepdims=1).call("Greater", g.number(0.0))
-    chosen = basin.unsqueeze(0).call("Equal", g.constant(np.arange(field.n_attractors)[:, None])).unsqueeze(-1)
-    counts = moving.call("And", chosen)
-    velocity = counts.call("Where", velocity, g.number(0.0)).sum(0, keep=False)
-    potential = counts.call("Where", potential, g.number(0.0)).sum(0, keep=False).call("Squeeze", g.constant([-1]))
-    velocity.cast(precision.outside).named("velocity")
-    basin.named("basin")
-    # Not near rather than far: NaN is neither, and must not pass for known.
-    distance.call("LessOrEqual", g.number(REACH**2)).call("Not").named("far")
-    potential.cast(precision.outside).named("potential")
+    x = Value(g, "x").cast(precision.inside)
+    one = Stable.of_goal(g, field, _index(g, Value(g, "goal") + 1)) if goals else Stable.of_map(g, field)
+    z = one.unit(x)
+    y, steps = one.flow(z)
+    resting = one.at_rest(x, precision.outside)
+    flat = resting.call("Squeeze", g.constant([-1]))
+    resting.call("Where", g.number(0.0), one.velocity(z, y, steps)).cast(precision.outside).named("velocity")
+    flat.call("Where", g.number(0.0), one.potential(y)).cast(precision.outside).named("potential")
     info = helper.make_tensor_value_info
-    graph = helper.make_graph(
-        g.nodes,
-        "eigenwell",
-        [info("x", outside, ["n", field.dimension])],
-        [
-            info("velocity", outside, ["n", field.dimension]),
-            info("basin", TensorProto.INT64, ["n"]),
-            info("far", TensorProto.BOOL, ["n"]),
-            info("potential", outside, ["n"]),
-        ],
-        g.constants,
+    inputs = [info("x", outside, ["n", field.dimension]), *([info("goal", TensorProto.INT64, [])] if goals else [])]
+    outputs = [info("velocity", outside, ["n", field.dimension]), info("potential", outside, ["n"])]
+    return _model(g, field, inputs, outputs)
+
+
+def basin_model(field: Field, precision: Precision) -> Any:
+    """The graph of what is asked once, at the start: where x ends, whether it is known, and how a motion begins."""
+    from onnx import TensorProto, helper
+
+    g = Graph(precision.inside)
+    outside, inside = (
+        helper.np_dtype_to_tensor_dtype(np.dtype(kind)) for kind in (precision.outside, precision.inside)
     )
+    x = Value(g, "x").cast(precision.inside)
+    if field.n_attractors == 1:
+        # NaN belongs nowhere.
+        unknown = x.sum(-1, keep=False).call("IsNaN").call("Cast", to=TensorProto.INT64)
+        (unknown * -1).named("basin")
+    else:
+        one = Stable.of_map(g, field)
+        one.fate(one.flow(one.unit(x))[0], inside).named("basin")
+    # Not near rather than far: NaN is neither, and must not pass for known.
+    nearest(field, x)[1].call("LessOrEqual", g.number(REACH**2)).call("Not").named("far")
+    info = helper.make_tensor_value_info
+    outputs = [info("basin", TensorProto.INT64, ["n"]), info("far", TensorProto.BOOL, ["n"])]
+    if field.has_memory:
+        start = nearest(field, x, field.phases, LATE)[0]
+        g.constant(field.labels.astype(np.int64)).call("Gather", start, axis=0).named("start_goal")
+        g.constant(field.phases).call("Gather", start, axis=0).cast(precision.outside).named("start_phase")
+        outputs += [info("start_goal", TensorProto.INT64, ["n"]), info("start_phase", outside, ["n"])]
+    return _model(g, field, [info("x", outside, ["n", field.dimension])], outputs)
+
+
+def motion_model(field: Field, precision: Precision) -> Any:
+    """The graph of the motions."""
+    from onnx import TensorProto, helper
+
+    g = Graph(precision.inside)
+    outside = helper.np_dtype_to_tensor_dtype(np.dtype(precision.outside))
+    x, phase, heading, radius = (Value(g, name).cast(precision.inside) for name in ("x", "phase", "heading", "radius"))
+    goal = None if field.n_attractors == 1 else _index(g, Value(g, "goal"))
+    z = x.concat(phase.unsqueeze(-1))
+    zdot, heading, radius = motion(g, field, goal, z, heading, radius.unsqueeze(-1))
+    places = np.stack([one.attractors[0] for one in field.lifted])
+    places[:, :-1] = field.attractors.astype(precision.outside)
+    places[:, -1] = np.maximum(places[:, -1], 0.0)
+    # The attractor as it was rounded rests too, once nothing is left of the path.
+    gap = z - g.pick(places, goal)
+    away = gap.part(0, field.dimension).call("Abs").call("ReduceMax", axes=[-1], keepdims=1)
+    resting = away.call("LessOrEqual", g.number(0.0)).call(
+        "And", gap.columns([field.dimension]).call("LessOrEqual", g.number(0.0))
+    )
+    zdot = resting.call("Where", g.number(0.0), zdot)
+    zdot.part(0, field.dimension).cast(precision.outside).named("velocity")
+    last = g.constant([-1])
+    zdot.columns([field.dimension]).call("Squeeze", last).cast(precision.outside).named("phase_rate")
+    heading.cast(precision.outside).named("heading_out")
+    radius.call("Squeeze", last).cast(precision.outside).named("radius_out")
+    info, d = helper.make_tensor_value_info, field.dimension
+    inputs = [
+        info("x", outside, ["n", d]),
+        info("phase", outside, ["n"]),
+        info("goal", TensorProto.INT64, []),
+        info("heading", outside, ["n", d + 1]),
+        info("radius", outside, ["n"]),
+    ]
+    outputs = [
+        info("velocity", outside, ["n", d]),
+        info("phase_rate", outside, ["n"]),
+        info("heading_out", outside, ["n", d + 1]),
+        info("radius_out", outside, ["n"]),
+    ]
+    return _model(g, field, inputs, outputs)
+
+
+def _index(g: Graph, index: Value) -> Value:
+    """`index`, or one that no table has: a negative one would count from the end."""
+    return index.call("Less", g.constant(0)).call("Where", g.constant(2**31), index)
+
+
+def _model(g: Graph, field: Field, inputs: list[Any], outputs: list[Any]) -> Any:
+    from onnx import helper
+
     model = helper.make_model(
-        graph,
+        helper.make_graph(g.nodes, "eigenwell", inputs, outputs, g.constants),
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="eigenwell",
@@ -133,79 +197,101 @@ def onnx_model(field: MultiAttractorField, precision: Precision) -> Any:
     return model
 
 
-def _flow(tables: Centred, y: Value) -> tuple[Value, list[tuple[Value, Value]]]:
-    """y = psi(x) - psi(x*), and every layer's scale (Q, n, M) and shear (Q, n, M, P). See `centred` for the equations."""
-    c, steps = LOG_SCALE_BOUND, []
-    passes, moves = tables.frequencies.shape[3], tables.home.shape[2]
-    # Coordinates are kept in the order the last layer left them: passing, then moved.
-    at = list(range(tables.dimension))
-    for layer, (passing, moving) in enumerate(tables.splits):
-        dp, dq = y.columns([at.index(i) for i in passing]), y.columns([at.index(i) for i in moving])
-        w, rc, rs = (t[:, layer] for t in (tables.frequencies, tables.cosines, tables.sines))
-        # One product gives d sigma, dt and their slopes: d/dp_i = (R_s cos delta - R_c sin delta) W_i.
-        slope_fall = (rs[..., None] * w[:, :, None]).reshape(*rs.shape[:2], -1)
-        slope_rise = (-rc[..., None] * w[:, :, None]).reshape(*rs.shape[:2], -1)
-        weights = np.concatenate([np.concatenate([rc, slope_fall], -1), np.concatenate([rs, slope_rise], -1)], 1)
-        at_rest = slope_fall.sum(1, keepdims=True)
-        out = _features(dp, w.transpose(0, 2, 1)) @ weights
-        change, slope = out.part(0, 2 * moves), out.part(2 * moves, weights.shape[2]) + at_rest
-        slope = slope.reshape([len(w), -1, 2 * moves, passes])
-        t0, home = tables.squash[:, layer][:, None], tables.home[:, layer][:, None]
-        still = np.exp(c * t0)
-        d = (change.part(0, moves) / c).call("Tanh")
-        dt = d * (1 - t0**2) / (1.0 + d * t0)
-        half = (0.5 * c * dt).call("Tanh")
-        grown = 2.0 * half / (1.0 - half)  # e^(c dt) - 1, which ONNX has no word for
-        scale, t = still * (1.0 + grown), t0 + dt
-        bend = ((home + dq) * scale * (1.0 - t * t)).unsqueeze(-1)
-        steps.append((scale, bend * slope.part(0, moves, axis=2) + slope.part(moves, 2 * moves, axis=2)))
-        y = dp.concat(dq * scale + home * still * grown + change.part(moves, 2 * moves))
-        at = [*passing, *moving]
-    return y.columns([at.index(i) for i in range(len(at))]), steps
+@dataclass(frozen=True)
+class Sessions:
+    """Questions to running graphs."""
 
+    field: Field
+    precision: Precision
+    parts: dict[str, Any]
 
-def _features(p: Value, frequencies: FloatArray) -> Value:
-    """[cos delta - 1, sin delta], delta = p W: by sines alone, exact near zero."""
-    half = p @ (frequencies / 2)
-    sine = half.call("Sin")
-    return (-2.0 * sine * sine).concat((2.0 * half).call("Sin"))
+    def _run(self, part: str, names: list[str], fed: dict[str, Any]) -> list[NDArray[Any]]:
+        """Some rows at a time: distances to all samples are held at once."""
+        batch = max(16, min(1024, MOST_DISTANCES // len(self.field.samples)))
+        parts = []
+        for i in range(0, len(fed["x"]), batch):
+            given = {
+                name: value if name == "goal" else self._given(value[i : i + batch]) for name, value in fed.items()
+            }
+            parts.append(self.parts[part].run(names, given))
+        joined = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+        return [a.astype(np.float64) if a.dtype.kind == "f" else a for a in joined]
 
+    def _given(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values.astype(self.precision.outside)
 
-def _pull(w: Value, tables: Centred, steps: list[tuple[Value, Value]]) -> Value:
-    """J^-1 w, by substitution from the last layer to the first."""
-    at = list(range(tables.dimension))
-    for (passing, moving), (scale, shear) in zip(reversed(tables.splits), reversed(steps), strict=True):
-        p, q = w.columns([at.index(i) for i in passing]), w.columns([at.index(i) for i in moving])
-        w = p.concat((q - (shear * p.unsqueeze(2)).sum(-1, keep=False)) / scale)
-        at = [*passing, *moving]
-    return w.columns([at.index(i) for i in range(len(at))])
+    def answers(self, x: FloatArray) -> Answers:
+        velocity, potential = self._run("", ["velocity", "potential"], {"x": x})
+        basin, far = self._run("basin", ["basin", "far"], {"x": x})
+        return Answers(velocity, basin.astype(np.intp), far, potential)
 
+    def velocity(self, x: FloatArray) -> FloatArray:
+        return self._run("", ["velocity"], {"x": x})[0]
 
-def _speed(tables: Centred, dx: Value) -> Value:
-    weights = np.concatenate([tables.speed_cosines, tables.speed_sines], -1)[..., None]
-    features = _features(dx, tables.speed_frequencies.transpose(0, 2, 1))
-    return (features @ weights + tables.speed_at_rest[:, None, None]).call("Exp")
+    def toward(self, goal: int, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        fed: dict[str, Any] = {"x": x}
+        if "toward" in self.parts:
+            fed["goal"] = np.asarray(goal, dtype=np.int64)
+        velocity, potential = self._run("toward" if "toward" in self.parts else "", ["velocity", "potential"], fed)
+        return velocity, potential
 
+    def begin(self, x: FloatArray) -> tuple[IntArray, FloatArray]:
+        goal, phase = self._run("basin", ["start_goal", "start_phase"], {"x": x})
+        return goal.astype(np.intp), phase
 
-def _braking(tables: Centred, free: Value) -> Value:
-    """m = (1 + r^8)^(-1/8), r = |brake * free|, written in the smaller of r and 1/r."""
-    share = free * tables.brake[:, None]
-    r = (share * share).sum(-1).call("Sqrt")
-    top = r.call("Max", free.graph.number(1.0))
-    low = r / top / top
-    for _ in range(3):
-        low = low * low
-    root = 1.0 + low
-    for _ in range(3):
-        root = root.call("Sqrt")
-    return (top * root).call("Reciprocal")
+    def _step(self, goal: int, x: FloatArray, phase: FloatArray, *kept: FloatArray) -> list[FloatArray]:
+        heading, radius = kept or (np.zeros((len(x), x.shape[1] + 1)), np.zeros(len(x)))
+        fed = {"x": x, "phase": phase, "goal": np.asarray(goal, dtype=np.int64), "heading": heading, "radius": radius}
+        return self._run("motion", ["velocity", "phase_rate", "heading_out", "radius_out"], fed)
 
+    def motion(
+        self,
+        goal: int,
+        x0: FloatArray,
+        phase0: FloatArray,
+        x: FloatArray,
+        phase: FloatArray,
+        after: FloatArray,
+        dt: float,
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        velocity, rate, *_ = self._step(goal, x, phase, *self._step(goal, x0, phase0)[2:])
+        scale = self.field.lifted[goal].scale[:-1]
+        asked, moved = dt * velocity / scale, (after - x) / scale
+        length = np.maximum((asked * asked).sum(1), 1e-300)
+        seen = np.clip((moved * asked).sum(1) / length, 0, 1)
+        return velocity, rate, phase + seen * dt * rate
 
-def _nearest(field: MultiAttractorField, x: Value) -> tuple[Value, Value]:
-    """Index of the nearest sample, axes scaled to the box, and the square of its distance: |z|^2 - 2 z s + |s|^2."""
-    middle = (field.samples.min(0) + field.samples.max(0)) / 2
-    samples = (field.samples - middle) / field.box
-    z = (x - middle) / field.box
-    rest = (samples**2).sum(1) + z @ (-2 * samples.T)
-    nearest = rest.call("ArgMin", axis=1, keepdims=0)
-    return nearest, rest.call("ReduceMin", axes=[1], keepdims=0) + (z * z).sum(-1, keep=False)
+    def roll(self, x0: FloatArray, dt: float, steps: int) -> tuple[FloatArray, BoolArray]:
+        x, done = x0.copy(), np.zeros(len(x0), dtype=bool)
+        goals, phases = self.begin(x0)
+        for q in np.unique(goals):
+            mine = np.flatnonzero(goals == q)
+            kept = self._step(int(q), x[mine], phases[mine])[2:]
+            phase, place = phases[mine], self.field.attractors[q]
+            scale = self.field.lifted[q].scale[:-1]
+            for _ in range(steps):
+                near = np.linalg.norm((x[mine] - place) / scale, axis=1) < DONE
+                going = ~(near & (np.abs(phase) < 10 * DONE))
+                done[mine[~going]] = True
+                mine, phase, kept = mine[going], phase[going], [one[going] for one in kept]
+                if len(mine) == 0:
+                    break
+                velocity, rate, *_ = self._step(int(q), x[mine], phase, *kept)
+                x[mine] += dt * velocity
+                phase = phase + dt * rate
+        return x, done
+
+    def latency(self, x: FloatArray, *, motions: bool) -> float:
+        """Microseconds for one state alone, the median of many."""
+        part, fed = "", {}
+        if motions:
+            goal, phase = self.begin(x[:1])
+            _, _, heading, radius = self._step(int(goal[0]), x[:1], phase)
+            fed = {name: self._given(v) for name, v in (("phase", phase), ("heading", heading), ("radius", radius))}
+            part, fed["goal"] = "motion", np.asarray(goal[0], dtype=np.int64)
+        session, states, spent = self.parts[part], self._given(x[:200]), []
+        for i in range(len(states)):
+            start = time.perf_counter()
+            session.run(["velocity"], {"x": states[i : i + 1], **fed})
+            spent.append(time.perf_counter() - start)
+        return float(np.median(spent)) * 1e6

@@ -1,24 +1,34 @@
-"""Does an exported field say what the library says? Asked at export, on states in and around the data."""
+"""Does an exported field say what the library says? Asked at export, on states in and around the data, and in loops."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..fields import REACH, MultiAttractorField
+from ..errors import EigenwellError
+from ..fields import REACH, Field, Motion
+from ..fields.certificates import Loop, run_loops
+from ..fields.learned import LATE
 from .precision import Precision
 
 STATES = 10_000
+MOTIONS = 500
+"""Motions compared, two steps each; NumPy takes them one at a time, and so fewer have to do."""
+LOOPS = 100
+"""Starts in the box of the data from which loops on the export must arrive where its `basin` said."""
+CROSSING = 200
+"""Steps in which such a loop would cross the box at the speed limit."""
 MOST_TIES = 1e-3
 """Share of states that may lie on a border between basins, to rounding, and be given to the other side."""
 
 
-class ParityError(ValueError):
+class ParityError(EigenwellError, ValueError):
     """An exported field does not say what the library says, and was not written."""
 
 
@@ -31,21 +41,27 @@ class Parity:
     """False where the export could not be run here; `reason` says why."""
     states: int = 0
     max_error: float = math.nan
-    """Largest error of a velocity or potential, relative to the larger of its own size and that at the samples."""
+    """Largest error of a velocity, potential or rate, relative to the larger of its own size and that at the samples."""
     tolerance: float = math.nan
     ties: int = 0
     """States so near a border between basins (or the edge of the data) that rounding decided the side."""
     latency_us: float = math.nan
     """Microseconds for the velocity of one state, measured here."""
     reason: str = ""
+    loop: Loop | None = None
+    """What loops on the exported velocity did."""
+    motion_us: float = math.nan
+    """Microseconds for one step of a motion, where there are any."""
 
     def __str__(self) -> str:
         if not self.proved:
             return f"written, parity not proved: {self.reason}"
         tied = f" ({self.ties} on a border)" if self.ties else ""
+        loops = "" if self.loop is None else f"; {self.loop.arrived:.0%} of {self.loop.starts} loops arrive"
+        motion = "" if math.isnan(self.motion_us) else f", {self.motion_us:.3g} us per step of a motion,"
         return (
-            f"agrees with NumPy to {self.max_error:.1e} on {self.states:,} states{tied}; "
-            f"{self.latency_us:.3g} us per state on this machine"
+            f"agrees with NumPy to {self.max_error:.1e} on {self.states:,} states{tied}{loops}; "
+            f"{self.latency_us:.3g} us per state{motion} on this machine"
         )
 
 
@@ -59,10 +75,66 @@ class Answers:
     potential: FloatArray
 
 
-def parity_states(field: MultiAttractorField, precision: Precision, seed: int = 0) -> FloatArray:
+class Exported(Protocol):
+    """An exported field that can be asked, in the data's units."""
+
+    def answers(self, x: FloatArray) -> Answers: ...
+
+    def velocity(self, x: FloatArray) -> FloatArray: ...
+
+    def toward(self, goal: int, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Velocity and potential."""
+        ...
+
+    def begin(self, x: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Goal and phase with which motions begin."""
+        ...
+
+    def motion(
+        self,
+        goal: int,
+        x0: FloatArray,
+        phase0: FloatArray,
+        x: FloatArray,
+        phase: FloatArray,
+        after: FloatArray,
+        dt: float,
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Of motions begun at (x0, phase0): velocity and rate at (x, phase), and the phase once `after` is seen."""
+        ...
+
+    def roll(self, x0: FloatArray, dt: float, steps: int) -> tuple[FloatArray, BoolArray]:
+        """Where motions from x0 have come, and whether they are done."""
+        ...
+
+    def latency(self, x: FloatArray, *, motions: bool) -> float: ...
+
+
+def prove(field: Field, exported: Exported, path: Path, precision: Precision) -> Parity:
+    """Compare an export with the library in everything it says; or a ParityError."""
+    x = parity_states(field, precision)
+    error, ties = compare(field, x, exported.answers(x), precision)
+    error = max(error, compare_toward(field, x, exported, precision))
+    if field.has_memory:
+        more, moved = compare_motions(field, x, exported, precision)
+        error, ties = max(error, more), ties + moved
+    return Parity(
+        path,
+        True,
+        len(x),
+        error,
+        precision.tolerance,
+        ties,
+        exported.latency(x[:1000], motions=False),
+        loop=_loops(field, exported),
+        motion_us=exported.latency(x[:1000], motions=True) if field.has_memory else math.nan,
+    )
+
+
+def parity_states(field: Field, precision: Precision, seed: int = 0) -> FloatArray:
     """10,000 states: along the data, in twice their box, and ever closer to the attractors.
 
-    They are rounded to what the export is asked in, so that both sides are asked the same.
+    They are rounded to what the export is asked in, so that both sides are asked the same, and in random order.
     """
     rng = np.random.default_rng(seed)
     along, around = int(0.4 * STATES), int(0.4 * STATES)
@@ -77,50 +149,56 @@ def parity_states(field: MultiAttractorField, precision: Precision, seed: int = 
             + field.box * 10.0 ** rng.uniform(-6, -1, (near, 1)) * rng.standard_normal((near, field.dimension)),
         ]
     )
-    return states.astype(precision.outside).astype(np.float64)
-
-
-def compare(field: MultiAttractorField, x: FloatArray, said: Answers, precision: Precision) -> tuple[float, int]:
-    """The largest relative error, and how many states rounding moved across a border; or a ParityError.
-
-    A state that was moved is compared with the field of the side it was moved to. The attractor as rounded by the
-    export rests there by definition, as the true one does in NumPy.
-    """
-    if not (np.isfinite(said.velocity).all() and np.isfinite(said.potential).all()):
-        raise ParityError("Expected finite velocities and potentials from the export, got NaN or infinity. " + _REPORT)
-    if ((said.basin < 0) | (said.basin >= field.n_attractors)).any():
-        raise ParityError(f"Expected basins 0 to {field.n_attractors - 1} from the export, got others. " + _REPORT)
-    ties = _ties(field, x, said, precision)
-    velocity, potential = _expected(field, x, said.basin, precision)
-    # What the samples get says how large these numbers are for this field.
-    errors = (
-        _error(said.velocity / field.box, velocity / field.box, field.predict(field.samples) / field.box),
-        _error(said.potential[:, None], potential[:, None], field.potential(field.samples)[:, None]),
-    )
-    worst = max(errors)
-    if not worst <= precision.tolerance:
-        raise ParityError(
-            f"Expected an export that agrees with NumPy to {precision.tolerance:g}, got an error of {worst:.2g} over "
-            f"{len(x)} states: this field amplifies rounding. Nothing was written. Calculate in double (FLOAT does, SINGLE "
-            "does not), ask less (Precision(..., tolerance=...)), or learn with more decay."
-        )
-    return worst, ties
+    return rng.permutation(states).astype(precision.outside).astype(np.float64)
 
 
 _REPORT = "Nothing was written. Please report this model."
 
 
-def _expected(
-    field: MultiAttractorField, x: FloatArray, basin: IntArray, precision: Precision
-) -> tuple[FloatArray, FloatArray]:
-    """NumPy's velocity and potential, in the basins given; none at an attractor as `precision` rounds it."""
-    velocity, potential = field.predict(x), field.potential(x)
-    for i in np.flatnonzero(field.basin(x) != basin):
-        one = field.fields[int(basin[i])]
-        velocity[i], potential[i] = one.predict(x[i]), one.potential(x[i])
-    resting = (x == field.attractors.astype(precision.outside)[basin]).all(1)
-    velocity[resting], potential[resting] = 0.0, 0.0
-    return velocity, potential
+def compare(field: Field, x: FloatArray, said: Answers, precision: Precision) -> tuple[float, int]:
+    """The map: the largest relative error, and how many states rounding moved across a border; or a ParityError."""
+    if ((said.basin < -1) | (said.basin >= field.n_attractors)).any():
+        raise ParityError(f"Expected basins 0 to {field.n_attractors - 1} from the export, got others. " + _REPORT)
+    ties = _ties(field, x, said, precision)
+    worst = _agreement(field.map, field, x, said.velocity, said.potential, precision)
+    return worst, ties
+
+
+def compare_toward(field: Field, x: FloatArray, exported: Exported, precision: Precision) -> float:
+    """The fields of one attractor each, every state asked of one of them."""
+    worst = 0.0
+    for q in range(field.n_attractors):
+        mine = x[q :: field.n_attractors]
+        worst = max(worst, _agreement(field.toward(q), field, mine, *exported.toward(q, mine), precision))
+    return worst
+
+
+def _agreement(
+    one: Any, field: Field, x: FloatArray, velocity: FloatArray, potential: FloatArray, precision: Precision
+) -> float:
+    """The largest error of a stable field's velocity and potential."""
+    if not (np.isfinite(velocity).all() and np.isfinite(potential).all()):
+        raise ParityError("Expected finite velocities and potentials from the export, got NaN or infinity. " + _REPORT)
+    expected, height = one.predict(x), one.potential(x)
+    # The attractors as rounded by the export rest there by definition, as the true ones do in NumPy.
+    resting = (x[:, None] == one.attractors.astype(precision.outside)).all(2).any(1)
+    expected[resting], height[resting] = 0.0, 0.0
+    errors = (
+        # What the samples get says how large these numbers are for this field.
+        _error(velocity / field.box, expected / field.box, one.predict(field.samples) / field.box),
+        _error(potential[:, None], height[:, None], one.potential(field.samples)[:, None]),
+    )
+    return _within(max(errors), len(x), precision)
+
+
+def _within(worst: float, states: int, precision: Precision) -> float:
+    if not worst <= precision.tolerance:
+        raise ParityError(
+            f"Expected an export that agrees with NumPy to {precision.tolerance:g}, got an error of {worst:.2g} over "
+            f"{states} states: this field amplifies rounding. Nothing was written. Calculate in double (FLOAT does, SINGLE "
+            "does not), ask less (Precision(..., tolerance=...)), or learn with more decay."
+        )
+    return worst
 
 
 def _error(got: FloatArray, expected: FloatArray, typical: FloatArray) -> float:
@@ -129,33 +207,143 @@ def _error(got: FloatArray, expected: FloatArray, typical: FloatArray) -> float:
     return float((np.linalg.norm(got - expected, axis=1) / size).max())
 
 
-def _ties(field: MultiAttractorField, x: FloatArray, said: Answers, precision: Precision) -> int:
+def _ties(field: Field, x: FloatArray, said: Answers, precision: Precision) -> int:
     """States whose basin or far flag differs; each must lie on the border, to rounding."""
-    nearest = np.stack([_squared_distance(field, q, x) for q in range(field.n_attractors)])
-    least = nearest.min(0)
-    # Rounding is relative to where the state is, in boxes from the middle of the data.
     middle = (field.samples.min(0) + field.samples.max(0)) / 2
-    resolution = precision.tie * (1 + (((x - middle) / field.box) ** 2).sum(1))
-    moved = said.basin != field.basin(x)
+    size = 1 + (((x - middle) / field.box) ** 2).sum(1)
+    moved = np.flatnonzero(said.basin != field.basin(x))
     flagged = said.far != field.far(x)
-    wrong = moved & (nearest[said.basin, np.arange(len(x))] - least > resolution)
-    wrong |= flagged & (np.abs(least - REACH**2) > resolution)
-    if wrong.any():
+    distance = np.asarray(cKDTree(field.samples / field.box).query(x[flagged] / field.box)[0]) ** 2
+    wrong = list(x[flagged][np.abs(distance - REACH**2) > precision.tie * size[flagged]])
+    # A state on a border has both basins around it, as near as the export can tell states apart.
+    around = np.random.default_rng(0).standard_normal((32, field.dimension)) * field.box
+    for i in moved[: int(MOST_TIES * len(x)) + 1]:
+        if said.basin[i] >= 0 and said.basin[i] not in field.basin(x[i] + precision.blur * np.sqrt(size[i]) * around):
+            wrong.append(x[i])
+    if wrong:
         raise ParityError(
-            f"Expected the basin and the far flag of NumPy, got others at {int(wrong.sum())} of {len(x)} states that lie "
-            f"on no border, the first at {x[wrong][0].tolist()}. " + _REPORT
+            f"Expected the basin and the far flag of NumPy, got others at {len(wrong)} of {len(x)} states that lie "
+            f"on no border, the first at {wrong[0].tolist()}. " + _REPORT
         )
-    ties = int((moved | flagged).sum())
+    ties = len(moved) + int(flagged.sum())
     if ties > MOST_TIES * len(x):
         raise ParityError(
-            f"Expected at most {MOST_TIES:.1%} of the states on borders between basins, got {ties} of {len(x)}: samples of "
-            "different attractors lie on top of each other to rounding. Export in more precision."
+            f"Expected at most {MOST_TIES:.1%} of the states on borders, got {ties} of {len(x)}: this field amplifies "
+            "rounding. Nothing was written. Export in more precision."
         )
     return ties
 
 
-def _squared_distance(field: MultiAttractorField, q: int, x: FloatArray) -> FloatArray:
-    mine = field.samples[field.labels == q]
-    if len(mine) == 0:
-        return np.full(len(x), np.inf)
-    return np.asarray(cKDTree(mine / field.box).query(x / field.box)[0]) ** 2
+# --- motions ------------------------------------------------------------------------------------------
+
+
+def compare_motions(field: Field, x: FloatArray, exported: Exported, precision: Precision) -> tuple[float, int]:
+    """Where motions begin, what they ask off their paths, and how they credit what was seen."""
+    ties = _begin_ties(field, x, exported, precision)
+    rng = np.random.default_rng(1)
+    worst = 0.0
+    share = -(-MOTIONS // field.n_attractors)
+    dt = float(np.float32(0.01 * np.linalg.norm(field.box) / field.speed_limit))
+    for q in range(field.n_attractors):
+        lifted = field.lifted[q]
+        mine = np.flatnonzero(field.labels == q)
+        at = mine[rng.integers(len(mine), size=share)]
+        start = _rounded(
+            field.samples[at] + 0.02 * field.box * rng.standard_normal((share, field.dimension)), precision
+        )
+        phase0 = _rounded(field.phases[at], precision)
+        # Later on the same path and pushed off it, by up to a fifth of the box.
+        phase = _rounded(phase0 * rng.uniform(0, 1, share), precision)
+        order = mine[np.argsort(field.phases[mine])]
+        there = order[np.clip(np.searchsorted(field.phases[order], phase), 0, len(order) - 1)]
+        push = 0.2 * field.box * rng.standard_normal((share, field.dimension)) * rng.uniform(0, 1, (share, 1)) ** 3
+        now = _rounded(field.samples[there] + push, precision)
+        expected, motions = np.empty((share, field.dimension + 1)), []
+        for i in range(share):
+            motion = Motion.at(lifted, q, start[i], float(phase0[i]))
+            motion.phase = float(phase[i])
+            motion.step(now[i], dt)
+            assert motion._last is not None
+            expected[i] = motion._last[1]
+            motions.append(motion)
+        after = _rounded(now + dt * rng.uniform(-0.2, 1.2, (share, 1)) * expected[:, :-1], precision)
+        for motion, seen in zip(motions, after, strict=True):
+            motion.step(seen, dt)
+        velocity, rate, credited = exported.motion(q, start, phase0, now, phase, after, dt)
+        got = np.column_stack([velocity, rate]) / lifted.scale
+        typical = lifted.predict(np.column_stack([field.samples[mine], field.phases[mine]])) / lifted.scale
+        gap = np.abs(credited - [motion.phase for motion in motions]).max()
+        worst = max(worst, _within(max(_error(got, expected / lifted.scale, typical), gap), share, precision))
+    return worst, ties
+
+
+def _rounded(values: FloatArray, precision: Precision) -> FloatArray:
+    return values.astype(precision.outside).astype(np.float64)
+
+
+def _begin_ties(field: Field, x: FloatArray, exported: Exported, precision: Precision) -> int:
+    """Motions that begin with another sample than NumPy's; it must be as near."""
+    goal, phase = exported.begin(x)
+    mine, begins = field._beginnings(x)
+    other = np.flatnonzero((goal != mine) | (np.abs(phase - begins) > 1e-6))
+    points = np.column_stack([field.samples / field.box, LATE * field.phases])
+    for i in other:
+        asked = np.append(x[i] / field.box, LATE)
+        square = ((points - asked) ** 2).sum(1)
+        same = (field.labels == goal[i]) & (np.abs(field.phases - phase[i]) <= 1e-6)
+        if not same.any() or square[same].min() - square.min() > precision.tie * (1 + asked @ asked):
+            raise ParityError(
+                f"Expected a motion from {x[i].tolist()} to begin as NumPy's, got goal {goal[i]} and phase {phase[i]:.3g}. "
+                + _REPORT
+            )
+    return len(other)
+
+
+# --- loops --------------------------------------------------------------------------------------------
+
+
+class _Asked:
+    """The field as `run_loops` asks for it, with the export's answers in place of NumPy's."""
+
+    def __init__(self, field: Field, exported: Exported) -> None:
+        self._field, self._exported = field, exported
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._field, name)
+
+    def predict(self, x: FloatArray) -> FloatArray:
+        return self._exported.velocity(x)
+
+    def basin(self, x: FloatArray) -> IntArray:
+        return self._exported.answers(x).basin
+
+
+def _loops(field: Field, exported: Exported) -> Loop:
+    """The user's loop, x += dt * v, on the exported velocity, and motions until they are done; or a ParityError."""
+    rng = np.random.default_rng(2)
+    middle = (field.samples.min(0) + field.samples.max(0)) / 2
+    starts = middle + field.box / 2 * rng.uniform(-1, 1, (LOOPS, field.dimension))
+    limit = field.speed_limit
+    if not np.isfinite(limit):
+        limit = float(np.linalg.norm(field.predict(field.samples), axis=1).max())
+    dt = float(np.linalg.norm(field.box)) / limit / CROSSING
+    (loop,) = run_loops(_Asked(field, exported), starts, 1 / dt, np.ones(LOOPS))  # type: ignore[arg-type]
+    if loop.arrived < 1 or loop.as_basin_said < 1 - 2 / LOOPS:
+        raise ParityError(f"Expected loops on the export to arrive where basin said, got {loop}. " + _REPORT)
+    if field.has_memory:
+        _check_motions(field, exported, starts, dt)
+    return loop
+
+
+def _check_motions(field: Field, exported: Exported, starts: FloatArray, dt: float) -> None:
+    """Motions on the export are done, or those of NumPy are not either."""
+    steps = 10 * CROSSING
+    done = exported.roll(starts, dt, steps)[1]
+    for x in starts[~done][:1]:
+        motion = field.motion(x)
+        for _ in range(steps):
+            if motion.done:
+                raise ParityError(
+                    f"Expected a motion from {x.tolist()} to arrive as NumPy's does, got none. " + _REPORT
+                )
+            x = x + dt * motion.step(x, dt)

@@ -21,9 +21,14 @@ class Precision:
 
     @property
     def tie(self) -> float:
-        """Squared distances to samples closer than this, in boxes, count as equal: the basin may be either's."""
+        """Squared distances to samples closer than this, in boxes, count as equal: either may be the nearest."""
         # Samples are stored as `outside`, and the square of a distance is a difference of larger numbers.
         return 16 * float(max(np.finfo(self.outside).eps, np.finfo(self.inside).eps))
+
+    @property
+    def blur(self) -> float:
+        """Two states this close, in boxes, may be told apart differently: flows amplify rounding, by up to a thousand."""
+        return 1000 * float(np.finfo(self.inside).eps)
 
 
 FLOAT = Precision(np.float32, np.float64, 1e-6)

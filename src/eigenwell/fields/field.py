@@ -113,6 +113,8 @@ class StableField:
         stepper = Latent() if stepper is None else stepper
         rolled = self.from_unit(stepper.roll(self.model, self.to_unit(states), times * self.pace))
         rolled[:, 0] = states
+        at_rest = self._at_attractor(states)
+        rolled[at_rest] = states[at_rest][:, None]
         return np.asarray(rolled[0] if single else rolled)
 
     def basin(self, x: Any) -> Any:
@@ -130,7 +132,9 @@ class StableField:
     def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
         """The borders of the basins of a planar field: one curve (n, 2) through every saddle, `reach` boxes out."""
         if self.dimension != 2:
-            raise ValueError(f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only.")
+            raise ValueError(
+                f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only."
+            )
         extent = float(np.ptp(forward(self.model.flow, self.model.attractors), axis=0).max())
         return [self._from_latent(curve) for curve in curves.separatrices(self.model, reach + extent)]
 

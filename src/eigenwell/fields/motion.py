@@ -28,6 +28,7 @@ import numpy as np
 from .._types import FloatArray
 from .field import StableField
 from .flows import forward, linearise, pull
+from .pointwise_motion import Law, planar_motion
 from .queries import check_states
 from .stable import TINY, braking, goals, latent_velocity, log_speed, wound
 
@@ -56,6 +57,7 @@ class Motion:
     _last: tuple[FloatArray, FloatArray, float] | None = field(default=None, repr=False)
     """The last state, the lifted velocity asked there, and for how long."""
     _start: tuple[FloatArray, float] | None = field(default=None, repr=False)
+    _law: Law | None = field(default=None, repr=False)
 
     @classmethod
     def at(cls, lifted: StableField, goal: int, x0: FloatArray, phase: float) -> Motion:
@@ -63,12 +65,22 @@ class Motion:
         phase = check_phase(phase)
         states, single = check_states(x0, lifted.dimension - 1)
         if not single:
-            raise ValueError(f"Expected one state ({lifted.dimension - 1},) to start from, got {len(states)}. Start one each.")
+            raise ValueError(
+                f"Expected one state ({lifted.dimension - 1},) to start from, got {len(states)}. Start one each."
+            )
         origin = goals(lifted.model)[0]
         y = forward(lifted.model.flow, lifted.to_unit(np.append(states[0], phase))[None])[0] - origin
         radius = float(np.linalg.norm(y))
         heading = y / radius if radius > 0 else y
-        return cls(lifted, goal, phase, heading, radius, origin, None, (states[0], phase))
+        law = planar_motion(lifted.model)
+        return cls(lifted, goal, phase, heading, radius, origin, None, (states[0], phase), law)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The fast path is a closure, which does not pickle.
+        return self.__dict__ | {"_law": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _law=planar_motion(state["lifted"].model))
 
     @property
     def attractor(self) -> FloatArray:
@@ -81,13 +93,15 @@ class Motion:
         if self._last is None:
             return False
         away = (self._last[0] - self.attractor) / self.lifted.scale[:-1]
-        return bool(np.linalg.norm(away) < DONE and self.phase < 10 * DONE)
+        return bool(np.linalg.norm(away) < DONE and abs(self.phase) < 10 * DONE)
 
     def reset(self, x0: Any = None, phase: float | None = None) -> None:
         """Begin anew, from the first start or from another one."""
         assert self._start is not None
         start = self._start[0] if x0 is None else x0
-        self.__dict__.update(Motion.at(self.lifted, self.goal, start, self._start[1] if phase is None else phase).__dict__)
+        self.__dict__.update(
+            Motion.at(self.lifted, self.goal, start, self._start[1] if phase is None else phase).__dict__
+        )
 
     def step(self, x: Any, dt: float) -> FloatArray:
         """The velocity to move with for the next dt, at the measured state x (d,)."""
@@ -95,11 +109,23 @@ class Motion:
             raise ValueError(f"Expected a time step dt > 0, got {dt}. Time runs forwards; call reset() to begin anew.")
         states, single = check_states(x, self.lifted.dimension - 1)
         if not single:
-            raise ValueError(f"Expected one state ({self.lifted.dimension - 1},), got {len(states)}. Use one motion for each.")
+            raise ValueError(
+                f"Expected one state ({self.lifted.dimension - 1},), got {len(states)}. Use one motion for each."
+            )
         self._credit(states[0])
-        zdot = motion_velocity(self.lifted, states[0], self.phase, self._heading, self._radius, self._origin)
+        zdot = self._velocity(states[0])
         self._last = (states[0], zdot, float(dt))
         return np.asarray(zdot[:-1])
+
+    def _velocity(self, x: FloatArray) -> FloatArray:
+        lifted = self.lifted
+        if self._law is None:
+            return motion_velocity(lifted, x, self.phase, self._heading, self._radius, self._origin)
+        z = np.append(x, self.phase)
+        if (z == lifted.attractors[0]).all():
+            return np.zeros(3)
+        unit = ((z - lifted.centre) / lifted.scale).tolist()
+        return np.array(self._law(unit, self._heading.tolist(), RETURN, WIDTH)) * (lifted.scale * lifted.pace)
 
     def _credit(self, x: FloatArray) -> None:
         """Move the phase by the share of the last step that was seen."""
@@ -110,13 +136,15 @@ class Motion:
         asked, moved = dt * zdot[:-1] / scale, (x - before) / scale
         length = float(asked @ asked)
         share = min(1.0, max(0.0, float(moved @ asked) / length)) if length > 0 else 1.0
-        self.phase = min(1.0, max(0.0, self.phase + share * dt * float(zdot[-1])))
+        # Not clipped: the proof is about the lifted state as it moves, and off its path it may pass below 0 on its way.
+        self.phase += share * dt * float(zdot[-1])
 
 
 def check_phase(phase: Any) -> float:
-    if isinstance(phase, (bool, np.bool_)) or not np.isscalar(phase) or not 0 <= float(phase) <= 1:  # type: ignore[arg-type]
+    number = isinstance(phase, (int, float, np.integer, np.floating)) and not isinstance(phase, bool)
+    if not number or not 0 <= phase <= 1:
         raise ValueError(f"Expected a phase from 1 (start) to 0 (goal), got {phase!r}.")
-    return float(phase)  # type: ignore[arg-type]
+    return float(phase)
 
 
 def motion_velocity(

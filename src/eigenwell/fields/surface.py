@@ -1,23 +1,115 @@
-"""A planar field over a grid, as pictures want it."""
+"""A field as pictures want it: the map over a grid, and the motions from where they were shown."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import FloatArray
+from .._types import FloatArray, IntArray
+from . import curves
+from .field import StableField
+
+ARRIVED = 1e-2
+"""A motion is drawn until it is within this share of the box of its goal."""
+POINTS = 200
+"""Of one drawn motion, at even times."""
+DOUBLINGS = 16
+"""Of the time a roll-out is given; who has not arrived then creeps along a border."""
+NODES = 4000
+"""Of one border: it may wind round all attractors many times before it leaves the picture."""
 
 
-def over_grid(field: Any, gx: FloatArray, gy: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Velocities (len(gy), len(gx), 2), and sqrt(V) as a share of the largest in its basin (len(gy), len(gx)).
+class Surface(NamedTuple):
+    """A planar field over a grid, row by row: rows of equal y."""
 
-    Every attractor has a potential of its own; between basins only the shape compares.
-    """
+    velocity: FloatArray
+    """(len(gy), len(gx), 2)."""
+    height: FloatArray
+    """sqrt(V) as a share of its largest, (len(gy), len(gx)): V is half a squared distance, its root makes even rings."""
+    basin: IntArray
+    """Attractor in which each node ends, (len(gy), len(gx)); -1 on a border, up to rounding."""
+
+
+class Rolled(NamedTuple):
+    """A motion from the start of a demonstration to its goal."""
+
+    goal: int
+    time: FloatArray
+    states: FloatArray
+    """(n, d + 1): positions, and the phase from 1 to 0 in the last column."""
+
+
+def over_grid(field: Any, gx: FloatArray, gy: FloatArray) -> Surface:
+    """The map of a field, or any planar field with one potential, over a grid."""
     states = np.column_stack([a.ravel() for a in np.meshgrid(gx, gy)])
     shape = (len(gy), len(gx))
-    height, basin = np.sqrt(field.potential(states)), field.basin(states)
-    for q in np.unique(basin):
-        mine = basin == q
-        height[mine] /= max(float(height[mine].max()), np.finfo(np.float64).tiny)
-    return field.predict(states).reshape(*shape, 2), height.reshape(shape)
+    height = np.sqrt(field.potential(states))
+    height /= max(float(height.max()), np.finfo(np.float64).tiny)
+    return Surface(field.predict(states).reshape(*shape, 2), height.reshape(shape), field.basin(states).reshape(shape))
+
+
+def borders(field: Any, low: FloatArray, high: FloatArray) -> list[FloatArray]:
+    """The separatrices of the map inside a picture: smooth curves (n, 2), cut where they leave it."""
+    one = getattr(field, "map", field)
+    if one.n_attractors == 1:
+        return []
+    size = float(np.linalg.norm((high - low) / one.scale))
+    inside = []
+    for latent in curves.separatrices(one.model, size, NODES):
+        curve = one._from_latent(latent)
+        # A node beyond the edge on either side is kept, so that the line reaches it.
+        seen = ((curve >= low) & (curve <= high)).all(axis=1)
+        seen = seen | np.append(seen[1:], False) | np.append(False, seen[:-1])
+        cuts = np.flatnonzero(np.diff(seen.astype(np.int8))) + 1
+        inside += [part for part, kept in zip(np.split(curve, cuts), np.split(seen, cuts), strict=True) if kept[0]]
+    return inside
+
+
+def drawn_motions(field: Any, most: int = 100) -> list[Rolled]:
+    """The motions of a field with memory from the starts of its demonstrations, some of them where there are very many."""
+    starts = np.flatnonzero(field.phases == 1.0)
+    starts = starts[:: max(1, -(-len(starts) // most))]
+    lifted = np.column_stack([field.samples[starts], field.phases[starts]])
+    return motions_from(field, field.labels[starts], lifted)
+
+
+def motions_from(field: Any, goals: IntArray, lifted: FloatArray, points: int = POINTS) -> list[Rolled]:
+    """Motions from lifted states (m, d + 1) to their goals (m,), in this order."""
+    box = np.append(field.box, 1.0)
+    rolled: dict[int, Rolled] = {}
+    for q in np.unique(goals):
+        mine = np.flatnonzero(goals == q)
+        ways = to_rest(field.lifted[q], lifted[mine], box, points)
+        rolled |= {int(k): Rolled(int(q), time, states) for k, (time, states, _) in zip(mine, ways, strict=True)}
+    return [rolled[k] for k in range(len(goals))]
+
+
+def to_rest(
+    field: StableField, starts: FloatArray, box: FloatArray, points: int = POINTS, longest: float = np.inf
+) -> list[tuple[FloatArray, FloatArray, bool]]:
+    """Times (n,), states (n, d) and whether it arrives, for the roll-out of each start until it is at an attractor.
+
+    Twice the time, and twice again, until every one has arrived or its time is up.
+    """
+    limit = field.speed_limit
+    duration = min(float(np.linalg.norm(box)) / limit if np.isfinite(limit) else 1.0, longest / 2)
+    ends = np.full(len(starts), np.inf)
+    waiting = np.arange(len(starts))
+    for _ in range(DOUBLINGS):
+        duration = min(2 * duration, longest)
+        times = np.linspace(0.0, duration, points)
+        states = field.simulate(starts[waiting], t=times)
+        away = np.linalg.norm((states[:, :, None] - field.attractors) / box, axis=3).min(axis=2) >= ARRIVED
+        # The first node after the last one that is away.
+        first = np.where(away.any(axis=1), points - away[:, ::-1].argmax(axis=1), 1)
+        there = first < points
+        ends[waiting[there]] = times[first[there]]
+        waiting = waiting[~there]
+        if len(waiting) == 0 or duration >= longest:
+            break
+    rolled = []
+    for start, end in zip(starts, ends, strict=True):
+        times = np.linspace(0.0, min(end, duration), points)
+        rolled.append((times, field.simulate(start, t=times), bool(np.isfinite(end))))
+    return rolled

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
+from ..poses import from_poses
 from .atomic import replacing
+from .bags import Bag, is_bag
+from .columns import natural_order
 from .errors import EmptyFile, FileError, MissingFile, UnknownColumns, UnknownFormat, UnreadableFile
+from .feather import Feather
+from .frames import from_frame, is_frame
+from .gaps import LONGEST_GAP, mend, told, whole
+from .h5ad import H5ad
+from .json_lines import JsonLines
 from .mat import Mat
 from .npz import Npz
 from .parquet import Parquet, is_lerobot, read_lerobot
@@ -22,14 +30,14 @@ from .recording import Format, Recording, Wanted
 from .text import Text
 from .time_units import seconds
 
-FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat())
+FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat(), JsonLines(), Feather(), Bag(), H5ad())
 
 Names = Sequence[str] | str
 AnyPath = str | os.PathLike[str]
 
 
 def read(
-    paths: AnyPath | Iterable[AnyPath],
+    paths: Any,
     *,
     position: Names | None = None,
     velocity: Names | None = None,
@@ -37,24 +45,34 @@ def read(
     trajectory: str | None = None,
     dt: float | None = None,
     every: int = 1,
+    longest_gap: int = LONGEST_GAP,
+    smooth: bool = True,
 ) -> Demonstrations:
-    """Demonstrations from one file, several files or a folder (one file per trajectory), or a LeRobot data set.
+    """Demonstrations from one file, several files or a folder (one file per trajectory), a LeRobot data set, a ROS bag.
+
+    Data frames (pandas, polars, Arrow), one or a list of them, are read like files.
 
     Columns are recognised by their names; `position`, `velocity`, `time` and `trajectory` say otherwise. Several files,
     or a column of trajectories, give trajectories; one file with time gives one trajectory; one with velocities alone
     gives unordered samples. `dt` is the time step where the file has none; `every` keeps each n-th sample of every
-    trajectory, and its last. What was guessed or converted is in `.warnings`.
+    trajectory, and its last. Gaps (NaN, empty cells) of up to `longest_gap` rows are interpolated, longer ones split the
+    recording; 0 refuses any. What was read as what is in `.about`, what was guessed or converted in `.warnings`.
     """
     wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every)
     if not (isinstance(every, int) and every >= 1):
         raise DataError(f"Expected every as a whole number >= 1, got {every!r}.")
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not (isinstance(longest_gap, int) and longest_gap >= 0):
+        raise DataError(f"Expected longest_gap as a whole number >= 0, got {longest_gap!r}.")
+    given = [paths] if isinstance(paths, str | os.PathLike) or is_frame(paths) else list(paths)
     if not given:
         raise MissingFile("Expected at least one file, got none.")
     recordings: list[Recording] = []
-    for path in map(Path, given):
-        recordings.extend(_recordings(path, wanted))
-    return _demonstrations(recordings, dt)
+    for number, one in enumerate(given):
+        if is_frame(one):
+            recordings.append(from_frame(one, wanted, f"data frame {number}" if len(given) > 1 else "the data frame"))
+        else:
+            recordings.extend(_recordings(Path(one), wanted))
+    return _demonstrations(recordings, dt, longest_gap, smooth)
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
@@ -67,6 +85,8 @@ def write(path: AnyPath, demos: Demonstrations) -> None:
     """Write demonstrations in the format the name ends in, every float64 to its last bit."""
     target = Path(path)
     form = _format(target)
+    if target.suffix.lower() == ".gz":
+        raise UnknownFormat(f"Expected a name that does not end in .gz, got {target.name}. Write it plain and pack it.")
     with replacing(target) as temporary:
         form.write(temporary, demos)
 
@@ -77,9 +97,16 @@ def column_names(names: Names | None) -> tuple[str, ...] | None:
     return tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(map(str, names))
 
 
+def _suffix(path: Path) -> str:
+    """What the name ends in, below .gz where text was packed."""
+    packed = path.suffix.lower() == ".gz"
+    inner = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
+    return inner if not packed or inner in (*Text.suffixes, *JsonLines.suffixes) else ".gz"
+
+
 def _format(path: Path) -> Format:
     for form in FORMATS:
-        if path.suffix.lower() in form.suffixes:
+        if _suffix(path) in form.suffixes:
             return form
     known = ", ".join(s for form in FORMATS for s in form.suffixes)
     raise UnknownFormat(f"Expected a file that ends in {known}, got {path.name or str(path)!r}. Rename or convert it.")
@@ -91,9 +118,11 @@ def _recordings(path: Path, wanted: Wanted) -> list[Recording]:
         return [_file(path, wanted)]
     if is_lerobot(path):
         return [read_lerobot(path, wanted)]
+    if is_bag(path):
+        return [replace(Bag().read(path, wanted), name=path.name)]
     known = {s for form in FORMATS for s in form.suffixes}
     files = sorted(
-        (p for p in path.iterdir() if p.suffix.lower() in known and not p.name.startswith(".")),
+        (p for p in path.iterdir() if _suffix(p) in known and not p.name.startswith(".")),
         key=lambda p: natural_order(p.name),
     )
     if not files:
@@ -116,7 +145,7 @@ def _file(path: Path, wanted: Wanted) -> Recording:
         raise UnreadableFile(f"Cannot read {path}: {error.strerror or error}.") from error
     if len(recording.x) == 0:
         raise EmptyFile(f"Expected samples in {path}, got none.")
-    return recording
+    return replace(recording, name=path.name)
 
 
 def _mode(path: Path) -> int:
@@ -129,17 +158,21 @@ def _mode(path: Path) -> int:
         raise UnreadableFile(f"Cannot read {path}: {why}.") from error
 
 
-def natural_order(name: str) -> list[tuple[int, int | str]]:
-    """demo2 before demo10."""
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", name.lower()) if part]
-
-
-def _demonstrations(recordings: Sequence[Recording], dt: float | None) -> Demonstrations:
+def _demonstrations(
+    recordings: Sequence[Recording], dt: float | None, longest_gap: int, smooth: bool
+) -> Demonstrations:
     several = len(recordings) > 1
     warnings: tuple[Caution, ...] = ()
     xs: list[FloatArray] = []
     vs: list[FloatArray] = []
     ts: list[FloatArray] = []
+    turns: list[FloatArray] = []
+    names: list[str] = []
+    filled = dropped = pieces = unwrapped = 0
+
+    def beside(recording: Recording, time: FloatArray | None) -> list[tuple[FloatArray | None, list[FloatArray]]]:
+        return [(recording.v, vs), (recording.orientation, turns), (time, ts)]
+
     for recording in recordings:
         time, cautions = None, recording.warnings
         if recording.time is not None:
@@ -155,18 +188,63 @@ def _demonstrations(recordings: Sequence[Recording], dt: float | None) -> Demons
                 cautions += (Caution("split-by-time", said),)
         warnings += tuple(c for c in cautions if c not in warnings)
         if trajectory is None and not several and dt is None:
-            return _warned(Demonstrations.from_samples(recording.x, recording.v), warnings)
-        for rows in _groups(trajectory, len(recording.x)):
-            xs.append(recording.x[rows])
-            if recording.v is not None:
-                vs.append(recording.v[rows])
-            if time is not None:
-                ts.append(time[rows])
-    for what, parts in (("velocities", vs), ("time", ts)):
+            if recording.orientation is not None:
+                warnings += (_left_aside(),)
+            x, v, gaps = _without_gaps(recording, longest_gap)
+            return _told(Demonstrations.from_samples(x, v), warnings + gaps, recordings)
+        groups = _groups(trajectory, len(recording.x))
+        for number, rows in enumerate(groups):
+            x = recording.x[rows]
+            kept = [(out, a[rows].astype(np.float64)) for a, out in beside(recording, time) if a is not None]
+            mended = mend(x, [a for _, a in kept], longest_gap) if longest_gap else whole(x)
+            filled, dropped, pieces = filled + mended.filled, dropped + mended.dropped, pieces + len(mended.rows) - 1
+            unwrapped += _unwrap(x, recording.angles)
+            for part in mended.rows:
+                xs.append(x[part])
+                for out, a in kept:
+                    out.append(a[part])
+                names.append(recording.name if len(groups) == 1 else f"{recording.name}#{number}")
+    for what, parts in (("velocities", vs), ("time", ts), ("orientations", turns)):
         if parts and len(parts) != len(xs):
             raise UnknownColumns(f"Expected {what} in every file or in none, got them in some.")
+    warnings += told(filled, dropped, pieces, longest_gap)
+    if unwrapped:
+        warnings += (Caution("unwrapped", f"{unwrapped} jumps by a full turn in angles were undone."),)
     timed = None if dt is not None else ts or None
-    return _warned(Demonstrations.from_trajectories(xs, vs or None, dt=dt, time=timed), warnings)
+    if turns:
+        demos = from_poses(xs, turns, dt=dt, time=timed, names=names, smooth=smooth)
+    else:
+        demos = Demonstrations.from_trajectories(xs, vs or None, dt=dt, time=timed, names=names, smooth=smooth)
+    return _told(demos, warnings, recordings)
+
+
+def _without_gaps(recording: Recording, longest: int) -> tuple[FloatArray, FloatArray | None, tuple[Caution, ...]]:
+    """Unordered samples that are whole: between which of them to interpolate nobody knows."""
+    x, v = recording.x, recording.v
+    good = np.isfinite(x if v is None else np.hstack([x, v])).all(axis=1)
+    if good.all() or not longest or not good.any():
+        return x, v, ()
+    said = f"{int((~good).sum())} of {len(x)} samples have no numbers somewhere and were dropped."
+    return x[good], None if v is None else v[good], (Caution("gaps", said),)
+
+
+def _left_aside() -> Caution:
+    return Caution("orientation-left-aside", "Orientations of unordered samples were left aside; add a column of time.")
+
+
+def _unwrap(x: FloatArray, angles: Sequence[tuple[int, float]]) -> int:
+    """Undo jumps by a full turn, in place, in angles that stay within one; how many there were."""
+    count = 0
+    for i, turn in angles:
+        step = np.diff(x[:, i])
+        if len(step) and np.ptp(x[:, i]) <= turn * (1 + 1e-9) and (jumps := np.abs(step) > 0.75 * turn).any():
+            x[:, i] = np.unwrap(x[:, i], period=turn)
+            count += int(jumps.sum())
+    return count
+
+
+def _told(demos: Demonstrations, warnings: tuple[Caution, ...], recordings: Sequence[Recording]) -> Demonstrations:
+    return replace(_warned(demos, warnings), about=" ".join(dict.fromkeys(r.about for r in recordings if r.about)))
 
 
 def _warned(demos: Demonstrations, warnings: tuple[Caution, ...]) -> Demonstrations:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, Demonstrations
-from .columns import TIME_NAMES, TRAJECTORY_NAMES, check_count, plain, recognise, unnamed
+from .columns import TIME_NAMES, TRAJECTORY_NAMES, check_count, natural_order, plain, recognise, unnamed
 from .errors import EmptyFile, UnknownColumns, UnreadableFile
 from .recording import Recording, Wanted, numbered
 
@@ -40,6 +42,8 @@ def from_arrays(path: Path, arrays: Arrays, wanted: Wanted) -> Recording:
     x_name = _named(matrices, wanted.position, _POSITIONS)
     if x_name is None and len(matrices) == 1 and wanted.position is None and not _named(vectors, None, _POSITIONS):
         return _whole(path, next(iter(matrices.values())), wanted)
+    if x_name is None and (each := _demonstrations(path, matrices, wanted)) is not None:
+        return each
     if x_name is None:
         return _columns(path, arrays, vectors, wanted)
     return _matrices(path, matrices, vectors, x_name, wanted)
@@ -125,14 +129,22 @@ def _columns(path: Path, arrays: Arrays, vectors: Arrays, wanted: Wanted) -> Rec
             f"Expected an array of positions (x, pos, position, q) in {path}, found {_shapes(arrays)}."
         )
     columns = recognise(path, list(table), wanted)
-    return Recording(
-        np.column_stack([table[n] for n in columns.position]).astype(np.float64),
-        np.column_stack([table[n] for n in columns.velocity]).astype(np.float64) if columns.velocity else None,
-        table[columns.time] if columns.time else None,
-        numbered(table[columns.trajectory]) if columns.trajectory else None,
-        columns.time or "",
-        columns.warnings,
-    )
+    return columns.recording(table)
+
+
+def _demonstrations(path: Path, matrices: Arrays, wanted: Wanted) -> Recording | None:
+    """One matrix for every demonstration, all with the same columns: demo_0, demo_1, ...; None where that is not so."""
+    names = sorted(matrices, key=natural_order)
+    shapes = [matrices[n].shape for n in names]
+    widths = {shape[1] for shape in shapes if len(shape) == 2}
+    if len(names) < 2 or wanted.position is not None or len(widths) != 1 or any(len(shape) != 2 for shape in shapes):
+        return None
+    if len({re.sub(r"\d+", "", n) for n in names}) > 1:
+        return None
+    stacked = np.concatenate([np.asarray(matrices[n], dtype=np.float64) for n in names])
+    columns = unnamed(path, stacked.shape[1], wanted)
+    recording = columns.recording({str(i + 1): column for i, column in enumerate(stacked.T)})
+    return replace(recording, trajectory=np.repeat(np.arange(len(names)), [shape[0] for shape in shapes]))
 
 
 def _upright(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import FloatArray
 from ..demonstrations import Caution
 from .errors import TooLarge, UnknownColumns
-from .recording import MOST_COLUMNS, Wanted
+from .recording import MOST_COLUMNS, Recording, Wanted, numbered
 
 _UNITS = r"mm|cm|m|km|in|rad|deg|s|ms|us|ns|sec|secs|seconds|milliseconds|microseconds|nanoseconds"
 _UNIT = re.compile(rf"(?:_({_UNITS})|[ _]*[\[(]\s*([^\])]+?)\s*[\])])$")
@@ -23,12 +28,41 @@ _RATES = (
 _VELOCITY = re.compile(
     rf"(?:(?:{_RATES})_?){_AXIS}|(?:(?:{_STEMS})_?)?{_AXIS}_?(?:dot|vel|velocity|d|p|/dt|_dt)|d{_AXIS}_?/?_?dt"
 )
-TIME_NAMES = ("time", "t", "timestamp", "timestamps", "stamp", "seconds", "secs", "sec", "clock", "header_stamp")
+TIME_NAMES = (
+    "time",
+    "t",
+    "timestamp",
+    "timestamps",
+    "stamp",
+    "seconds",
+    "secs",
+    "sec",
+    "clock",
+    "header_stamp",
+    "datetime",
+)
+# Seconds and nanoseconds in two columns, as ROS and C clocks keep them: what the names end in.
+_SPLIT = (("sec", "nanosec"), ("secs", "nsecs"), ("sec", "nsec"), ("s", "ns"), ("seconds", "nanoseconds"))
+_QUATERNION = re.compile(r"(?P<of>.*?)_?(?:q|quat|quaternion|orientation|rot|rotation|o)_?(?P<axis>[xyzw])")
+# Words in names of things that are neither positions nor velocities.
+_ASIDE = re.compile(
+    r"(?:^|_)(?:force|torque|wrench|effort|current|acc|accel|acceleration|imu|gyro|mag|cov|covariance|action|reward|temp|"
+    r"voltage|pixel|image|index|id|quat|quaternion|orientation|gripper|target|desired|cmd|command)(?:_|$|\d)"
+)
+_MOVING = re.compile(r"(?:^|_)(?:vel|velocity|velocities|twist|speed|linear|v|qd|dq|dot)(?:_|$|\d)")
+_PLACED = re.compile(
+    r"(?:^|_)(?:pos|position|positions|pose|translation|tcp|ee|eef|tool|tool0|state|joint|joints|q)(?:_|$|\d)"
+)
+_ANGLE = re.compile(
+    r"(?:.*_)?(?:theta|yaw|roll|pitch|angle|phi|psi|heading|joint|joints|joint_pos|joint_position|q|j)_?\d*"
+)
 TRAJECTORY_NAMES = (
     "trajectory", "traj", "trajectory_id", "traj_id", "trajectory_index", "episode", "episode_index", "episode_id",
     "demo", "demo_id", "demonstration", "demonstration_id", "run", "run_id", "trial", "trial_id", "stroke", "stroke_id",
     "id", "sequence", "rollout",
 )  # fmt: skip
+TURN = {False: 2 * np.pi, True: 360.0}
+"""A full turn, in radians or where the name says degrees."""
 SHOWN = 30
 """Names listed in an error: enough to find the right one, few enough to read."""
 
@@ -42,10 +76,44 @@ class Columns:
     time: str | None = None
     trajectory: str | None = None
     warnings: tuple[Caution, ...] = ()
+    nanoseconds: str | None = None
+    orientation: tuple[str, ...] = ()
+    aside: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:
-        return self.position + self.velocity + tuple(n for n in (self.time, self.trajectory) if n)
+        single = (self.time, self.nanoseconds, self.trajectory)
+        return self.position + self.velocity + self.orientation + tuple(n for n in single if n)
+
+    @property
+    def about(self) -> str:
+        """One line: what was read as what, and what was left aside."""
+        read = [f"{listed(self.position)} as position"]
+        read += [f"{listed(self.velocity)} as velocity"] if self.velocity else []
+        read += [f"{listed(self.orientation)} as orientation"] if self.orientation else []
+        clock = " and ".join(n for n in (self.time, self.nanoseconds) if n)
+        read += [f"{clock} as time"] if clock else []
+        read += [f"{self.trajectory} as trajectory"] if self.trajectory else []
+        left = f"; left aside: {listed(self.aside)}" if self.aside else ""
+        return f"Read {', '.join(read)}{left}."
+
+    def recording(self, table: Mapping[str, NDArray[Any]]) -> Recording:
+        """The rows of a table of these columns."""
+
+        def stacked(names: tuple[str, ...]) -> FloatArray | None:
+            return np.column_stack([table[n] for n in names]).astype(np.float64) if names else None
+
+        time, name = (None, "") if self.time is None else (table[self.time], self.time)
+        if time is not None and self.nanoseconds is not None:
+            whole = np.asarray(time, dtype=np.float64)
+            time, name = whole - whole[:1] + 1e-9 * np.asarray(table[self.nanoseconds], dtype=np.float64), "time_s"
+        x = stacked(self.position)
+        assert x is not None
+        wrap = tuple((i, TURN[unit(n) == "deg"]) for i, n in enumerate(self.position) if _ANGLE.fullmatch(plain(n)))
+        return Recording(
+            x, stacked(self.velocity), time, numbered(table[self.trajectory]) if self.trajectory else None, name, self.warnings,
+            stacked(self.orientation), wrap, self.about,
+        )  # fmt: skip
 
 
 def unit(name: str) -> str | None:
@@ -76,12 +144,19 @@ def recognise(path: Path, names: Sequence[str], wanted: Wanted) -> Columns:
         raise UnknownColumns(f"Expected a column {missing[0]!r} in {path}, found {listed(names)}.")
     taken = set(wanted.names)
     free = [n for n in names if n not in taken]
-    time = wanted.time or _first_of(free, TIME_NAMES)
+    time, nanoseconds = (wanted.time, None) if wanted.time else _clock(free)
     trajectory = wanted.trajectory or _first_of([n for n in free if n != time], TRAJECTORY_NAMES)
-    rest = [n for n in free if n not in (time, trajectory)]
-    position = wanted.position or tuple(n for n in rest if _POSITION.fullmatch(plain(n)))
+    rest = [n for n in free if n not in (time, nanoseconds, trajectory)]
+    orientation = () if wanted.position else _quaternion(rest)
+    rest = [n for n in rest if n not in orientation]
+    position = (
+        wanted.position or tuple(n for n in rest if _POSITION.fullmatch(plain(n))) or _prefixed(rest, moving=False)
+    )
     rest = [n for n in rest if n not in position]
     velocity = wanted.velocity or tuple(n for n in rest if _VELOCITY.fullmatch(plain(n)))
+    if not velocity and not wanted.position:
+        velocity = _prefixed(rest, moving=True)
+        velocity = velocity if len(velocity) == len(position) else ()
     if not position:
         raise UnknownColumns(
             f"Expected columns of positions (x, y / x1, x2 / q1, q2 / pos_x, pos_y) in {path}, found {listed(names)}. Say which: "
@@ -92,7 +167,45 @@ def recognise(path: Path, names: Sequence[str], wanted: Wanted) -> Columns:
             f"Expected one velocity per position in {path}, got positions {list(position)} and velocities {list(velocity)}. "
             "Say which belong together with position=[...] and velocity=[...]."
         )
-    return Columns(position, velocity, time, trajectory, _mixed(position))
+    aside = tuple(n for n in rest if n not in velocity)
+    return Columns(position, velocity, time, trajectory, _mixed(position), nanoseconds, orientation, aside)
+
+
+def _clock(names: Sequence[str]) -> tuple[str | None, str | None]:
+    """The column of time, and that of its nanoseconds where seconds and these stand apart."""
+    by_plain = {re.sub(r"[\s.\-/]+", "_", n.strip().lower()).strip("_"): n for n in reversed(names)}
+    for whole, part in _SPLIT:
+        for key, name in by_plain.items():
+            stem = key.removesuffix(whole)
+            if key.endswith(whole) and (not stem or stem.endswith("_")) and stem + part in by_plain:
+                return name, by_plain[stem + part]
+    return _first_of(names, TIME_NAMES), None
+
+
+def _quaternion(names: Sequence[str]) -> tuple[str, ...]:
+    """Four columns x, y, z, w of one orientation, in that order, wherever w stands in the file."""
+    found: dict[str, dict[str, str]] = {}
+    for name in names:
+        if match := _QUATERNION.fullmatch(plain(name)):
+            stem = plain(name)[: -len(match["axis"])]
+            found.setdefault(stem, {})[match["axis"]] = name
+    whole = [axes for axes in found.values() if set(axes) == set("xyzw")]
+    return tuple(whole[0][axis] for axis in "xyzw") if whole else ()
+
+
+def _prefixed(names: Sequence[str], moving: bool) -> tuple[str, ...]:
+    """Columns of one thing by a name of its own: tool0_x, tool0_y; ee.position.x; actual_TCP_pose_0 .. 5.
+
+    All columns with one beginning that end in x, y, z or in numbers; of several beginnings the one that speaks of a position
+    (or a velocity), then the first.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        if (match := re.fullmatch(rf"(.+?)_?{_AXIS}", plain(name))) and not _ASIDE.search(plain(name)):
+            groups.setdefault(match[1], []).append(name)
+    fitting = {stem: g for stem, g in groups.items() if len(g) > 1 and bool(_MOVING.search(stem)) == moving}
+    ranked = sorted(fitting, key=lambda stem: not (_MOVING if moving else _PLACED).search(stem))
+    return tuple(fitting[ranked[0]]) if ranked else ()
 
 
 def unnamed(path: Path, count: int, wanted: Wanted) -> Columns:
@@ -144,3 +257,8 @@ def _mixed(position: Sequence[str]) -> tuple[Caution, ...]:
             "Bring all coordinates to one unit.",
         ),
     )
+
+
+def natural_order(name: str) -> list[tuple[int, int | str]]:
+    """demo2 before demo10."""
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", name.lower()) if part]

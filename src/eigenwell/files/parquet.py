@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import FloatArray
 from ..demonstrations import Demonstrations
 from .columns import Columns, recognise
 from .errors import EmptyFile, TooLarge, UnreadableFile, missing_extra, unreadable
-from .recording import Recording, Wanted, numbered
+from .recording import Recording, Wanted
 from .text import as_columns
 from .thinning import Block, Thinner
 
@@ -57,9 +56,7 @@ def read_lerobot(folder: Path, wanted: Wanted) -> Recording:
         group = np.zeros(len(recording.x), dtype=np.intp) if recording.trajectory is None else recording.trajectory
         first = np.flatnonzero(np.r_[True, np.diff(group) != 0])
         frame = np.arange(len(group)) - np.repeat(first, np.diff(np.r_[first, len(group)]))
-        return Recording(
-            recording.x, recording.v, frame / float(fps), recording.trajectory, "time_s", recording.warnings
-        )
+        return replace(recording, time=frame / float(fps), time_name="time_s")
     return recording
 
 
@@ -102,14 +99,7 @@ def read_tables(
     stack = thinner.result()
     if not stack:
         raise EmptyFile(f"Expected rows in {paths[0]}, got a table without any.")
-    return Recording(
-        _matrix(stack, columns.position),
-        _matrix(stack, columns.velocity) if columns.velocity else None,
-        stack[columns.time] if columns.time else None,
-        numbered(stack[columns.trajectory]) if columns.trajectory else None,
-        columns.time or "",
-        columns.warnings,
-    )
+    return columns.recording(stack)
 
 
 def _recognised(path: Path, numbers: dict[str, tuple[str, int | None]], wanted: Wanted, lerobot: bool) -> Columns:
@@ -166,7 +156,7 @@ def _batches(table: Any, numbers: dict[str, tuple[str, int | None]], columns: Co
                         f"Expected lists of one length in column {column!r} of {path}, got several lengths."
                     )
                 data = data[:, place]
-            if name != columns.trajectory and data.dtype.kind not in "fiubM":
+            if name not in (columns.trajectory, columns.time) and data.dtype.kind not in "fiubM":
                 raise UnreadableFile(
                     f"Expected numbers in column {name!r} of {path}, got {data.dtype}. Map another column."
                 )
@@ -181,10 +171,6 @@ def _array(column: Any, name: str, path: Path) -> NDArray[Any]:
             raise UnreadableFile(f"Expected lists of one length in column {name!r} of {path}, got several lengths.")
         return np.asarray(flat).reshape(len(column), -1)
     return np.asarray(column.to_numpy(zero_copy_only=False))
-
-
-def _matrix(stack: Block, names: Sequence[str]) -> FloatArray:
-    return np.column_stack([stack[n] for n in names])
 
 
 def _check_footer(path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -38,7 +38,8 @@ class Recording:
     """Rows of one file. `trajectory` numbers the rows' trajectories; None where the file does not tell them apart.
 
     `time` keeps the type it has in the file, because whole nanoseconds since 1970 do not fit a float; `time_name` may
-    name its unit.
+    name its unit. `orientation` holds unit quaternions x, y, z, w, signs as they come. `angles` are the positions that wrap,
+    each with its turn. `about` says what was read as what, `name` where it came from.
     """
 
     x: FloatArray
@@ -47,6 +48,10 @@ class Recording:
     trajectory: IntArray | None = None
     time_name: str = ""
     warnings: tuple[Caution, ...] = ()
+    orientation: FloatArray | None = None
+    angles: tuple[tuple[int, float], ...] = ()
+    about: str = ""
+    name: str = ""
 
     def thinned(self, every: int) -> Recording:
         """Each `every`-th row of every trajectory, and its last, which is where it arrived."""
@@ -58,14 +63,14 @@ class Recording:
         counts = np.diff(np.r_[first, len(order)])
         rank = np.arange(len(order)) - np.repeat(first, counts)
         keep = np.sort(order[(rank % every == 0) | (rank == np.repeat(counts, counts) - 1)])
-        return Recording(
-            self.x[keep],
-            None if self.v is None else self.v[keep],
-            None if self.time is None else self.time[keep],
-            None if self.trajectory is None else self.trajectory[keep],
-            self.time_name,
-            self.warnings,
-        )
+
+        def kept(a: NDArray[Any] | None) -> Any:
+            return None if a is None else a[keep]
+
+        return replace(
+            self, x=self.x[keep], v=kept(self.v), time=kept(self.time), trajectory=kept(self.trajectory),
+            orientation=kept(self.orientation),
+        )  # fmt: skip
 
 
 class Format(Protocol):

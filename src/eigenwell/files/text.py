@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice, takewhile
@@ -14,9 +16,10 @@ from numpy.typing import NDArray
 
 from ..demonstrations import Demonstrations
 from .columns import Columns, check_count, recognise, unnamed
-from .errors import EmptyFile, TooLarge, UnreadableFile
-from .recording import MOST_COLUMNS, Recording, Wanted, numbered
+from .errors import EmptyFile, TooLarge, UnreadableFile, unreadable
+from .recording import MOST_COLUMNS, Recording, Wanted
 from .thinning import Block, Thinner
+from .time_units import is_date, since_first
 
 CHUNK = 50_000
 """Rows parsed at once."""
@@ -41,9 +44,11 @@ class Text:
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt", ".dat")
 
     def read(self, path: Path, wanted: Wanted) -> Recording:
-        with path.open(encoding="utf-8-sig", newline=None) as handle:
+        with opened(path) as handle:
             try:
                 return _read(_lines(handle, path), path, wanted)
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise unreadable(path, "a gzip file", error) from error
             except UnicodeDecodeError as error:
                 raise UnreadableFile(
                     f"Expected text in {path}, got bytes that are not UTF-8. Is it a CSV file?"
@@ -57,6 +62,13 @@ class Text:
             writer.writerow(names)
             for a in range(0, demos.n_samples, CHUNK):
                 writer.writerows(zip(*(c[a : a + CHUNK].tolist() for c in columns), strict=True))
+
+
+def opened(path: Path) -> IO[str]:
+    """A text file, or one packed with gzip, to read."""
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline=None)
+    return path.open(encoding="utf-8-sig", newline=None)
 
 
 def as_columns(demos: Demonstrations) -> tuple[list[str], list[NDArray[Any]]]:
@@ -90,16 +102,11 @@ def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
         body = body[layout.header_rows :]
     if not body:
         raise EmptyFile(f"Expected rows of numbers in {path}, got a header alone.")
-    kept = _parse(chain(body, lines), names, columns, layout, path, wanted.every)
-    d, table = len(columns.position), kept["table"]
-    return Recording(
-        table[:, :d],
-        table[:, d : 2 * d] if columns.velocity else None,
-        table[:, 2 * d if columns.velocity else d] if columns.time else None,
-        numbered(table[:, -1]) if columns.trajectory else None,
-        columns.time or "",
-        columns.warnings,
-    )
+    dated = columns.time is not None and is_date(_split(body[0], layout)[names.index(columns.time)])
+    kept = _parse(chain(body, lines), names, columns, layout, path, wanted.every, dated)
+    table = dict(zip(columns.all, kept["table"].T, strict=True))
+    recording = columns.recording(table)
+    return replace(recording, time_name="time_s") if dated else recording
 
 
 def _lines(handle: IO[str], path: Path) -> Iterator[str]:
@@ -151,6 +158,10 @@ def _split(line: str, layout: _Layout) -> list[str]:
     return [(cell.replace(",", ".") if layout.decimal_comma else cell).strip() for cell in row]
 
 
+def _number(cell: str) -> float:
+    return float(cell) if cell.strip() else float("nan")
+
+
 def _is_number(cell: str) -> bool:
     try:
         float(cell)
@@ -171,7 +182,7 @@ def _distinct(names: list[str]) -> tuple[str, ...]:
 
 
 def _parse(
-    lines: Iterator[str], names: tuple[str, ...], columns: Columns, layout: _Layout, path: Path, every: int
+    lines: Iterator[str], names: tuple[str, ...], columns: Columns, layout: _Layout, path: Path, every: int, dated: bool
 ) -> Block:
     """The wanted columns (positions, velocities, time, number of the trajectory), chunk by chunk."""
     wanted = [names.index(n) for n in columns.all]
@@ -180,22 +191,20 @@ def _parse(
     if columns.trajectory is not None:
         # Ids may be words: number them as they come.
         converters[wanted[-1]] = lambda cell: codes.setdefault(cell.strip(), float(len(codes)))
+    if dated and columns.time is not None:
+        converters[names.index(columns.time)] = since_first()
+    # An empty cell is a gap. Cell by cell is slow: only where a chunk has one.
+    gaps = converters | {names.index(n): _number for n in columns.position + columns.velocity}
     if layout.decimal_comma:
         lines = (line.replace(",", ".") for line in lines)
     thinner = Thinner(every)
     row = 1 + (layout.header is not None)
     while chunk := list(islice(lines, CHUNK)):
         try:
-            part = np.loadtxt(
-                chunk,
-                delimiter=layout.delimiter,
-                usecols=wanted,
-                ndmin=2,
-                converters=converters or None,
-                quotechar='"',
-                encoding=None,
-                comments=None,
-            )
+            try:
+                part = _table(chunk, layout, wanted, converters)
+            except ValueError:
+                part = _table(chunk, layout, wanted, gaps)
         except (ValueError, IndexError, OverflowError) as error:
             raise UnreadableFile(
                 f"Expected {len(names)} numbers in every row of {path}, got something else in the rows from {row} on "
@@ -204,3 +213,18 @@ def _parse(
         thinner.add({"table": part}, part[:, -1] if columns.trajectory else None)
         row += len(chunk)
     return thinner.result()
+
+
+def _table(
+    chunk: list[str], layout: _Layout, wanted: list[int], converters: dict[int | str, Callable[[str], float]]
+) -> NDArray[Any]:
+    return np.loadtxt(
+        chunk,
+        delimiter=layout.delimiter,
+        usecols=wanted,
+        ndmin=2,
+        converters=converters or None,
+        quotechar='"',
+        encoding=None,
+        comments=None,
+    )

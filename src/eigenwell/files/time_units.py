@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,44 @@ _NAMED = {
 }  # fmt: skip
 # Seconds since 1970 for the years 2001 to 2096: a stamp in this range, times 1, 1e3, 1e6 or 1e9, is wall-clock time.
 _EPOCH = (1e9, 4e9)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]")
+_ZONE = re.compile(r"(?:Z|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)?)$")
 _LONGEST_STEP = 10.0
 # Whole numbers two or more apart are not seconds: nobody records a motion at less than one sample in two seconds.
 _STEPS = ((2, 1e3, "milliseconds"), (1e3, 1e5, "microseconds"), (1e5, np.inf, "nanoseconds"))
+
+
+def date(text: str) -> np.datetime64:
+    """An ISO date and time, 2024-05-01T12:30:00.25Z, with any number of digits and a zone or none; NaT for no date."""
+    cell = text.strip().strip('"').replace(" ", "T", 1)
+    zone = _ZONE.search(cell)
+    try:
+        stamp = np.datetime64(cell[: zone.start()] if zone else cell, "ns")
+    except ValueError:
+        return np.datetime64("NaT")
+    if zone and zone["hours"]:
+        offset = np.timedelta64(int(zone["hours"]) * 60 + int(zone["minutes"] or 0), "m")
+        stamp = stamp - offset if zone["sign"] == "+" else stamp + offset
+    return stamp
+
+
+def is_date(text: str) -> bool:
+    return bool(_DATE.match(text.strip().strip('"'))) and not np.isnat(date(text))
+
+
+def since_first() -> Callable[[str], float]:
+    """Turns ISO dates into seconds since the first of them, which keeps their nanoseconds."""
+    first: list[np.datetime64] = []
+
+    def convert(text: str) -> float:
+        stamp = date(text)
+        if np.isnat(stamp):
+            raise ValueError(f"expected a date and time, got {text!r}")
+        if not first:
+            first.append(stamp)
+        return float((stamp - first[0]) / np.timedelta64(1, "ns")) * 1e-9
+
+    return convert
 
 
 def seconds(
@@ -33,6 +70,9 @@ def seconds(
     The unit is taken from the column's name, else from wall-clock stamps, else from velocities (dx/dt must be v), else
     from the step of whole numbers.
     """
+    if time.dtype.kind in "OUST" and len(time) and is_date(str(time[0])):
+        convert = since_first()
+        return np.array([convert(str(cell)) for cell in time]), ()
     if np.issubdtype(time.dtype, np.datetime64):
         time, name = time.astype("datetime64[ns]").astype(np.int64), "time [ns]"
     said = _NAMED.get(unit(name) or "")

@@ -8,9 +8,14 @@ import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import Caution
+from ..fields import Field
+from ..fields.certificates import run_loops
 from ..fields.fit import GOOD, Fit
 from .crossing import Crossing
-from .targets import Bundle
+from .targets import Bundle, travel_times
+
+LOOPS, LOOP_STEPS = 20, 20_000
+"""A short test of what `certificate` tests at length."""
 
 Motions = Sequence[Sequence[tuple[FloatArray, FloatArray]]]
 """For every attractor its paths, each (x, v) in order of time."""
@@ -57,7 +62,9 @@ def about_crossings(found: Sequence[Crossing], memory: bool) -> list[Caution]:
         else:
             who = f"Sub-dynamics {one.first} and {one.second} cross"
             remedy = f"field.toward({one.first}) follows one of them to its goal, or "
-        remedy += "field.motion(x0) follows what was shown." if memory else "learn(..., memory=True) follows what was shown."
+        remedy += (
+            "field.motion(x0) follows what was shown." if memory else "learn(..., memory=True) follows what was shown."
+        )
         cautions.append(
             Caution(
                 "crossing",
@@ -75,6 +82,25 @@ def about_repeats(motions: Motions) -> list[Caution]:
         return []
     return [
         Caution("duplicated-trajectory", f"{len(paths) - len(seen)} of {len(paths)} trajectories repeat another one.")
+    ]
+
+
+def about_loops(field: Field, motions: Motions, seed: int = 0) -> list[Caution]:
+    """A field on which the plain loop x += dt * predict(x) fails, at the rate of its own data, says so."""
+    steps = [np.diff(travel_times(np.asarray(x), np.asarray(v))) for paths in motions for x, v in paths]
+    rate = 1 / float(np.median(np.concatenate(steps)))
+    low, high = field.samples.min(0), field.samples.max(0)
+    starts = np.random.default_rng(seed).uniform(low, high, (LOOPS, field.dimension))
+    (loop,) = run_loops(field, starts, rate, np.ones(LOOPS), most=LOOP_STEPS)
+    if loop.arrived == 1.0 and loop.as_basin_said >= 0.9:
+        return []
+    return [
+        Caution(
+            "loop-fails",
+            f"A loop on predict at the rate of the data, {rate:.3g} steps per unit of time, arrives from {loop.arrived:.0%} of "
+            f"{LOOPS} starts, from {loop.as_basin_said:.0%} where basin says. Use smaller steps, or simulate; see "
+            "field.certificate().",
+        )
     ]
 
 

@@ -148,8 +148,14 @@ def _fit(x: FloatArray, v: FloatArray, block: IntArray) -> _Process:
                 squares += float((solved[mine] * error[mine]).sum())
             misfit = float(np.sqrt((error**2).sum(1) + GOOD_ENOUGH**2).mean())
             if misfit < best:
-                best, chosen = misfit, _Process(
-                    float(length), noise, squares / v.size, float(np.median(np.linalg.norm(error, axis=1))), inverse, solved
+                best = misfit
+                chosen = _Process(
+                    length=float(length),
+                    noise=noise,
+                    alpha2=squares / v.size,
+                    error=float(np.median(np.linalg.norm(error, axis=1))),
+                    inverse=inverse,
+                    solved=solved,
                 )
     assert chosen is not None
     return chosen
@@ -160,7 +166,7 @@ def _kernel(squared: FloatArray, length: float) -> FloatArray:
 
 
 def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.maximum((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T, 0.0)
+    return np.asarray(np.maximum((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T, 0.0))
 
 
 def _affine(x: FloatArray) -> FloatArray:

@@ -137,7 +137,7 @@ def learn_motions(
         for q, (paths, place) in enumerate(zip(motions, attractors, strict=True))
     ]
     options = {"target": target, "seed": seed, "dtype": dtype, "progress": _shown(progress)}
-    smooth = recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
+    smooth = not met and recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     fields, failed = learn_bundles([together if several else alone], recipe=fitting, **options)
     goals: tuple[StableField, ...] = ()
@@ -158,7 +158,7 @@ def learn_motions(
     cautions = doubts.about_repeats(motions) + [
         caution for q, bundle in enumerate(alone) for caution in doubts.about_data(bundle, f"Sub-dynamics {q}")
     ]
-    cautions += doubts.about_crossings(met, memory) + doubts.about_fit(fit)
+    cautions += doubts.about_crossings(met, memory) + doubts.about_fit(fit) + doubts.about_loops(field, motions, seed)
     return replace(field, fit=fit, map_fit=map_fit, warnings=(*warnings, *cautions, *failed))
 
 
@@ -175,7 +175,7 @@ def learn_bundles(
     try:
         from .training import train, training_set
     except ImportError as error:
-        raise missing_extra("Learning a field", "learn") from error
+        raise missing_extra("Learning a field", "JAX", "learn") from error
     recipe = Recipe() if recipe is None else recipe
     target = SpiralTarget() if target is None else target
     sets_of = [[one] if isinstance(one, Bundle) else list(one) for one in groups]
@@ -213,10 +213,10 @@ def _identified(data: Any, v: Any, found: Any, dt: float | None, time: Any) -> I
     if found is None:
         return identify(demos)
     if not isinstance(found, Identification):
-        raise DataError(f"Expected found as an Identification, got {type(found).__name__}. Pass what identify returned.")
-    same = found.demos is demos or (
-        np.array_equal(found.demos.x, demos.x) and np.array_equal(found.demos.v, demos.v)
-    )
+        raise DataError(
+            f"Expected found as an Identification, got {type(found).__name__}. Pass what identify returned."
+        )
+    same = found.demos is demos or (np.array_equal(found.demos.x, demos.x) and np.array_equal(found.demos.v, demos.v))
     if not same:
         raise DataError(
             f"Expected the {demos.n_samples} samples that were identified, in the same order, got other ones (found has "

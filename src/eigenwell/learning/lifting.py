@@ -26,7 +26,11 @@ def lifted_bundle(bundle: Bundle, lift: float) -> Bundle:
     """The bundle in (x, rho); the phase spans `lift` boxes. Speed is limited in x alone."""
     frame = bundle.frame
     raised = Frame(
-        np.append(frame.centre, 0.5), np.append(frame.scale, 1 / lift), frame.pace, np.append(frame.braked, False), frame.reach
+        np.append(frame.centre, 0.5),
+        np.append(frame.scale, 1 / lift),
+        frame.pace,
+        np.append(frame.braked, False),
+        frame.reach,
     )
     xs, vs = [], []
     for x, v in zip(bundle.x, bundle.v, strict=True):

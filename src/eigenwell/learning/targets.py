@@ -46,7 +46,10 @@ class Frame:
     @classmethod
     def around(cls, motions: Sequence[Sequence[tuple[FloatArray, FloatArray]]]) -> Frame:
         """The frame of some motions, each given as its paths (x, v)."""
-        boxes = [(np.min([np.min(x, 0) for x, _ in paths], 0), np.max([np.max(x, 0) for x, _ in paths], 0)) for paths in motions]
+        boxes = [
+            (np.min([np.min(x, 0) for x, _ in paths], 0), np.max([np.max(x, 0) for x, _ in paths], 0))
+            for paths in motions
+        ]
         low, high = np.min([box[0] for box in boxes], 0), np.max([box[1] for box in boxes], 0)
         extent = np.sqrt(np.mean([(top - bottom) ** 2 for bottom, top in boxes], 0))
         scale = np.maximum(extent, FLAT_AXIS * extent.max())

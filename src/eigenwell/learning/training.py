@@ -118,8 +118,9 @@ def training_set(
     home_x, home_way = way_home(bundles, outside=between.smooth, seed=seed)
     missing = range(len(bundles), attractors)
     first = bundles[0].attractor
+    rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return TrainingSet(
-        *(np.concatenate(column) for column in zip(*parts, strict=True)),
+        **dict(zip(TrainingSet._fields, rows, strict=False)),
         guide_x=between.x,
         guide_v=between.v,
         guide_weight=between.weight,
@@ -155,7 +156,10 @@ def train(
     flow = identity_flow(dimension, layers=recipe.layers, features=recipe.features, length=recipe.length, seed=seed)
     draw = np.random.default_rng([seed, 1]).standard_normal((recipe.speed_features, dimension))
     speed = Speed(
-        draw / (recipe.speed_length * np.sqrt(dimension / 2)), np.zeros(2 * recipe.speed_features), np.zeros(()), np.zeros(())
+        draw / (recipe.speed_length * np.sqrt(dimension / 2)),
+        np.zeros(2 * recipe.speed_features),
+        np.zeros(()),
+        np.zeros(()),
     )
     # Accelerators shorten float32 products to ten bits unless told not to; the run time would not agree.
     with double_precision(np.dtype(dtype) == np.float64), jax.default_matmul_precision("highest"):
@@ -174,7 +178,8 @@ def _optimiser(recipe: Recipe) -> optax.GradientTransformation:
     """Adam after a short warm-up, with cosine decay; a step whose gradient is not finite is left out."""
     rate = optax.warmup_cosine_decay_schedule(recipe.rate / 30, recipe.rate, 30, max(recipe.steps, 31))
     return optax.apply_if_finite(
-        optax.chain(optax.clip_by_global_norm(recipe.clip), optax.adam(rate, b2=0.99)), max_consecutive_errors=recipe.steps
+        optax.chain(optax.clip_by_global_norm(recipe.clip), optax.adam(rate, b2=0.99)),
+        max_consecutive_errors=recipe.steps,
     )
 
 
@@ -306,10 +311,9 @@ def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array
     turn = 1 - (f * v).sum(-1) / lengths
     fade = jnp.minimum(1.0, i / (recipe.warm_start * recipe.steps)) if recipe.warm_start > 0 else 1.0
     place = ((y - goal - batch.target) ** 2).sum(-1)
-    return (
-        fade * (recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction))
-        + recipe.position * (place @ batch.position)
-    )
+    return fade * (
+        recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
+    ) + recipe.position * (place @ batch.position)
 
 
 def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:

@@ -56,7 +56,10 @@ def strand_gaps(bundle: Bundle, others: Sequence[Bundle] = (), most: int = 1200)
     if others:
         strange = np.concatenate([path for other in others for path in other.x])
         strange = strange[:: max(1, len(strange) // most)]
-        other_x, other_rest = np.concatenate([other_x, strange]), np.concatenate([other_rest, np.full(len(strange), np.inf)])
+        other_x, other_rest = (
+            np.concatenate([other_x, strange]),
+            np.concatenate([other_rest, np.full(len(strange), np.inf)]),
+        )
     gap = np.empty(len(x))
     for start in range(0, len(x), 2048):
         part = slice(start, start + 2048)

@@ -1,6 +1,6 @@
-"""Saved models: a folder of config.json and one .safetensors file, versioned, checked, never a pickle."""
+"""Saved models: one .safetensors file with its configuration inside, versioned, checked, never a pickle."""
 
-from .folder import as_multi, load, save
-from .schema import ModelError
+from ..errors import ModelError
+from .file import as_field, check_target, load, save
 
-__all__ = ["ModelError", "as_multi", "load", "save"]
+__all__ = ["ModelError", "as_field", "check_target", "load", "save"]

@@ -1,7 +1,25 @@
 """From samples to paths: who comes next, which fragments belong together, which paths share an attractor."""
 
-from .builders import REMAINDER, PathFinding, SuccessorGraph, TrajectoryGraph
-from .ends import Grouping, group_ends
-from .fragments import typical_length
+from .absorbing import typical_length
+from .builders import PathFinding, SuccessorGraph, TrajectoryGraph
+from .ends import Grouping, Reading, group_ends
+from .odd import Odd, odd_cautions
+from .settings import DEFAULT, PathSettings
+from .told import NOTHING, Told, told_about
 
-__all__ = ["REMAINDER", "Grouping", "PathFinding", "SuccessorGraph", "TrajectoryGraph", "group_ends", "typical_length"]
+__all__ = [
+    "DEFAULT",
+    "NOTHING",
+    "Grouping",
+    "Odd",
+    "PathFinding",
+    "PathSettings",
+    "Reading",
+    "SuccessorGraph",
+    "Told",
+    "TrajectoryGraph",
+    "group_ends",
+    "odd_cautions",
+    "told_about",
+    "typical_length",
+]

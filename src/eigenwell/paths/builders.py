@@ -10,53 +10,58 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
-from .ends import Grouping
-from .fragments import join_fragments, typical_length
+from .absorbing import typical_length
+from .ends import Grouping, Reading
+from .fragments import recover_paths
 from .grading import PathEnds, end_pace, grade_paths, is_orbit
 from .hashing import sample_hash, share
-from .kinematics import MEASURED
-from .successors import match_successors
-
-# A path with less than a tenth of the samples of the path a typical sample lies in is a remainder, not a trajectory.
-REMAINDER = 0.1
+from .odd import Odd, repeated
+from .settings import DEFAULT, PathSettings
+from .told import NOTHING, Told
 
 
 @dataclass(frozen=True)
 class PathFinding:
     """A path graph, how its ends were grouped, and what is doubtful about it.
 
-    `arrived` is the share of attractors at which a path comes to rest.
+    `arrived` is the share of attractors at which a path comes to rest; `alternatives` hold the group of every path in
+    other readings of the ends, `odd` the recordings that are unlike the others.
     """
 
     graph: PathGraph
     grouping: Grouping
     arrived: float
     warnings: tuple[Caution, ...]
+    alternatives: tuple[Reading, ...] = ()
+    odd: tuple[Odd, ...] = ()
 
 
 @dataclass(frozen=True)
 class TrajectoryGraph:
     """Paths in the order the user gave; only the grouping of their ends is unknown."""
 
-    def build(self, demos: Demonstrations) -> PathFinding:
+    def build(self, demos: Demonstrations, told: Told = NOTHING) -> PathFinding:
         if demos.offsets is None:
             raise DataError("TrajectoryGraph expects trajectories, got unordered samples; use SuccessorGraph.")
         steps = moving_steps(demos.x, demos.v, demos.offsets, demos.n_samples)
         nodes = np.arange(demos.n_samples, dtype=np.intp)
         usable = np.diff(demos.offsets) >= SHORTEST_PATH
         typical = float(np.median(steps)) if len(steps) else 0.0
-        return _grouped(demos, nodes, demos.offsets, usable, typical, trusted_ends=True)
+        return _grouped(demos, nodes, demos.offsets, usable, typical, trusted_ends=True, told=told)
 
 
 @dataclass(frozen=True)
 class SuccessorGraph:
     """Paths recovered from unordered samples by matching successors. No parameter to set.
 
-    Samples that repeat another one exactly carry no information on order; they follow the one they repeat.
+    Samples that repeat another one exactly carry no information on order; they follow the one they repeat. `settings`
+    are there to be studied (`benchmarks.sensitivity`), not to be tuned.
     """
 
-    def build(self, demos: Demonstrations) -> PathFinding:
-        return _grouped(demos, *self.paths(demos), trusted_ends=False)
+    settings: PathSettings = DEFAULT
+
+    def build(self, demos: Demonstrations, told: Told = NOTHING) -> PathFinding:
+        return _grouped(demos, *self.paths(demos), trusted_ends=False, told=told)
 
     def paths(self, demos: Demonstrations) -> tuple[IntArray, IntArray, BoolArray, float]:
         """Paths as nodes and offsets, which of them are whole, and the distance below which their ends coincide."""
@@ -65,9 +70,8 @@ class SuccessorGraph:
         x, v = demos.x[index], demos.v[index]
         places = int(first_occurrence(x, np.zeros_like(x)).sum())
         check_places(places, len(x), demos.dimension, str(places))
-        chains, kin, sure = match_successors(x, v)
-        fragments = join_fragments(x, v, chains, kin, beyond_doubt=sure)
-        usable = whole_enough(np.diff(fragments.offsets))
+        fragments, kin = recover_paths(x, v, self.settings)
+        usable = whole_enough(np.diff(fragments.offsets), self.settings)
         nodes, offsets = _with_repeats(demos, index[fragments.nodes], fragments.offsets, first)
         return nodes, offsets, usable, resolution(kin.step, kin.noise_x)
 
@@ -86,21 +90,21 @@ def resolution(step: float, noise: float) -> float:
     return max(step, 4 * noise)
 
 
-def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int) -> FloatArray:
+def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int, s: PathSettings = DEFAULT) -> FloatArray:
     """Lengths of the steps along trajectories, without pauses; of a share of them where there are very many.
 
     `total` is the number of samples of the whole, of which x and v may be a part.
     """
     same = np.ones(max(len(x) - 1, 0), dtype=bool)
     same[offsets[1:-1] - 1] = False
-    same &= share(sample_hash(x, v), MEASURED / total)[:-1]
+    same &= share(sample_hash(x, v), s.measured / total)[:-1]
     step = np.linalg.norm(np.diff(x, axis=0)[same], axis=1)
     return np.asarray(step[step > 0])
 
 
-def whole_enough(lengths: IntArray) -> BoolArray:
+def whole_enough(lengths: IntArray, s: PathSettings = DEFAULT) -> BoolArray:
     """Paths that are trajectories and not remainders of some."""
-    return np.asarray(lengths >= max(SHORTEST_PATH, REMAINDER * typical_length(lengths)))
+    return np.asarray(lengths >= max(SHORTEST_PATH, s.remainder * typical_length(lengths)))
 
 
 def _with_repeats(
@@ -123,7 +127,13 @@ def _with_repeats(
 
 
 def _grouped(
-    demos: Demonstrations, nodes: IntArray, offsets: IntArray, usable: BoolArray, resolution: float, trusted_ends: bool
+    demos: Demonstrations,
+    nodes: IntArray,
+    offsets: IntArray,
+    usable: BoolArray,
+    resolution: float,
+    trusted_ends: bool,
+    told: Told,
 ) -> PathFinding:
     spans = list(zip(offsets[:-1], offsets[1:], strict=True))
     graded = grade_paths(
@@ -133,10 +143,13 @@ def _grouped(
             orbit=np.array([is_orbit(demos.x[nodes[a:b]], demos.v[nodes[a:b]]) for a, b in spans]),
             length=np.diff(offsets),
             usable=usable,
+            start=demos.x[nodes[offsets[:-1]]],
+            twin=repeated(demos.x, offsets) if trusted_ends else None,
         ),
         resolution=resolution,
         radius=float(np.sqrt(demos.x.var(axis=0).sum())),
         trusted_ends=trusted_ends,
+        told=told.for_paths(nodes, offsets),
     )
     graph = PathGraph(demos.n_samples, nodes, offsets, graded.group)
-    return PathFinding(graph, graded.grouping, graded.arrived, graded.warnings)
+    return PathFinding(graph, graded.grouping, graded.arrived, graded.warnings, graded.alternatives, graded.odd)

@@ -1,4 +1,4 @@
-"""Chains: samples strung together by "comes next" links, and the best set of such links."""
+"""Chains: samples strung together by "comes next" links."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, depth_first_order, min_weight_full_bipartite_matching
+from scipy.sparse.csgraph import connected_components
 
-from .._types import BoolArray, FloatArray, IntArray
-
-# Links kept for every node as predecessor and as successor: a best set hardly ever needs more, and the time of the
-# assignment grows with them.
-CHOICES = 4
+from .._types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -26,18 +22,8 @@ class Chains:
     @classmethod
     def of(cls, successor: IntArray, x: FloatArray) -> Chains:
         """Chains of a successor array (-1: none). A closed loop is opened at its longest link."""
-        successor = open_loops(successor, x)
-        n = len(successor)
-        linked = successor >= 0
-        heads = np.setdiff1d(np.arange(n), successor[linked], assume_unique=True)
-        # One depth-first walk from a virtual node n that leads to every head visits chain after chain.
-        indptr = np.concatenate([[0], np.cumsum(linked), [linked.sum() + len(heads)]])
-        indices = np.concatenate([successor[linked], heads])
-        walk = sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(n + 1, n + 1))
-        order = depth_first_order(walk, n, return_predecessors=False)[1:].astype(np.intp)
-        is_head = np.zeros(n, dtype=bool)
-        is_head[heads] = True
-        return cls(order, np.append(np.flatnonzero(is_head[order]), n).astype(np.intp))
+        chains, closed = _strung(successor)
+        return chains if len(closed) == 0 else _strung(_opened(successor, closed, x, x))[0]
 
     @property
     def n_chains(self) -> int:
@@ -81,6 +67,14 @@ class Chains:
         out[self.order[:-1][inside]] = self.order[1:][inside]
         return out
 
+    def joined(self, follows: IntArray) -> Chains:
+        """Chains put behind one another: c is followed by `follows[c]`, -1 for none, without loops."""
+        groups, _ = _strung(follows)
+        length = self.lengths[groups.order]
+        start = np.cumsum(length) - length
+        place = np.repeat(self.offsets[groups.order] - start, length) + np.arange(len(self.order))
+        return Chains(self.order[place], np.append(start[groups.offsets[:-1]], len(place)).astype(np.intp))
+
     def members(self, c: int) -> IntArray:
         return self.order[self.offsets[c] : self.offsets[c + 1]]
 
@@ -98,65 +92,57 @@ class Chains:
         return np.asarray(total[high] - total[low], dtype=np.float64)
 
 
+def _strung(successor: IntArray) -> tuple[Chains, IntArray]:
+    """Chains, numbered by their heads, and the nodes of closed loops, which are in none of them.
+
+    Every node looks up how far back it can see, and then how far back that one can: the distance doubles from round to
+    round, until all see the head of their chain. Those that never do go round.
+    """
+    n = len(successor)
+    linked = np.flatnonzero(successor >= 0)
+    ancestor, distance = np.arange(n), np.zeros(n, dtype=np.intp)
+    ancestor[successor[linked]], distance[successor[linked]] = linked, 1
+    has_one = distance > 0
+    looking = np.flatnonzero(has_one)
+    for _ in range(n.bit_length() + 1):
+        looking = looking[has_one[ancestor[looking]]]
+        if len(looking) == 0:
+            break
+        seen = ancestor[looking]
+        farther, way = ancestor[seen], distance[looking] + distance[seen]
+        ancestor[looking], distance[looking] = farther, way
+    whole = np.ones(n, dtype=bool)
+    whole[looking] = False
+    chain_of_head = np.cumsum(~has_one) - 1
+    node = np.flatnonzero(whole) if len(looking) else np.arange(n)
+    chain = chain_of_head[ancestor[node]]
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(chain, minlength=n - int(has_one.sum())))]).astype(np.intp)
+    order = np.empty(len(node), dtype=np.intp)
+    order[offsets[chain] + distance[node]] = node
+    return Chains(order, offsets), looking
+
+
 def open_loops(successor: IntArray, leave: FloatArray, arrive: FloatArray | None = None) -> IntArray:
     """Cut every closed loop at its longest link; a loop in space has to be cut somewhere, and time has no loops.
 
     A link i -> j leads from `leave[i]` to `arrive[j]`, the same places for samples, tails and heads for chains.
     """
-    n = len(successor)
-    arrive = leave if arrive is None else arrive
-    linked = np.flatnonzero(successor >= 0)
-    if len(linked) == 0:
+    return _opened(successor, _strung(successor)[1], leave, leave if arrive is None else arrive)
+
+
+def _opened(successor: IntArray, closed: IntArray, leave: FloatArray, arrive: FloatArray) -> IntArray:
+    """`closed` are the nodes of loops, all of them."""
+    if len(closed) == 0:
         return successor
-    graph = sp.csr_array((np.ones(len(linked)), (linked, successor[linked])), shape=(n, n))
-    count, component = connected_components(graph, directed=False)
-    closed = np.bincount(component, minlength=count) == np.bincount(component[linked], minlength=count)
-    in_loop = np.flatnonzero(closed[component])
-    if len(in_loop) == 0:
-        return successor
-    length = np.linalg.norm(arrive[successor[in_loop]] - leave[in_loop], axis=1)
-    by_length = in_loop[np.lexsort((-length, component[in_loop]))]
-    first = np.concatenate([[True], np.diff(component[by_length]) != 0])
+    local = np.empty(len(successor), dtype=np.intp)
+    local[closed] = np.arange(len(closed))
+    links = (np.ones(len(closed)), (np.arange(len(closed)), local[successor[closed]]))
+    _, loop = connected_components(sp.csr_array(links, shape=(len(closed), len(closed))), directed=False)
+    length = np.linalg.norm(arrive[successor[closed]] - leave[closed], axis=1)
+    by_length = np.lexsort((-length, loop))
+    first = np.concatenate([[True], np.diff(loop[by_length]) != 0])
     out = successor.copy()
-    out[by_length[first]] = -1
-    return out
-
-
-def best_links(i: IntArray, j: IntArray, score: FloatArray, n: int) -> IntArray:
-    """Successor array that minimises the sum of scores over links i -> j, at most one into and out of a node.
-
-    A link is worth making when its score is negative; -1 where none is. A sparse assignment problem, solved exactly,
-    in which every node may also stay alone at no cost; links that are among the few best of neither end are left out.
-    """
-    successor = np.full(n, -1, dtype=np.intp)
-    useful = score < 0
-    i, j, score = i[useful], j[useful], score[useful]
-    if len(i) == 0:
-        return successor
-    kept = _among_best(i, score) | _among_best(j, score)
-    i, j, score = i[kept], j[kept], score[kept]
-    # Rows: nodes as predecessors, then one stand-in per node as successor; columns the other way round. A link uses
-    # (i, j) and the stand-ins' (j', i'); a node left alone uses its own stand-in. `alone` shifts all costs above 0.
-    tail, i = np.unique(i, return_inverse=True)
-    head, j = np.unique(j, return_inverse=True)
-    t, h = len(tail), len(head)
-    alone = 1.0 - score.min()
-    rows = np.concatenate([i, np.arange(t), t + np.arange(h), t + j])
-    columns = np.concatenate([j, h + np.arange(t), np.arange(h), h + i])
-    cost = np.concatenate([score + alone, np.full(t + h, alone), np.full(len(i), alone)])
-    row, column = min_weight_full_bipartite_matching(sp.csr_array((cost, (rows, columns)), shape=(t + h, t + h)))
-    link = (row < t) & (column < h)
-    successor[tail[row[link]]] = head[column[link]]
-    return successor
-
-
-def _among_best(node: IntArray, score: FloatArray) -> BoolArray:
-    """True for links among the few best ones of their node."""
-    order = np.lexsort((score, node))
-    first = np.concatenate([[True], np.diff(node[order]) != 0])
-    rank = np.arange(len(order)) - np.flatnonzero(first)[np.cumsum(first) - 1]
-    out = np.empty(len(order), dtype=bool)
-    out[order] = rank < CHOICES
+    out[closed[by_length[first]]] = -1
     return out
 
 

@@ -1,142 +1,240 @@
-"""Which paths end at the same attractor.
+"""Which paths end at the same attractor: the partition of their ends with most evidence, and the runners-up.
 
-Ends are joined by single linkage; the scale at which to cut is read off the widest gap, in ratio, between successive
-merging distances. Two scales frame the search: ends within a step cannot be told apart, and ends farther apart than a
-quarter of the data's radius are not taken for one attractor unless nothing else fits.
+`evidence` weighs a partition; here partitions are proposed. Those along four linkage trees (Ward, average, complete,
+single): every cut at one height, and for every spread and price of a goal the best cut of the tree, in which one branch
+may be cut finer than another. What is proposed is normalised to a posterior, and summed over partitions into the same number.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
-from scipy.spatial import cKDTree
+from scipy.special import gammaln, logsumexp
 
-from .._types import FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
+from .evidence import Evidence
+from .spanning import components, spanning_tree
 
-# Ends of one attractor lie within this share of the data's radius; hand-drawn strokes scatter by a few hundredths.
+# The side of a square whose points have unit radius (root of the summed variances): from radius to extent.
+SIDE = np.sqrt(6.0)
+# Ends that coincide within the resolution (a step, or four standard deviations of noise) have a quarter of it as spread.
+FLOOR = 0.25
+# Log prices of a goal for which the best cut of a tree is proposed: the prior's own price depends on the partition.
+PRICES = np.array([-2.0, 0.0, 2.0, 4.0, 7.0])
+# Beyond so many ends single linkage alone is tried, which needs no K x K table, and cut only where a price says so.
+MANY = 250
+# One answer in a hundred is wrong for a reason that the model does not know of.
+UNKNOWN = 0.01
+# Readings less likely than this are not worth telling.
+WORTH_TELLING = 0.01
+# Ends of a lone attractor lie within this share of the data's radius; only the range of thresholds is read off it.
 ATTRACTOR_RADIUS = 0.25
-# An attractor seen by a single path shows no scatter to compare a gap with, so a reading with some of them is weaker
-# than one without, and a reading where every path has its own is the weakest.
-SOME_LONE, ALL_LONE = 1 / 2, 1 / 3
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read the ends: `group[k]` of every end, and the posterior probability of its number of groups."""
+
+    group: IntArray
+    probability: float
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.group.max()) + 1
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """`group[k]` for every end; the threshold may lie anywhere in (`low`, `high`) without changing the groups.
+    """`group[k]` for every end, `probability` that their number is right, by the model of `evidence`.
 
-    `weight` is less than one where attractors are seen by a single path; a reading scores weight log(high/low).
-    `rival` is the number of groups of the second-best reading, `rival_score` its score.
+    `low` is the widest gap that is bridged inside a group (at least the resolution), `high` the narrowest between two
+    groups. Where low < high, joining all ends within any distance between them gives these groups; on several scales no one
+    distance may. `alternatives` are the best readings with other numbers, the likeliest first. `told` says what the
+    user decided.
     """
 
     group: IntArray
     low: float
     high: float
-    weight: float
-    rival: int | None
-    rival_score: float
+    probability: float
+    alternatives: tuple[Reading, ...] = ()
+    told: str = ""
 
     @property
     def n_groups(self) -> int:
         return int(self.group.max()) + 1
 
     @property
-    def score(self) -> float:
-        return self.weight * float(np.log(self.high / self.low))
+    def confidence(self) -> float:
+        return self.probability
 
     @property
-    def confidence(self) -> float:
-        """1 - (low/high)^weight: 0 when the threshold has no room, 0.9 when it can move by a factor of ten."""
-        return 1.0 - float(np.exp(-self.score))
+    def rival(self) -> Reading | None:
+        return self.alternatives[0] if self.alternatives else None
 
 
-def group_ends(ends: FloatArray, resolution: float, radius: float) -> Grouping:
-    """Groups of ends (K, d). `resolution` is the distance below which ends coincide, `radius` that of the data."""
-    k = len(ends)
-    reach = ATTRACTOR_RADIUS * radius
-    resolution = min(resolution, reach)
-    if k == 1:
-        return Grouping(np.zeros(1, dtype=np.intp), resolution, max(reach, resolution), ALL_LONE, None, 0.0)
-    pairs, distance = spanning_tree(ends)
-    height = np.concatenate([[resolution], distance, [reach]])
-    height = np.maximum.accumulate(np.maximum(height, resolution))
-    low, high = height[:-1], height[1:]
-    # Cutting after m merges leaves k - m groups.
-    weight = _weights(pairs, k)
-    score = np.log(high / low) * weight
-    best = int(np.argmax(score)) if score.any() else k - 1  # no gap at all: everything lies within the resolution
-    others = np.where(np.arange(k) == best, 0.0, score)
-    second = int(np.argmax(others))
-    return Grouping(
-        group=_components(pairs[:best], k),
-        low=float(low[best]),
-        high=float(high[best]),
-        weight=float(weight[best]),
-        rival=k - second if others[second] > 0 else None,
-        rival_score=float(others[second]),
-    )
+def group_ends(ends: FloatArray, resolution: float, radius: float, n_groups: int | None = None) -> Grouping:
+    """Groups of ends (K, d). `resolution` is the distance below which ends coincide, `radius` that of the data.
 
-
-def spanning_tree(points: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Edges (K - 1, 2) of a minimum spanning tree of the points, shortest first, with their lengths: single linkage.
-
-    Boruvka: every component takes its shortest edge to another, until one is left. Two components differ in a bit of
-    their numbers, so the nearest point of any other component is the nearest, over all bits, among the points whose
-    component has the other bit: a few KD-tree queries instead of all K^2 pairs.
+    With `n_groups` the best partition into so many; `probability` is then the share it has among those.
     """
-    k = len(points)
-    component = np.arange(k)
-    edges = np.empty((0, 2), dtype=np.intp)
-    while (count := int(component.max()) + 1) > 1:
-        nearest, distance = _nearest_outside(points, component, count)
-        order = np.lexsort((distance, component))
-        shortest = order[np.concatenate([[True], np.diff(component[order]) != 0])]
-        edges = np.concatenate([edges, np.stack([shortest, nearest[shortest]], axis=1)])
-        component = _components(edges, k)
-    length = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
-    # Equal lengths can close a ring. Ranks in place of lengths: a sparse matrix would forget an edge of length zero.
-    i, j = np.sort(edges, axis=1).T
-    order = np.lexsort((j, i, length))
-    key, first = np.unique((i * k + j)[order], return_index=True)
-    ranked = sp.csr_array((first + 1.0, (key // k, key % k)), shape=(k, k))
-    kept = order[np.sort(minimum_spanning_tree(ranked).data).astype(np.intp) - 1]
-    return edges[kept], length[kept]
+    k, d = ends.shape
+    if k == 1:
+        return _grouping(ends, np.zeros(1, dtype=np.intp), resolution, radius, 1 - UNKNOWN, ())
+    reach = float(np.linalg.norm(ends - ends.mean(axis=0), axis=1).max())
+    extent = max(SIDE * radius, reach, np.finfo(np.float64).tiny)
+    model = Evidence.of(k, d, FLOOR * min(resolution, extent), extent)
+    group, score = _readings(ends, model, n_groups)
+    count = group.max(axis=1) + 1
+    posterior = (1 - UNKNOWN) * np.exp(score - logsumexp(score))
+    if n_groups is not None:
+        best = int(np.argmax(np.where(count == n_groups, posterior, -1.0)))
+        share = float(posterior[best] / posterior[count == n_groups].sum())
+        return _grouping(ends, group[best], resolution, radius, share, ())
+    by_number = np.bincount(count, weights=posterior)
+    # Ties and rounding must not depend on the order of the ends: fewer groups first.
+    ranked = np.argsort(-np.round(by_number, 12), kind="stable")
+    readings = []
+    for q in ranked[by_number[ranked] > WORTH_TELLING]:
+        mine = np.flatnonzero(count == q)
+        readings.append(Reading(group[mine[np.argmax(score[mine])]], float(by_number[q])))
+    first, *others = readings
+    return _grouping(ends, first.group, resolution, radius, first.probability, tuple(others))
 
 
-def _nearest_outside(points: FloatArray, component: IntArray, count: int) -> tuple[IntArray, FloatArray]:
-    """For each point the nearest one of another component, and its distance."""
-    nearest, distance = np.full(len(points), -1, dtype=np.intp), np.full(len(points), np.inf)
-    for bit in range((count - 1).bit_length()):
-        side = (component >> bit) & 1
-        sides = np.flatnonzero(side == 0), np.flatnonzero(side == 1)
-        for mine, theirs in (sides, sides[::-1]):
-            away, which = cKDTree(points[theirs]).query(points[mine])
-            closer = away < distance[mine]
-            distance[mine[closer]], nearest[mine[closer]] = away[closer], theirs[which[closer]]
-    return nearest, distance
+def ends_within(ends: FloatArray, distance: float, radius: float) -> Grouping:
+    """Ends nearer to each other than `distance`, by any number of steps, are one: the user has said what near means."""
+    pairs, length = spanning_tree(ends)
+    return _grouping(ends, components(pairs[length <= distance], len(ends)), distance, radius, 1.0, ())
 
 
-def _components(pairs: IntArray, k: int) -> IntArray:
-    """Labels of the connected components, by order of first appearance."""
-    graph = sp.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(k, k))
-    _, first, label = np.unique(connected_components(graph, directed=False)[1], return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[label].astype(np.intp)
+def given_groups(ends: FloatArray, label: IntArray, resolution: float, radius: float) -> Grouping:
+    """Groups as the user has labelled them."""
+    return _grouping(ends, by_appearance(label), resolution, radius, 1.0, ())
 
 
-def _weights(pairs: IntArray, k: int) -> FloatArray:
-    """Weight of the reading after 0, 1, ..., k - 1 merges: a union of sets, the lone ones counted."""
-    parent, size = list(range(k)), [1] * k
-    weight, lone = [ALL_LONE], k
-    for a, b in pairs.tolist():
+def by_appearance(label: IntArray) -> IntArray:
+    """Labels numbered 0.. by order of first appearance."""
+    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse].astype(np.intp)
+
+
+def _grouping(
+    ends: FloatArray, group: IntArray, resolution: float, radius: float, p: float, others: tuple[Reading, ...]
+) -> Grouping:
+    pairs, length = spanning_tree(ends)
+    inside = group[pairs[:, 0]] == group[pairs[:, 1]]
+    low = max(resolution, *length[inside].tolist(), np.finfo(np.float64).tiny)
+    between = length[~inside]
+    high = float(between.min()) if len(between) else max(low, ATTRACTOR_RADIUS * radius)
+    return Grouping(group, float(low), high, p, others)
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """A linkage tree of K ends: node K + i joins `children[i]`; size, scatter matrix, centre and farthest end of every node."""
+
+    children: IntArray
+    size: IntArray
+    centre: FloatArray
+    scatter: FloatArray
+    farthest: FloatArray
+
+    @classmethod
+    def of(cls, ends: FloatArray, children: IntArray) -> _Tree:
+        k, d = ends.shape
+        size, centre = np.ones(2 * k - 1, dtype=np.intp), np.zeros((2 * k - 1, d))
+        scatter, far = np.zeros((2 * k - 1, d, d)), np.zeros((2 * k - 1, d))
+        centre[:k] = far[:k] = ends
+        members = [[i] for i in range(k)]
+        for node, (a, b) in enumerate(children.tolist(), start=k):
+            size[node] = size[a] + size[b]
+            gap = centre[b] - centre[a]
+            centre[node] = centre[a] + size[b] / size[node] * gap
+            scatter[node] = scatter[a] + scatter[b] + size[a] * size[b] / size[node] * np.outer(gap, gap)
+            if k <= MANY:
+                members.append(members[a] + members[b])
+                tried = ends[members[node]]
+            else:  # the farthest of the branches' farthest: right when one end is far from all others
+                tried = np.array([far[a], far[b]])
+            far[node] = tried[np.argmax(((tried - centre[node]) ** 2).sum(axis=1))]
+        return cls(children, size, centre, scatter, far - centre)
+
+    @property
+    def n_ends(self) -> int:
+        return len(self.children) + 1
+
+    def labels(self, nodes: IntArray) -> IntArray:
+        """Group of every end when `nodes` are the groups."""
+        owner = np.full(2 * self.n_ends - 1, -1, dtype=np.intp)
+        owner[nodes] = nodes
+        for node in range(2 * self.n_ends - 2, self.n_ends - 1, -1):
+            if owner[node] >= 0:
+                owner[self.children[node - self.n_ends]] = owner[node]
+        return by_appearance(owner[: self.n_ends])
+
+    def cuts(self, log_p: FloatArray, told: int | None) -> BoolArray:
+        """Candidates (c, 2 K - 1): which nodes are groups."""
+        k = self.n_ends
+        worth = (log_p + gammaln(self.size)[:, None])[:, :, None] + PRICES
+        worth = worth.reshape(2 * k - 1, -1)
+        best, split = worth.copy(), np.zeros(worth.shape, dtype=bool)
+        for node, (a, b) in enumerate(self.children.tolist(), start=k):
+            parts = best[a] + best[b]
+            split[node] = parts > worth[node]
+            best[node] = np.where(split[node], parts, worth[node])
+        reached = np.zeros_like(split)
+        reached[-1] = True
+        for node in range(2 * k - 2, k - 1, -1):
+            reached[self.children[node - k]] = reached[node] & split[node]
+        proposed = (reached & ~split).T
+        levels = range(k) if k <= MANY else ([k - told] if told is not None and told <= k else [])
+        return np.unique(np.concatenate([proposed, *(self._level(m)[None] for m in levels)]), axis=0)
+
+    def _level(self, merges: int) -> BoolArray:
+        """The groups after so many merges."""
+        out = np.zeros(2 * self.n_ends - 1, dtype=bool)
+        out[: self.n_ends + merges] = True
+        out[self.children[:merges].ravel()] = False
+        return out
+
+
+def _readings(ends: FloatArray, model: Evidence, told: int | None) -> tuple[IntArray, FloatArray]:
+    """Distinct partitions (c, K) along all trees, with their log p (c,)."""
+    found: dict[bytes, tuple[IntArray, float]] = {}
+    for children in _linkages(ends):
+        tree = _Tree.of(ends, children)
+        log_p = model.groups(tree.size, tree.scatter, tree.farthest)
+        for cut in tree.cuts(log_p, told):
+            nodes = np.flatnonzero(cut)
+            group = tree.labels(nodes)
+            if group.tobytes() not in found:
+                score = model.partition(log_p[nodes], tree.size[nodes], tree.centre[nodes])
+                found[group.tobytes()] = group, score
+    groups, scores = zip(*found.values(), strict=True)
+    return np.array(groups), np.array(scores)
+
+
+def _linkages(ends: FloatArray) -> Iterator[IntArray]:
+    """Children (K - 1, 2) of the inner nodes of each tree."""
+    k = len(ends)
+    if k <= MANY:
+        from scipy.cluster.hierarchy import linkage
+        from scipy.spatial.distance import pdist
+
+        for method in ("ward", "average", "complete", "single"):
+            yield linkage(pdist(ends), method)[:, :2].astype(np.intp)
+        return
+    node = list(range(k))  # of the set every end is in, by the root of that set
+    parent = list(range(k))
+    children = np.empty((k - 1, 2), dtype=np.intp)
+    for i, (a, b) in enumerate(spanning_tree(ends)[0].tolist()):
         a, b = _root(parent, a), _root(parent, b)
-        if size[a] < size[b]:
-            a, b = b, a
-        lone -= (size[a] == 1) + (size[b] == 1)
-        parent[b], size[a] = a, size[a] + size[b]
-        weight.append(SOME_LONE if lone else 1.0)
-    return np.array(weight)
+        children[i] = node[a], node[b]
+        parent[b], node[a] = a, k + i
+    yield children
 
 
 def _root(parent: list[int], a: int) -> int:

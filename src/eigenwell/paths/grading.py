@@ -8,60 +8,108 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
-from .ends import Grouping, group_ends
+from .ends import Grouping, Reading
+from .odd import Odd, odd_paths
+from .told import NOTHING, Told
 
 # An end is at rest below a fifth of the path's own top speed (the 90 % quantile), in full motion above a half.
 AT_REST, IN_FULL_MOTION = 0.2, 0.5
-# The second reading of the ends is worth mentioning when it scores half as much as the first.
-RIVAL = 0.5
+# A second reading of the ends is a doubt when one in five such answers would be it.
+RIVAL = 0.2
 
 
 @dataclass(frozen=True)
 class PathEnds:
     """All that is asked of K paths: where they end (K, d), how fast relative to their way (`end_pace`), whether they
-    are closed orbits, how many samples they have, and whether they are whole enough to count."""
+    are closed orbits, how many samples they have, and whether they are whole enough to count.
+
+    Of recordings also where they start (K, d), and the earlier one a path repeats (K,), -1 for none."""
 
     place: FloatArray
     pace: FloatArray
     orbit: BoolArray
     length: IntArray
     usable: BoolArray
+    start: FloatArray | None = None
+    twin: IntArray | None = None
 
 
 @dataclass(frozen=True)
 class Graded:
-    """Sub-dynamics of every path, -1 for none; `arrived` is the share of attractors at which a path comes to rest."""
+    """Sub-dynamics of every path, -1 for none; `arrived` is the share of attractors at which a path comes to rest.
+
+    `alternatives` are other readings, `group` of every path; `odd` the recordings that are unlike the others.
+    """
 
     group: IntArray
     grouping: Grouping
     arrived: float
     warnings: tuple[Caution, ...]
+    alternatives: tuple[Reading, ...] = ()
+    odd: tuple[Odd, ...] = ()
 
 
-def grade_paths(ends: PathEnds, *, resolution: float, radius: float, trusted_ends: bool) -> Graded:
+def grade_paths(
+    ends: PathEnds, *, resolution: float, radius: float, trusted_ends: bool, told: Told = NOTHING
+) -> Graded:
     """Group the ends of the usable paths; ends broken off in motion do not found an attractor."""
-    paths = np.flatnonzero(ends.usable)
+    usable = ends.usable & ~told.excluded(len(ends.pace))
+    paths = np.flatnonzero(usable)
+    if len(paths) == 0 and ends.usable.any():
+        raise DataError("Expected some recordings to be left, got exclude or labels that leave out all of them.")
     if len(paths) == 0:
         raise DataError(
             f"Expected trajectories of at least {SHORTEST_PATH} samples, found none. Are the velocities those of the "
             "positions, in the same units and with the right sign?"
         )
-    grouping = group_ends(ends.place[paths], resolution, radius)
+
+    reach = max(radius, _reach(ends, paths))
+
+    def grouped(of: IntArray) -> Grouping:
+        return told.grouping(ends.place[of], of, resolution, reach)
+
     cautions: list[Caution] = []
-    if not trusted_ends:
+    odd: tuple[Odd, ...] = ()
+    twin = np.full(len(ends.pace), -1) if ends.twin is None else ends.twin
+    if told.names_paths:
+        grouping = grouped(paths)
+    elif trusted_ends:
+        odd, grouping, paths = odd_paths(ends, paths, twin, grouped, at_rest=AT_REST)
+    else:
+        grouping = grouped(paths)
         # A lone end that is not at rest, beside attractors that several paths reach, is a path that was lost on the way.
         size = np.bincount(grouping.group)
         lost = (size[grouping.group] == 1) & (size.max() > 1) & (ends.pace[paths] > AT_REST)
         if lost.any():
             cautions.append(_broken(int(lost.sum()), len(paths)))
             paths = paths[~lost]
-            grouping = group_ends(ends.place[paths], resolution, radius)
-    group = np.full(len(ends.pace), -1, dtype=np.intp)
-    group[paths] = grouping.group
+            grouping = grouped(paths)
+
+    def of_paths(by_end: IntArray) -> IntArray:
+        group = np.full(len(ends.pace), -1, dtype=np.intp)
+        group[paths] = by_end
+        repeats = np.flatnonzero((twin >= 0) & usable)
+        group[repeats] = group[twin[repeats]]
+        return group
+
+    group = of_paths(grouping.group)
     slowest = np.full(grouping.n_groups, np.inf)
     np.minimum.at(slowest, grouping.group, ends.pace[paths])
     arrived = float((slowest <= AT_REST).mean())
-    return Graded(group, grouping, arrived, (*cautions, *_doubts(ends, group, grouping, slowest)))
+    alternatives = tuple(Reading(of_paths(r.group), r.probability) for r in grouping.alternatives)
+    doubts = _doubts(ends, group, grouping, slowest)
+    return Graded(group, grouping, arrived, (*cautions, *doubts), alternatives, odd)
+
+
+def _reach(ends: PathEnds, paths: IntArray) -> float:
+    """Radius of a square (root of its summed variances) whose corners are as far out as the paths start or end.
+
+    Recordings that rest at their goal for most of the time have a small radius of their own.
+    """
+    if ends.start is None:
+        return 0.0
+    places = np.concatenate([ends.start[paths], ends.place[paths]])
+    return float(np.linalg.norm(places - places.mean(axis=0), axis=1).max() / np.sqrt(3))
 
 
 def end_pace(v: FloatArray) -> float:
@@ -127,12 +175,14 @@ def _doubts(ends: PathEnds, group: IntArray, grouping: Grouping, slowest: FloatA
                 "Record until the motion stops.",
             )
         )
-    if grouping.rival is not None and grouping.rival_score > RIVAL * grouping.score:
+    rival = grouping.rival
+    if rival is not None and rival.probability > RIVAL:
         cautions.append(
             Caution(
                 "two-candidates",
-                f"{q} and {grouping.rival} attractors explain the ends of the paths almost equally well; a threshold "
-                f"between {grouping.low:.3g} and {grouping.high:.3g} gives {q}.",
+                f"{q} and {rival.n_groups} attractors explain the ends of the paths about as well (probabilities "
+                f"{grouping.probability:.2f} and {rival.probability:.2f}); found.alternatives has both. Record more "
+                "demonstrations, or say n_attractors=...",
             )
         )
     few = int((np.bincount(group[group >= 0]) < dimension + 1).sum())

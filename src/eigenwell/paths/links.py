@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import FloatArray
-
-# Nats per missing sample: each sample that should be between two states and is not makes the link e times less likely.
-MISSING = 1.0
-# Recordings begin and end at rest. A path that breaks off at full speed is e^-5 as likely, so that much evidence for
-# a continuation is counted for an end in motion.
-IN_MOTION = 5.0
+from .settings import DEFAULT, PathSettings
 
 
 def heavy(chi2: FloatArray, p: int) -> FloatArray:
@@ -28,6 +23,7 @@ def link_score(
     spread2: float,
     d: int,
     missing: FloatArray,
+    s: PathSettings = DEFAULT,
 ) -> FloatArray:
     """Log-odds that two states are *not* one motion; a link is worth making below zero.
 
@@ -36,4 +32,4 @@ def link_score(
     data (variance spread2): log-odds gain (d/2) log(spread2 / variance_r).
     """
     chi2 = gap[0] / variance[0] + gap[1] / variance[1]
-    return heavy(chi2, 2 * d) + d / 2 * np.log(variance[0] / spread2) + MISSING * missing
+    return heavy(chi2, 2 * d) + d / 2 * np.log(variance[0] / spread2) + s.missing * missing

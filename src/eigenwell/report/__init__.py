@@ -16,13 +16,13 @@ from ..files import replacing
 from ..identification import Identification
 from .close_ups import close_ups
 from .field_figures import learned
-from .figures import embeddings, graph, samples, spectrum
+from .figures import embeddings, fates, graph, samples, spectrum
 from .page import page
 
 __all__ = ["report", "write_report"]
 
-CERTIFIED = 200
-"""States per attractor put to the test for the page; `eigenwell certify` takes more, and more time."""
+CERTIFIED, RATES = 40, (100.0,)
+"""Starts and control rates put to the test for the page; `eigenwell certify` takes more, and more time."""
 
 
 def report(
@@ -38,12 +38,14 @@ def report(
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise missing_extra("The report", "plotly", "report") from error
-    figures = [samples(demos, found), graph(demos, found), spectrum(found), embeddings(found), close_ups(demos, found)]
-    warnings, certificates = found.warnings, ()
+    figures = [samples(demos, found), fates(demos, found)]
+    if found.n_attractors:
+        figures += [graph(demos, found), spectrum(found), embeddings(found), close_ups(demos, found)]
+    warnings, certificate = found.warnings, None
     if field is not None:
         figures += learned(demos, found, field)
         warnings = tuple(dict.fromkeys((*found.warnings, *field.warnings)))
-        certificates = field.certificate(samples=CERTIFIED)
+        certificate = field.certificate(samples=CERTIFIED, rates=RATES)
     return page(
         demos,
         found,
@@ -51,7 +53,7 @@ def report(
         get_plotlyjs(),
         title=title,
         command=command,
-        certificates=certificates,
+        certificate=certificate,
         warnings=warnings,
     )
 

@@ -59,6 +59,35 @@ def samples(demos: Demonstrations, found: Identification) -> Section:
     return Section("samples", "Samples by sub-dynamics", caption, (Plot(data, spatial_layout(d), 560),))
 
 
+def fates(demos: Demonstrations, found: Identification) -> Section | None:
+    """Snapshots in the plane or in space by their most likely fate; faint where it is not sure."""
+    if found.fates is None or demos.dimension > 3:
+        return None
+    d, every = demos.dimension, thinning(demos.n_samples)
+    extent = float(np.ptp(demos.x, axis=0).max())
+    fate, sure = found.fates.argmax(axis=1), found.fates.max(axis=1)
+    data = []
+    for q in range(found.n_attractors + 1):
+        for low, high, opacity in ((0.9, 1.01, 0.9), (0.6, 0.9, 0.45), (0.0, 0.6, 0.15)):
+            mine = np.flatnonzero((fate == q) & (sure >= low) & (sure < high))[::every]
+            if len(mine):
+                trace = sub_dynamics(-1 if q == found.n_attractors else q, mode="markers")
+                trace["marker"] |= {"size": 4 if d == 2 else 2, "opacity": opacity}
+                data.append(spatial(demos.x[mine], extent, **trace))
+    for place in found.located:
+        if place.curve is not None:
+            closed = np.concatenate([place.curve, place.curve[:1]])
+            data.append(spatial(closed, extent, **sub_dynamics(-1, mode="lines")))
+    data += attractor_marks(found.attractors, found.uncertainty, extent)
+    unsure = float((sure < 0.9).mean())
+    caption = (
+        "Each sample in the colour of the attractor it is carried to in most of the fields that fit re-weighted samples; "
+        f"fainter where fewer of them agree, grey where it leaves the data. The fate of {unsure:.0%} of the samples is less "
+        "than 90 % sure."
+    )
+    return Section("fates", "Fates", caption, (Plot(data, spatial_layout(d), 560),))
+
+
 def graph(demos: Demonstrations, found: Identification) -> Section | None:
     d = demos.dimension
     if d > 3:

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..demonstrations import Caution, Demonstrations
+from ..fields import Certificate
 from ..identification import Identification
 from ..palette import DARK, LIGHT
+from .markup import dot, table
 from .provenance import provenance
 from .sections import Section
-from .wording import plural, point, quantity, remedy, surety
+from .verdict import headline, verdict
+from .wording import plural, quantity, remedy, surety
 
 _PACKAGES = ("numpy", "scipy", "jax", "plotly")
 _MOST_COORDINATES = 4
@@ -31,13 +34,13 @@ def page(
     *,
     title: str,
     command: str | None,
-    certificates: Sequence[Any],
+    certificate: Certificate | None,
     warnings: Sequence[Caution],
 ) -> str:
-    sections = [_answer(demos, found, title, warnings), *map(_section, figures)]
+    sections = [_answer(demos, found, title, warnings, certificate), *map(_section, figures)]
     links = [(figure.name, figure.title) for figure in figures]
-    if certificates:
-        sections.append(_certificate(certificates))
+    if certificate is not None:
+        sections.append(verdict(certificate))
         links.append(("certificate", "Certificate"))
     short = {
         "samples": "Samples",
@@ -45,6 +48,7 @@ def page(
         "spectrum": "Spectrum",
         "embeddings": "Embeddings",
         "attractors": "Attractors",
+        "lifted": "Memory",
     }
     navigation = "".join(
         f'<a href="#at-{name}">{escape(short.get(name, text.split()[-1].title()))}</a>' for name, text in links
@@ -71,7 +75,13 @@ def _embedded(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-def _answer(demos: Demonstrations, found: Identification, title: str, warnings: Sequence[Caution]) -> str:
+def _answer(
+    demos: Demonstrations,
+    found: Identification,
+    title: str,
+    warnings: Sequence[Caution],
+    certificate: Certificate | None,
+) -> str:
     kind = "unordered samples"
     if demos.n_trajectories is not None:
         kind = f"samples in {plural(demos.n_trajectories, 'trajectory', 'trajectories')}"
@@ -80,12 +90,21 @@ def _answer(demos: Demonstrations, found: Identification, title: str, warnings: 
     why = ""
     if found.grouping is not None:
         low, high = found.grouping.low, found.grouping.high
-        why = f"Any distance from {low:.3g} to {high:.3g} for joining ends of paths gives this number."
+        why = f"Ends that belong together lie within {low:.3g}"
+        why += f", and the places are {high:.3g} or more apart." if found.n_attractors > 1 else "."
+        if found.alternatives:
+            others = ", ".join(f"{a.n_attractors} ({_percent(a.confidence)})" for a in found.alternatives[:3])
+            why += f" Other readings: {others}."
+    if found.counts is not None:
+        kind = f"velocities at scattered places ({found.evidence})"
+        often = ", ".join(f"{q} in {share:.0%}" for q, share in found.counts.items())
+        why = f"Number of attractors in fields that fit re-weighted samples as well: {often}."
     if found.arrived < 1:
         why += f" Only at {found.arrived:.0%} of them does a path come to rest."
     return f"""<section id="answer" style="margin-top:0">
 <h1>{plural(found.n_attractors, "attractor")}</h1>
 <p class="sure"><b>Confidence {_percent(found.confidence)}: {surety(found.confidence)}.</b> {why}</p>
+{"" if certificate is None else headline(certificate)}
 <p class="source">{escape(title)}: {demos.n_samples:,} {kind}, {demos.dimension} dimensions</p>
 <div class="scroll" style="margin-top:1.5rem">{_places(demos, found)}</div>
 {below}
@@ -97,21 +116,6 @@ def _percent(confidence: float) -> str:
     return "above 99 %" if confidence > 0.99 else f"{100 * confidence:.0f} %"
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Cells are HTML; all but the first column are numbers."""
-
-    def line(cells: Sequence[str], tag: str) -> str:
-        first, *others = cells
-        return f"<tr><{tag}>{first}</{tag}>" + "".join(f'<{tag} class="n">{c}</{tag}>' for c in others) + "</tr>"
-
-    body = "".join(line(row, "td") for row in rows)
-    return f"<table><thead>{line(headings, 'th')}</thead><tbody>{body}</tbody></table>"
-
-
-def _dot(q: int) -> str:
-    return f'<span class="dot" data-q="{q}"></span>'
-
-
 def _places(demos: Demonstrations, found: Identification) -> str:
     d, extents = demos.dimension, np.ptp(demos.x, axis=0)
     places = [
@@ -121,14 +125,14 @@ def _places(demos: Demonstrations, found: Identification) -> str:
     names = [f"x<sub>{i + 1}</sub>" for i in range(d)]
     shown = min(d, _MOST_COORDINATES)
     counts = [(str(len(found.paths(q))), f"{int((found.labels == q).sum()):,}") for q in range(found.n_attractors)]
-    rows = [(f"{_dot(q)}{q}", *places[q][:shown], *counts[q]) for q in range(found.n_attractors)]
-    table = _table(("attractor", *names[:shown], "paths", "samples"), rows)
+    rows = [(f"{dot(q)}{q}", *places[q][:shown], *counts[q]) for q in range(found.n_attractors)]
+    places_table = table(("attractor", *names[:shown], "paths", "samples"), rows)
     if shown == d:
-        return table
-    every = _table(
+        return places_table
+    every = table(
         ("", *(f"attractor {q}" for q in range(len(places)))), [(names[i], *(p[i] for p in places)) for i in range(d)]
     )
-    return f"{table}<details><summary>All {d} coordinates</summary>{every}</details>"
+    return f"{places_table}<details><summary>All {d} coordinates</summary>{every}</details>"
 
 
 def _doubt(caution: Caution) -> str:
@@ -148,32 +152,4 @@ def _section(figure: Section) -> str:
 <h2>{escape(figure.title)}</h2>
 <p class="caption">{escape(figure.caption)}</p>
 <div class="{"panels" if several else ""}">{plots}</div>
-</section>"""
-
-
-def _certificate(certificates: Sequence[Any]) -> str:
-    headings = (
-        "attractor",
-        "speed at it",
-        "dV/dt &lt; 0",
-        "converged",
-        "V falls all the way",
-        "singular values of J",
-        "",
-    )
-    rows = [
-        (
-            f"{_dot(q)}{escape(point(c.attractor))}",
-            f"{c.speed_at_attractor:.1g}",
-            *(f"{share:.2%}" for share in (c.decreasing, c.converged, c.monotone)),
-            f"{c.smallest_singular_value:.2g} to {c.largest_singular_value:.2g}",
-            '<span class="yes">holds</span>' if c.holds else '<span class="no">does not hold</span>',
-        )
-        for q, c in enumerate(certificates)
-    ]
-    return f"""<section id="at-certificate">
-<h2>The certificate</h2>
-<p class="caption">Stability is by construction. This is what {certificates[0].samples:,} random states per attractor, drawn from
-three times the box of its data, met.</p>
-<div class="scroll">{_table(headings, rows)}</div>
 </section>"""

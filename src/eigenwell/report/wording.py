@@ -12,7 +12,7 @@ _REMEDIES = {
     "unassigned-samples": "Leave them out, sample more densely, or pass whole trajectories in order of time.",
     "two-candidates": "Look at the ends in the close-up below, and record a few more demonstrations for each goal.",
     "closed-orbit": "Leave those recordings out, or stop them at the goal.",
-    "crossing": "Where two ways cross on purpose, add a coordinate that tells them apart, such as a phase.",
+    "poor-fit": "Record smoother demonstrations, train longer, or learn with memory where paths cross.",
     "attractor-outside": "Record until the motion stops, so that the data surround their goal.",
     "unfinished": "Record until the motion stops.",
     "duplicated-trajectory": "Leave the copies out; they count twice.",

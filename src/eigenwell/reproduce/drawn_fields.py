@@ -11,12 +11,16 @@ import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import Demonstrations
-from ..fields import MultiAttractorField
+from ..fields import Field, StableField
+from ..fields.surface import to_rest
 from ..identification import Identification, identify
-from ..learning import PAPER, LaplacianTarget, Recipe, learn
+from ..learning import PAPER, Bundle, LaplacianTarget, Recipe, learn, learn_bundles
 
 if TYPE_CHECKING:
     from .study import Study
+
+CROSSINGS = 30.0
+"""Times the box could be crossed, at root mean square speed, in the time a roll-out is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +47,10 @@ class Course:
 class DrawnFields:
     demos: Demonstrations
     found: Identification
-    ours: MultiAttractorField
-    paper: MultiAttractorField
+    ours: Field
+    """One field for all attractors; `ours.toward(q)` is that of one."""
+    paper: tuple[StableField, ...]
+    """A field for every attractor by itself, as in the paper."""
     course: Course
     """Of the paper's recipe."""
 
@@ -53,16 +59,50 @@ class DrawnFields:
         demos = study.drawn
         found = identify(demos)
         study.tell("learning the drawn sub-dynamics: eigenwell's recipe")
-        ours = learn(demos, found, recipe=replace(Recipe(), steps=study.effort.steps), seed=study.seed)
+        ours = learn(found, toward=True, recipe=replace(Recipe(), steps=study.effort.steps), seed=study.seed)
         study.tell("learning the drawn sub-dynamics: the paper's recipe")
         watch, seen = _watch()
         recipe = replace(PAPER, steps=study.effort.epochs)
-        paper = learn(demos, found, target=LaplacianTarget(), recipe=recipe, seed=study.seed, callback=watch)
+        paper, _ = learn_bundles(
+            bundles(demos, found), target=LaplacianTarget(), recipe=recipe, seed=study.seed, progress=watch
+        )
         steps, losses, seconds, work = (np.array(column) for column in zip(*seen, strict=True))
         return cls(demos, found, ours, paper, Course(steps, losses, seconds, work))
 
     def paths(self, q: int) -> list[FloatArray]:
         return [self.demos.x[path] for path in self.found.paths(q)]
+
+
+def bundles(demos: Demonstrations, found: Identification) -> list[Bundle]:
+    """Every sub-dynamics with its embedding, as the paper learns it."""
+    out = []
+    for q in range(found.n_attractors):
+        paths = found.paths(q)
+        cuts = np.cumsum([len(path) for path in paths])[:-1]
+        pairs = [(demos.x[path], demos.v[path]) for path in paths]
+        out.append(Bundle.of(pairs, found.attractors[q], np.split(found.embeddings[q], cuts)))
+    return out
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Roll-outs of one stable field from three times the box of its data."""
+
+    arrived: float
+    falling: bool
+    """V falls at every sampled state, and along every roll-out."""
+
+
+def put_to_the_test(field: StableField, x: FloatArray, samples: int, seed: int) -> Tested:
+    """A field without a limit of speed is given the time in which one at the pace of its data would cross the box often."""
+    low, box = x.min(axis=0), np.ptp(x, axis=0)
+    starts = low + box * np.random.default_rng(seed).uniform(-1, 2, (samples, x.shape[1]))
+    falls = bool(((field.potential_gradient(starts) * field.predict(starts)).sum(axis=1) < 0).all())
+    ways = to_rest(field, starts, box, points=100, longest=CROSSINGS / field.pace)
+    rests = [np.diff(field.potential(states)) <= 1e-9 * field.potential(states[0]) for _, states, _ in ways]
+    return Tested(
+        float(np.mean([arrived for _, _, arrived in ways])), falls and all(bool(rest.all()) for rest in rests)
+    )
 
 
 def _watch() -> tuple[Callable[[int, int, FloatArray], None], list[tuple[Any, ...]]]:

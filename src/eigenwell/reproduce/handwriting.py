@@ -53,7 +53,7 @@ def score(field: Any, box: Bundle, tested: list[Demonstration]) -> dict[str, flo
 
 
 def _unit(x: FloatArray, box: Bundle) -> FloatArray:
-    return np.asarray((x - box.centre) / box.scale)
+    return np.asarray((x - box.frame.centre) / box.frame.scale)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import datasets
 from .._types import FloatArray
+from ..fields import Field, StableField
 from ..graphs import PathGraph
 from ..identification import Identification, identify
 from ..palette import Theme
@@ -29,7 +30,8 @@ def make(study: Study) -> Outcome:
         one = found[shape]
         assert isinstance(one.graph, PathGraph)
         worst = float(linearity(one.embeddings[0], one.graph.offsets).min()) if one.n_attractors == 1 else 0.0
-        certificate = work.fields[OURS][shape].certificate(samples=study.effort.rollouts, seed=study.seed)
+        learned = _field(work.fields[OURS][shape], [x for x, _, _ in demonstrations(shape, TRAIN)])
+        certificate = learned.certificate(samples=study.effort.rollouts, rates=(100.0,), seed=study.seed)
         straight, single = min(straight, worst), single and one.n_attractors == 1
         stable &= certificate.holds
         rows.append((shape, one.n_attractors, 1 - worst, "yes" if certificate.holds else "no"))
@@ -59,6 +61,13 @@ def make(study: Study) -> Outcome:
         ),
         settings={"shapes": list(panel), "steps": study.effort.steps, "train": list(TRAIN), "every": EVERY},
     )
+
+
+def _field(one: StableField, paths: list[FloatArray]) -> Field:
+    """One stable field as `learn` returns it, with the samples that say where its data are."""
+    x = np.concatenate(paths)
+    phases = np.concatenate([np.linspace(1.0, 0.0, len(path)) for path in paths])
+    return Field(one, (), (), x, np.zeros(len(x), dtype=np.intp), phases)
 
 
 def _draw(

@@ -15,6 +15,7 @@ from ..learning import PAPER, Bundle, LaplacianTarget
 from ..palette import Theme
 from .drawing import sheet, titled
 from .drawn_fields import DrawnFields
+from .drawn_fields import bundles as bundles_of
 from .results import Cell, Check, Figure, Outcome, Table
 from .study import Study
 
@@ -22,7 +23,7 @@ from .study import Study
 def make(study: Study) -> Outcome:
     drawn = study.drawn_fields
     epochs = study.effort.epochs
-    bundles = _bundles(drawn)
+    bundles = bundles_of(drawn.demos, drawn.found)
     at, ours = _embedding_losses(drawn, bundles)
     study.tell(f"Euclideanizing Flows, {epochs} epochs")
     theirs, seconds, work = _flow_losses(bundles, epochs, study.seed)
@@ -73,23 +74,12 @@ def make(study: Study) -> Outcome:
     )
 
 
-def _bundles(drawn: DrawnFields) -> list[Bundle]:
-    demos, found = drawn.demos, drawn.found
-    out = []
-    for q in range(found.n_attractors):
-        paths = found.paths(q)
-        cuts = np.cumsum([len(path) for path in paths])[:-1]
-        pairs = [(demos.x[path], demos.v[path]) for path in paths]
-        out.append(Bundle.of(pairs, found.attractors[q], np.split(found.embeddings[q], cuts)))
-    return out
-
-
 def _embedding_losses(drawn: DrawnFields, bundles: list[Bundle]) -> tuple[FloatArray, FloatArray]:
     """Epochs and losses of the paper's recipe: the identity's first, then the mean over every tenth of the epochs."""
     from ..learning.training import training_set
 
-    sets = [training_set(b, LaplacianTarget(), replace(PAPER, steps=1)) for b in bundles]
-    start = np.mean([((s.x - s.attractor - s.target) ** 2).sum(axis=1).mean() for s in sets])
+    sets = [training_set([b], LaplacianTarget(), replace(PAPER, steps=1)) for b in bundles]
+    start = np.mean([((s.x - s.attractors[0] - s.target) ** 2).sum(axis=1).mean() for s in sets])
     middle = drawn.course.steps - np.diff(drawn.course.steps, prepend=0) / 2
     return np.concatenate([[0], middle]), np.concatenate([[start], drawn.course.losses.mean(axis=1)])
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..demonstrations import Caution
-from ..fields import Certificate
+from ..fields import Certificate, Field
+from ..fields.fit import GOOD
 from ..identification import Identification
 from ..report.wording import plural, remedy
 from .protocol import Options
@@ -22,8 +23,9 @@ _DRAWN = {
     "few-trajectories": "Fewer than three strokes end at some attractor; draw another one there, and the picture gets surer.",
     "ends-not-at-rest": "Some strokes seem to be moving where they end. Slow down before you lift the pen.",
     "jumps": "A stroke jumps: the pointer lost contact on its way. Delete that stroke and draw it again.",
-    "crossing": "Strokes to one attractor run against each other at some places. A field has one direction at each place, so "
-    "that the learned one takes a middle way there; draw them apart, and it can follow all.",
+    "crossing": "Strokes run across each other at some places. A map has one direction at each place, so that the learned one "
+    "takes a middle way there; draw them apart, and it can follow all.",
+    "poor-fit": "Particles do not follow some strokes. Draw those more smoothly, or closer to others that go to the same place.",
     "unassigned-samples": "Some samples hang together with too few others to tell where they belong; those parts of strokes are "
     "dashed. Known order and the paths lose none.",
     "broken-paths": "Some paths that were pieced together break off in motion and are left out. With known order there is "
@@ -34,8 +36,13 @@ _DRAWN = {
     "duplicated-trajectory": "A stroke repeats another one and counts twice; delete one of them.",
     "constant-dimension": "All strokes run along one axis; draw across it too.",
 }
-CLOSE = 1.5
-"""A limit that may move by less than this factor is drawn where it happens to be, and not in a gap."""
+REMEMBERS = (
+    "Strokes cross, and one map cannot point two ways. So particles remember their goal, and how far along they are."
+)
+JUMP = 1e-6
+"""Of the top speed, as the certificate has it."""
+CLOSE = 0.2
+"""Another number this likely makes the answer a close call."""
 # The library counts sub-dynamics from 0, the page counts attractors from 1.
 _COUNTED = re.compile(r"([Ss])ub-dynamics (\d+)")
 
@@ -59,17 +66,13 @@ def why(found: Identification, options: Options) -> str:
         return f"{begin} One stroke alone cannot show whether others would end there too; draw more."
     if count == ends:
         return f"{begin} Every one has its own: no two ends lie within {grouping.high:.2g} of each other. Draw more to each."
-    if grouping.high < CLOSE * grouping.low:
+    if grouping.rival is not None and grouping.rival.probability > CLOSE:
         return (
-            f"{begin} But that is a close call: ends up to {grouping.low:.2g} apart count as one place, and with a slightly "
-            "different limit the number would change. Draw to the same spot, and slow down before you lift."
+            f"{begin} But that is a close call: {plural(grouping.rival.n_groups, 'place')} would explain the ends almost as "
+            "well. Draw to the same spot, and slow down before you lift."
         )
     apart = "and no end lies outside" if count == 1 else f"and the places are {grouping.high:.2g} or more apart"
-    room = f"{float(f'{grouping.high / grouping.low:.2g}'):g}"
-    return (
-        f"{begin} Ends that belong together lie within {grouping.low:.2g}, {apart}; the limit between them could move by a "
-        f"factor of {room} without changing the number."
-    )
+    return f"{begin} Ends that belong together lie within {grouping.low:.2g}, {apart}."
 
 
 def doubts(cautions: Sequence[Caution]) -> list[dict[str, str]]:
@@ -84,27 +87,58 @@ def doubts(cautions: Sequence[Caution]) -> list[dict[str, str]]:
     return [{"name": name, "text": text} for name, text in said.items()]
 
 
-def certified(certificates: Sequence[Certificate], attractors: int) -> str:
-    """What was put to the test, and what came of it; the first few attractors where the test took long."""
-    held, count = sum(c.holds for c in certificates), len(certificates)
-    states = sum(c.samples for c in certificates)
-    if count < attractors and held == count:
-        return (
-            f"Stable at all {attractors} attractors, by construction. Put to the test at {count} of them, because it takes "
-            "long for strokes as wild as these: every start arrived."
+def certified(certificate: Certificate) -> str:
+    """What was put to the test, and what came of it."""
+    attractors, starts = len(certificate.attractors), sum(loop.starts for loop in certificate.loops)
+    if certificate.holds:
+        whom = {1: "the attractor", 2: "both attractors"}.get(attractors, f"all {attractors} attractors")
+        between = (
+            f" Between them: {plural(len(certificate.saddles), 'saddle')}, and nothing else at rest."
+            if attractors > 1
+            else ""
         )
-    if held == count:
-        whom = {1: "the attractor", 2: "both attractors"}.get(count, f"all {count} attractors")
         return (
-            f"Stable at {whom}, by construction. Put to the test from {states:,} starts in three times the drawn area: every "
-            "one arrived, and the potential fell at every step."
+            f"Stable at {whom}, by construction. Put to the test from {starts:,} starts in and around the drawn area, a "
+            f"hundred steps a second: every one arrived where the map says, and the potential fell.{between}"
         )
-    arrived, fell = min(c.converged for c in certificates), min(c.monotone for c in certificates)
+    doubts = [
+        (min(loop.arrived for loop in certificate.loops), "{:.1%} arrived"),
+        (min(loop.as_basin_said for loop in certificate.loops), "{:.1%} arrived where the map says"),
+        (min(loop.falling for loop in certificate.loops), "the potential fell in {:.2%} of the steps"),
+        (certificate.decreasing, "the potential falls at {:.2%} of the states"),
+    ]
+    said = [words.format(share) for share, words in doubts if share < 1]
+    if certificate.sinks != attractors:
+        said.append(f"{plural(certificate.sinks, 'place')} of rest were found for {plural(attractors, 'attractor')}")
+    if certificate.jump >= JUMP:
+        said.append(f"the field jumps by {certificate.jump:.2g} of its top speed")
     return (
-        f"Stable by construction, but the test has doubts about {count - held} of {plural(count, 'attractor')}: of {states:,} "
-        f"starts in three times the drawn area {arrived:.1%} arrived in its time, and the potential fell all the way for "
-        f"{fell:.1%}. Draw smoother strokes, or fewer that cross."
+        f"Stable by construction, but the test has doubts, from {starts:,} starts in and around the drawn area, a hundred steps "
+        f"a second: {'; '.join(said)}. Draw smoother strokes, or more of them."
     )
+
+
+def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """How well particles follow the strokes: good or not, a share, a headline and words that name the worst stroke."""
+    fit = field.fit
+    assert fit is not None
+    # A way to another attractor is no following at all.
+    share = sum(max(0.0, 1 - one.distance) if one.arrives else 0.0 for one in fit.demonstrations) / len(
+        fit.demonstrations
+    )
+    worst = fit.worst
+    number = strokes[fit.demonstrations.index(worst)][1] if strokes else 1
+    how = "from their starts" if fit.by == "map" else "from their starts, each remembering how far along it is"
+    if not worst.arrives:
+        what = f"stroke {number} worst of all: it ends at another attractor"
+    else:
+        what = f"stroke {number} least: {worst.distance:.1%} of the drawing's size beside it"
+    missed = sum(not one.arrives or one.distance > GOOD for one in fit.demonstrations)
+    head, words = f"Follows your strokes: {100 * share:.0f} %.", f"Particles follow them {how}; {what}."
+    if not fit.good:
+        head = f"Does not follow {missed} of {plural(len(fit.demonstrations), 'stroke')}."
+        words = f"Particles follow them to {100 * share:.0f} %, {how}; {what}."
+    return {"good": fit.good, "share": round(share, 4), "head": head, "words": words}
 
 
 def python_lines(options: Options, kernel: KernelSettings, steps: int) -> str:
@@ -127,7 +161,7 @@ def python_lines(options: Options, kernel: KernelSettings, steps: int) -> str:
         "",
         "from eigenwell.learning import Recipe",
         "",
-        f"field = ew.learn(demos, found, recipe=Recipe(steps={steps}))",
+        f"field = ew.learn(found, recipe=Recipe(steps={steps}))",
         "path = field.simulate(demos.x[0], duration=5.0)",
         'field.save("eigenwell-model")',
         "",

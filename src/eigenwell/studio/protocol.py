@@ -96,6 +96,8 @@ class Simulate:
     rev: int
     id: str
     start: tuple[float, float]
+    goal: int | None = None
+    """Attractor, from 0, whose field alone it follows; None for what the field does by itself."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,10 @@ def _simulate(said: dict[str, Any]) -> Simulate:
     if not isinstance(start, list) or len(start) != 2:
         raise BadMessage(f"Expected from as [x, y], got {_shown(start)}.")
     x, y = (float(c) for c in _numbers(start, FARTHEST, "coordinates of the start"))
-    return Simulate(_rev(said), _name(said.get("id"), "the id of a particle"), (x, y))
+    goal = said.get("goal")
+    if goal is not None and not (type(goal) is int and 0 <= goal < STROKES):
+        raise BadMessage(f"Expected goal as a whole number from 0, the number of an attractor, got {_shown(goal)}.")
+    return Simulate(_rev(said), _name(said.get("id"), "the id of a particle"), (x, y), goal)
 
 
 def _load(said: dict[str, Any]) -> Load:

@@ -18,7 +18,7 @@ UNREAD = 64
 """Answers that may wait for a page to read them; one that reads none is closed."""
 PARTICLES = 16
 """Roll-outs that may wait at once."""
-SECONDS = {"strokes": 20.0, "learn": 120.0, "simulate": 10.0, "preset": 30.0, "load": 30.0, "take": 60.0}
+SECONDS = {"strokes": 20.0, "learn": 600.0, "simulate": 10.0, "preset": 30.0, "load": 30.0, "take": 60.0}
 
 NOT_LEARNED = "Expected a learned field, there is none for these strokes. Press Learn first."
 
@@ -167,7 +167,9 @@ class Session:
             self.complain("simulate", said, rev, id=message.id)
 
         slot, limit = f"particle {message.id}", SECONDS["simulate"]
-        self._desks.drawing.put(Job(self, slot, "simulate", (field, message.start), done, failed, limit=limit))
+        self._desks.drawing.put(
+            Job(self, slot, "simulate", (field, message.start, message.goal), done, failed, limit=limit)
+        )
 
     def _take(self, message: Take) -> None:
         rev, drawn = message.rev, self._of("take", message.rev)

@@ -13,7 +13,7 @@ import numpy as np
 from .. import files
 from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
-from ..fields import MultiAttractorField
+from ..fields import Field
 from ..identification import identify
 from .finding import DrawnResult
 from .viewport import fit_to_view
@@ -82,7 +82,7 @@ def _travelled(x: FloatArray, v: FloatArray) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(np.maximum(step, 1e-6))])
 
 
-def write(result: DrawnResult, field: MultiAttractorField | None, what: str) -> tuple[str, str, bytes]:
+def write(result: DrawnResult, field: Field | None, what: str) -> tuple[str, str, bytes]:
     """Name, media type and content of a file to take away."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -117,7 +117,7 @@ def _written(path: Path, media_type: str, demos: Demonstrations) -> tuple[str, s
     return path.name, media_type, path.read_bytes()
 
 
-def _zipped_model(field: MultiAttractorField, folder: Path) -> bytes:
+def _zipped_model(field: Field, folder: Path) -> bytes:
     field.save(folder)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -15,7 +15,7 @@ from .protocol import Options
 from .strokes import Stroke, drawing
 
 if TYPE_CHECKING:
-    from ..fields import MultiAttractorField
+    from ..fields import Field
 
 Tell = Callable[[Any], None]
 View = tuple[float, float, float, float] | None
@@ -40,8 +40,8 @@ def learn(strokes: Sequence[Stroke], options: Options, view: View, tell: Tell) -
     return text(answer), pickle.dumps(field)
 
 
-def simulate(field: bytes, start: tuple[float, float], tell: Tell) -> str:
-    return text(particles.path(_field(field), start))
+def simulate(field: bytes, start: tuple[float, float], goal: int | None, tell: Tell) -> str:
+    return text(particles.path(_field(field), start, goal))
 
 
 def preset(name: str, tell: Tell) -> str:
@@ -86,7 +86,7 @@ JOBS: dict[str, Callable[..., Any]] = {
 
 
 @lru_cache(maxsize=4)
-def _field(data: bytes) -> MultiAttractorField:
+def _field(data: bytes) -> Field:
     """The field in bytes that `learn` made, in this same program."""
-    field: MultiAttractorField = pickle.loads(data)
+    field: Field = pickle.loads(data)
     return field

@@ -130,7 +130,7 @@ def _well_in_a_cycle(x: FloatArray) -> FloatArray:
 
 
 def _ghost(x: FloatArray) -> FloatArray:
-    # One well at (1.27, 0). Near a = -0.6 the motion is slow, 3 % of the usual, but nothing is at rest.
+    # One well at (1.17, 0). Near a = -0.6 the motion is slow, 3 % of the usual, but nothing is at rest.
     a, b = x[..., 0], x[..., 1]
     return np.stack([a - a**3 + 0.42, -b], axis=-1)
 
@@ -221,7 +221,7 @@ well_in_a_cycle = System(
     "well_in_a_cycle",
     _well_in_a_cycle,
     np.zeros((1, 2)),
-    2 * _SQUARE,
+    1.6 * _SQUARE,
     20.0,
     25.0,
     cycles=(np.sqrt(2) * np.stack([np.cos(_PHASE), np.sin(_PHASE)], axis=1),),

@@ -139,6 +139,8 @@ def clustered(system: System, n: int, rng: np.random.Generator) -> FloatArray:
     x = centre[owner] + 0.08 * (high - low) * rng.standard_normal((n, system.dimension))
     spread = rng.random(n) < 0.1
     x[spread] = uniform(system, int(spread.sum()), rng)
+    # Folded back at the border, where clipping would pile samples up.
+    x = np.where(x < low, 2 * low - x, np.where(x > high, 2 * high - x, x))
     return np.asarray(np.clip(x, low, high))
 
 

@@ -84,6 +84,7 @@ function wireFiles(studio) {
     target.value = "";
   });
   $("take").addEventListener("click", ({ target }) => { if (target.dataset.take) take(studio, target.dataset.take); });
+  click("worst", () => studio.select(studio.worst));
   click("copy", async () => {
     write("copy", (await copy($("python").textContent, $("python"))) ? "Copied" : "Press Ctrl+C");
     setTimeout(() => write("copy", "Copy"), 2000);

@@ -1,12 +1,37 @@
-// A learned field on its grid: velocity and basin anywhere, level lines of the potential, streamlines.
+// A learned field as particles follow it: on a grid, or where strokes cross as the motions themselves.
 
 /** box [x0, y0, x1, y1]; arrays are row-major with y slow and ascending. Null when the server sent something else. */
 export function fieldOf(grid) {
-  const { box, nx, ny, vx, vy, potential, basin, far } = grid ?? {};
+  const { box, nx, ny, vx, vy, potential, basin, far, saddles, separatrices } = grid ?? {};
   const n = nx * ny;
   const whole = Array.isArray(box) && box.length === 4 && nx > 1 && ny > 1
     && [vx, vy, potential, basin].every((a) => Array.isArray(a) && a.length === n);
-  return whole ? new Field(box, nx, ny, vx, vy, potential, basin, far ?? new Array(n).fill(false)) : null;
+  if (!whole) return null;
+  const field = new Field(box, nx, ny, vx, vy, potential, basin, far ?? new Array(n).fill(false));
+  return Object.assign(field, { saddles: saddles ?? [], separatrices: separatrices ?? [] });
+}
+
+/** Motions of particles that remember, [{q, t, x}]; null when there are none. They have no map: nothing is tinted. */
+export function motionsOf(ways) {
+  const whole = (Array.isArray(ways) ? ways : []).filter(({ t, x }) => t?.length > 1 && t.length === x?.length);
+  return whole.length ? new Motions(whole) : null;
+}
+
+class Motions {
+  saddles = [];
+  constructor(ways) {
+    this.ways = ways;
+    const places = ways.flatMap(({ x }) => x);
+    const [xs, ys] = [places.map((p) => p[0]), places.map((p) => p[1])];
+    this.box = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+    const durations = ways.map(({ t }) => t[t.length - 1] - t[0]).sort((a, b) => a - b);
+    this.typicalDuration = durations[durations.length >> 1] || 1;
+  }
+
+  contours() { return []; }
+  borders() { return []; }
+  /** The ways themselves. */
+  streamlines() { return this.ways.map(({ q, x }) => ({ q, points: x })); }
 }
 
 class Field {
@@ -39,29 +64,29 @@ class Field {
     out[1] = w00 * vy[k] + w10 * vy[k + 1] + w01 * vy[k + nx] + w11 * vy[k + nx + 1];
   }
 
-  /** Level lines of the potential where it was learned, {q, level 0..1, segments}; each basin has its own levels. */
+  /** Level lines of the one potential where it was learned, {q, level 0..1, segments}, in the colours of the basins. */
   contours(levels = 9) {
+    // sqrt: V is half a squared distance, so that its root makes even rings
+    const height = this.potential.map((v, k) => (v >= 0 && !this.far[k] ? Math.sqrt(v) : NaN));
+    const known = height.filter(Number.isFinite).sort((a, b) => a - b);
+    if (!known.length) return [];
+    const top = known[Math.floor(0.98 * (known.length - 1))];
     const lines = [];
-    for (const q of new Set(this.basin)) {
-      // sqrt: V is about |y|^2 / 2, so that its root makes even rings
-      const height = this.potential.map((v, k) => (this.basin[k] === q && v >= 0 && !this.far[k] ? Math.sqrt(v) : NaN));
-      const known = height.filter(Number.isFinite).sort((a, b) => a - b);
-      if (!known.length) continue;
-      const top = known[Math.floor(0.98 * (known.length - 1))];
-      for (let l = 1; l <= levels; l++) {
-        const segments = marchingSquares(height, this, (top * l) / levels);
-        if (segments.length) lines.push({ q, level: l / levels, segments });
+    for (let l = 1; l <= levels; l++) {
+      const parts = new Map();
+      for (const segment of marchingSquares(height, this, (top * l) / levels)) {
+        const q = this.basin[this.nearest((segment[0] + segment[2]) / 2, (segment[1] + segment[3]) / 2)];
+        if (!parts.has(q)) parts.set(q, []);
+        parts.get(q).push(segment);
       }
+      for (const [q, segments] of parts) lines.push({ q, level: l / levels, segments });
     }
     return lines;
   }
 
-  /** Where one basin ends and another begins. */
+  /** Where one basin ends and another begins: the separatrices, as segments. */
   borders() {
-    const basins = [...new Set(this.basin)];
-    if (basins.length < 2) return [];
-    // A border is drawn once: each basin against those named before it.
-    return basins.slice(1).flatMap((q) => marchingSquares(this.blurred(this.basin.map((b) => (b === q ? 1 : 0))), this, 0.5));
+    return this.separatrices.flatMap((curve) => curve.slice(1).map((p, i) => [...curve[i], ...p]));
   }
 
   /** Each node the mean of its neighbourhood, twice: steps of the grid become curves. */
@@ -92,6 +117,7 @@ class Field {
       for (let x = from[0] + half; x < from[2]; x += spacing) {
         if (cells.has(cell(x, y))) continue;
         const mine = found.length;
+        const q = this.basin[this.nearest(x, y)];
         const trace = (sign) => {
           const points = [];
           let px = x, py = y;
@@ -101,6 +127,8 @@ class Field {
             if (!(speed > 1e-3 * this.typicalSpeed) || !this.inside(px, py)) break;
             px += (sign * v[0] * spacing) / (4 * speed);
             py += (sign * v[1] * spacing) / (4 * speed);
+            // Between nodes of the grid a line could slip over a border; a particle never does.
+            if (this.basin[this.nearest(px, py)] !== q) break;
             const owner = cells.get(cell(px, py));
             if (owner !== undefined && owner !== mine) break;
             cells.set(cell(px, py), mine);
@@ -110,7 +138,7 @@ class Field {
         };
         cells.set(cell(x, y), mine);
         const points = [...trace(-1).reverse(), [x, y], ...trace(1)];
-        if (points.length > 5) found.push({ q: this.basin[this.nearest(x, y)], points });
+        if (points.length > 5) found.push({ q, points });
       }
     }
     return found;

@@ -5,6 +5,8 @@ import { colour, rgb } from "./palette.js";
 // Seconds of its way that a particle trails behind; four bands of fading are drawn with one stroke each.
 const TRAIL = 0.7;
 const BANDS = 4;
+// Seconds that a motion of the usual length takes to watch, where motions are followed.
+const WATCHED = 3;
 // World units a second at the typical speed: slow enough to follow with the eye.
 const PACE = 0.34;
 
@@ -14,14 +16,14 @@ export function paintBackdrop(ctx, view, theme, field, shown, faded) {
   if (!field) return;
   ctx.save();
   if (faded) ctx.globalAlpha = 0.4;
-  if (shown.basins) {
+  if (shown.basins && field.basin) {
     const [x, y] = view.toScreen([field.box[0] - field.dx / 2, field.box[3] + field.dy / 2]);
     ctx.imageSmoothingEnabled = true;
     ctx.imageSmoothingQuality = "high";
     ctx.drawImage(basinImage(field, theme), x, y, field.nx * field.dx * view.scale, field.ny * field.dy * view.scale);
-    ctx.globalAlpha *= 0.5;
-    strokeSegments(ctx, view, field.borders(), theme.ink, 1);
-    ctx.globalAlpha *= 2;
+    strokeSegments(ctx, view, field.borders(), theme.paper, 4);
+    strokeSegments(ctx, view, field.borders(), theme.ink, 1.5, [6, 4]);
+    for (const place of field.saddles) paintSaddle(ctx, theme, view.toScreen(place));
   }
   if (shown.potential) {
     for (const { q, level, segments } of field.contours()) {
@@ -51,14 +53,31 @@ export function basinImage(field, theme) {
   return canvas;
 }
 
-function strokeSegments(ctx, view, segments, style, width) {
+function strokeSegments(ctx, view, segments, style, width, dash = []) {
   ctx.beginPath();
+  let [px, py] = [NaN, NaN];
   for (const [x1, y1, x2, y2] of segments) {
-    ctx.moveTo(...view.toScreen([x1, y1]));
+    // One line where segments hang together, so that dashes are even.
+    if (x1 !== px || y1 !== py) ctx.moveTo(...view.toScreen([x1, y1]));
     ctx.lineTo(...view.toScreen([x2, y2]));
+    [px, py] = [x2, y2];
   }
   ctx.strokeStyle = style;
   ctx.lineWidth = width;
+  ctx.setLineDash(dash);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/** A hollow diamond: where basins meet. */
+function paintSaddle(ctx, theme, [x, y]) {
+  ctx.beginPath();
+  for (const [a, b] of [[0, -7], [7, 0], [0, 7], [-7, 0]]) ctx.lineTo(x + a, y + b);
+  ctx.closePath();
+  ctx.fillStyle = theme.paper;
+  ctx.fill();
+  ctx.lineWidth = 1.8;
+  ctx.strokeStyle = theme.ink;
   ctx.stroke();
 }
 
@@ -79,6 +98,10 @@ export class Flow {
     if (!field) return;
     const box = this.#visible(view);
     const wanted = Math.round(Math.min(Math.max((view.width * view.height) / 900, 220), 900));
+    if (field.ways) {
+      this.#followWays(seconds, Math.min(wanted, 4 * field.ways.length));
+      return;
+    }
     while (this.#particles.length < wanted) this.#particles.push(this.#born({}, box, true));
     this.#particles.length = wanted;
     const v = this.#velocity;
@@ -104,6 +127,28 @@ export class Flow {
         continue;
       }
       p.trail.push([nx, ny]);
+      while (p.trail.length > longest) p.trail.shift();
+    }
+  }
+
+  /** Particles that remember go along their motions. */
+  #followWays(seconds, wanted) {
+    const field = this.#field;
+    this.#pause += 0.1 * (seconds - this.#pause);
+    const longest = Math.min(Math.max(Math.round(TRAIL / this.#pause), 8), 42);
+    const rate = field.typicalDuration / WATCHED;
+    while (this.#particles.length < wanted) this.#particles.push(setOut({}, field, true));
+    this.#particles.length = wanted;
+    for (const p of this.#particles) {
+      p.clock += rate * seconds;
+      p.age += seconds;
+      const { t } = p.way;
+      if (p.age > p.life || p.clock > t[t.length - 1] - t[0]) {
+        p.trail.shift();
+        if (p.trail.length < 2) setOut(p, field, false);
+        continue;
+      }
+      p.trail.push(placeAt(p.way, p.clock));
       while (p.trail.length > longest) p.trail.shift();
     }
   }
@@ -173,6 +218,26 @@ export class Flow {
     p.trail = [[x, y]];
     return p;
   }
+}
+
+/** A particle on a motion, at its start or, to begin with, anywhere on it. */
+function setOut(p, field, anywhere) {
+  const way = field.ways[Math.floor(Math.random() * field.ways.length)];
+  const duration = way.t[way.t.length - 1] - way.t[0];
+  const clock = (anywhere || Math.random() < 0.6 ? Math.random() : 0) * 0.9 * duration;
+  return Object.assign(p, { way, q: Math.max(way.q, 0), clock, age: 0, life: 1.4 + 1.8 * Math.random(), trail: [placeAt(way, clock)] });
+}
+
+/** Where a way {t, x} is after some seconds. */
+export function placeAt({ t, x }, clock) {
+  let low = 0, high = t.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (t[middle] - t[0] <= clock) low = middle;
+    else high = middle;
+  }
+  const s = Math.min(Math.max((clock - t[low] + t[0]) / (t[high] - t[low] || 1), 0), 1);
+  return [x[low][0] + s * (x[high][0] - x[low][0]), x[low][1] + s * (x[high][1] - x[low][1])];
 }
 
 /** A small triangle at point i of a line on screen, along the line. */

@@ -2,7 +2,7 @@
 
 import { write } from "./answer.js";
 import { wholeStrokes } from "./drawing.js";
-import { fieldOf } from "./field.js";
+import { fieldOf, motionsOf } from "./field.js";
 import { announce, dismiss, hint, notify } from "./notify.js";
 import { mark } from "./studio.js";
 import { follow, ownAddress } from "./takeaway.js";
@@ -49,17 +49,18 @@ export function handleMessages(studio, menu) {
     learned(message) {
       if (message.rev !== studio.rev || !learning.running) return;
       learning.stop();
-      const field = fieldOf(message.grid);
+      const [map, motions] = [fieldOf(message.grid), motionsOf(message.motions)];
+      const goals = (Array.isArray(message.layers) ? message.layers : []).map(fieldOf).filter(Boolean);
+      const field = map ?? motions;
       if (!field) {
         notify("The server sent a field this page cannot read. Reload the page.");
         return;
       }
-      Object.assign(studio, { field, fieldRev: message.rev });
-      canvas.flow.set(field);
-      particles.clear();
+      studio.fieldRev = message.rev;
+      studio.setField(field, map ? [] : goals);
       dismiss();
-      learning.certify(message.certificate, fresh(message.warnings, studio.found?.warnings));
-      canvas.repaint("backdrop", "flow", "paper");
+      studio.worst = message.fit?.worst ?? null;
+      learning.certify(message.certificate, message.fit, message.memory, fresh(message.warnings, studio.found?.warnings));
       canvas.afterPaint(() => { mark.learnMs = (performance.now() - studio.learnAt).toFixed(0); });
       announce("The field is learned.");
       // On a phone the button that was pressed is a screen below what it made.

@@ -1,5 +1,6 @@
 // Particles that somebody dropped: they follow the learned field in real time, and can be picked up and let go again.
 
+import { placeAt } from "./flow.js";
 import { colour } from "./palette.js";
 
 const MOST = 12;
@@ -68,7 +69,7 @@ export class Particles extends EventTarget {
         this.dispatchEvent(new CustomEvent("rest", { detail: particle }));
         continue;
       }
-      particle.at = at(particle.path, particle.clock);
+      particle.at = placeAt(particle.path, particle.clock);
     }
   }
 
@@ -138,16 +139,4 @@ export class Particles extends EventTarget {
     particle.asking = true;
     this.dispatchEvent(new CustomEvent("ask", { detail: particle }));
   }
-}
-
-/** Where a path is after some seconds. */
-function at({ t, x }, clock) {
-  let low = 0, high = t.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (t[middle] - t[0] <= clock) low = middle;
-    else high = middle;
-  }
-  const s = Math.min(Math.max((clock - t[low] + t[0]) / (t[high] - t[low] || 1), 0), 1);
-  return [x[low][0] + s * (x[high][0] - x[low][0]), x[low][1] + s * (x[high][1] - x[low][1])];
 }

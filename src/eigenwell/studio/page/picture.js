@@ -11,12 +11,18 @@ export function picture(view, theme, { strokes, labels, found, field, shown }) {
   });
   root.append(svg("title", {}, "Drawn with eigenwell studio"), svg("rect", { width: "100%", height: "100%", fill: theme.paper }));
   const at = (p) => view.toScreen(p);
-  if (field && shown.basins) {
+  if (field?.basin && shown.basins) {
     const [x, y] = at([field.box[0] - field.dx / 2, field.box[3] + field.dy / 2]);
     root.append(svg("image", {
       x, y, width: field.nx * field.dx * view.scale, height: field.ny * field.dy * view.scale, preserveAspectRatio: "none",
       href: basinImage(field, theme).toDataURL(),
-    }), path(segments(field.borders(), at), theme.ink, 1, { opacity: 0.5 }));
+    }));
+    for (const [tint, width, dash] of [[theme.paper, 4, {}], [theme.ink, 1.5, { "stroke-dasharray": "6 4" }]]) {
+      for (const curve of field.separatrices) root.append(path(polyline(curve.map(at)), tint, width, dash));
+    }
+    for (const [x0, y0] of field.saddles.map(at)) {
+      root.append(path(`M${x0},${y0 - 7}l7,7l-7,7l-7,-7z`, theme.ink, 1.8, { fill: theme.paper }));
+    }
   }
   if (field && shown.potential) {
     for (const { q, level, segments: s } of field.contours()) {

@@ -82,8 +82,8 @@ export function plotEmbedding(figure, theme, q, { paths, linearity }) {
     : `Embedding: straight lines, R² ${linearity > 0.99995 ? "1.0000" : linearity.toFixed(4)}`;
 }
 
-/** Learned in `parts` of equal length, each in the colour of its sub-dynamics. */
-export function plotLoss(figure, theme, losses, steps, parts) {
+/** [step, loss, part]: each part of the training is a line of its own. */
+export function plotLoss(figure, theme, losses, steps) {
   const [w, h, left, bottom] = [340, 92, 40, 14];
   const known = losses.filter(([, loss]) => loss > 0 && Number.isFinite(loss));
   const drawn = [];
@@ -97,15 +97,12 @@ export function plotLoss(figure, theme, losses, steps, parts) {
     drawn.push(text(left - 5, y(high) + 4, short(10 ** high), "end"), text(left - 5, y(low) + 2, short(10 ** low), "end"));
     drawn.push(text(left, h - 2, "0"), text(w, h - 2, `${steps} steps`, "end"));
     const lines = new Map();
-    known.forEach(([step], i) => {
-      const q = Math.min(Math.max(Math.ceil((step * parts) / steps) - 1, 0), parts - 1);
-      lines.set(q, [...(lines.get(q) ?? []), [x(step), y(logs[i])]]);
-    });
-    for (const [q, line] of lines) {
+    known.forEach(([step, , part], i) => lines.set(part, [...(lines.get(part) ?? []), [x(step), y(logs[i])]]));
+    for (const [, line] of lines) {
       const points = line.map((p) => p.map((c) => c.toFixed(1)).join(",")).join(" ");
-      const look = { fill: "none", stroke: colour(theme, q), "stroke-width": 1.8, "stroke-linejoin": "round" };
+      const look = { fill: "none", stroke: theme.ink, "stroke-width": 1.8, "stroke-linejoin": "round" };
       drawn.push(svg("polyline", { points, ...look }));
-      drawn.push(svg("circle", { cx: line.at(-1)[0], cy: line.at(-1)[1], r: 2.8, fill: colour(theme, q) }));
+      drawn.push(svg("circle", { cx: line.at(-1)[0], cy: line.at(-1)[1], r: 2.8, fill: theme.ink }));
     }
   }
   put(figure, w, h, drawn, "Loss over training steps");

@@ -1,6 +1,6 @@
 // The state of the page, and what follows from a change of it.
 
-import { Answer, write } from "./answer.js";
+import { Answer, element, write } from "./answer.js";
 import { Canvas } from "./canvas.js";
 import { Drawing } from "./drawing.js";
 import { Particles } from "./particles.js";
@@ -37,8 +37,14 @@ export class Studio {
   answered = 0;
   found = null;
   labels = {};
+  /** What is drawn and followed: the map; or where strokes cross the motions, or the field towards one goal. */
   field = null;
   fieldRev = 0;
+  goals = [];
+  /** Goal whose field alone is shown, null for all that was learned. */
+  goal = null;
+  worst = null;
+  #whole = null;
   selected = null;
   /** When the last stroke was finished, and when learning was asked for. */
   endedAt = null;
@@ -156,7 +162,7 @@ export class Studio {
     if ($("learn").disabled) return;
     this.learnAt = performance.now();
     const asked = this.link.send({ type: "learn", rev: this.rev, view: this.view.box() });
-    if (asked) this.learning.start(this.theme, this.found.n_attractors);
+    if (asked) this.learning.start(this.theme);
     this.tell();
   }
 
@@ -173,15 +179,44 @@ export class Studio {
     this.tell();
   }
 
-  forgetField() {
-    this.field = null;
-    this.canvas.flow.set(null);
+  /** `goals`: where strokes cross, a field towards each goal, to be looked at one by one. */
+  setField(field, goals = []) {
+    Object.assign(this, { goals });
+    this.#whole = field;
+    const button = (words, q) => {
+      const node = element("button", { type: "button", role: "radio", "data-goal": q === null ? "all" : String(q) }, words);
+      node.addEventListener("click", () => this.showGoal(q));
+      return node;
+    };
+    const choices = goals.length ? [button("As drawn", null), ...goals.map((_, q) => button(`To ${q + 1}`, q))] : [];
+    $("goals").replaceChildren(...choices);
+    $("goals").hidden = !goals.length;
+    this.showGoal(null);
+  }
+
+  /** The motions as drawn, or the field towards one goal: particles follow what is shown. */
+  showGoal(q) {
+    this.goal = q;
+    this.field = q === null ? this.#whole : this.goals[q];
+    for (const node of $("goals").children) {
+      node.setAttribute("aria-checked", String(node.dataset.goal === (q === null ? "all" : String(q))));
+    }
+    this.canvas.flow.set(this.field);
     this.particles.clear();
+    if (this.goals.length) announce(q === null ? "The motions as drawn" : `The field towards attractor ${q + 1}`);
+    this.canvas.repaint("backdrop", "flow", "paper");
+    this.tell();
+  }
+
+  forgetField() {
+    this.worst = null;
+    this.setField(null);
     this.learning.forget();
   }
 
   #askWay({ id, at }) {
-    if (!this.link.send({ type: "simulate", rev: this.fieldRev, id, from: at })) this.particles.failed(id);
+    const goal = this.goal ?? undefined;
+    if (!this.link.send({ type: "simulate", rev: this.fieldRev, id, from: at, goal })) this.particles.failed(id);
   }
 
   #rested({ arrives, q }) {
@@ -236,6 +271,8 @@ export class Studio {
     $("relearn").hidden = this.isKernel;
     write("learn", field && !stale ? "Learn again" : "Learn a stable field");
     write("learn-words", this.isKernel && !none ? "A field is learned from paths. Switch the graph to paths first." : "");
+    // Motions have no map, so there is nothing to tint.
+    for (const name of ["potential", "basins"]) document.querySelector(`[data-layer=${name}]`).disabled = Boolean(field && !field.basin);
     for (const button of $("take").children) {
       const madeHere = ["png", "svg"].includes(button.dataset.take);
       const fieldMissing = button.classList.contains("needs-field") && (!field || stale);

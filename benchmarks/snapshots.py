@@ -1,0 +1,267 @@
+"""Snapshots against their bars: number, fates, confidence, kind of data, many dimensions, speed, systems never tuned on.
+
+python -m benchmarks.snapshots [--quick] [--parts PART ...] [--seeds N] [--first SEED]
+
+Noise is the standard deviation of every velocity component in units of the median speed. Times are of the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+import eigenwell as ew
+from benchmarks.table import Row, report
+from eigenwell import datasets, systems
+from eigenwell.demonstrations import Demonstrations
+from eigenwell.flow import weigh
+from eigenwell.systems import System, limit_cycle, rest
+
+DESIGNS = (systems.uniform, systems.clustered, systems.front)
+
+
+def matching(system: System, found: ew.Identification) -> np.ndarray | None:
+    """For every attractor found the true one it is; None where number or kinds differ, or two are the same."""
+    kinds = ["point"] * len(system.attractors) + ["cycle"] * len(system.cycles)
+    if sorted(kinds) != sorted(found.kinds):
+        return None
+    owner = []
+    for place, kind in zip(found.attractors, found.kinds, strict=True):
+        gap = [np.linalg.norm(place - p) if k == kind else np.inf for p, k in zip(system.places, kinds, strict=True)]
+        owner.append(int(np.argmin(gap)))
+    return np.array(owner, dtype=int) if len(set(owner)) == len(owner) else None
+
+
+def judged(system: System, demos: Demonstrations) -> dict[str, object]:
+    """One identification: whether the number is right, the share of fates right, confidence, time."""
+    start = time.process_time()
+    found = ew.identify(demos)
+    spent = time.process_time() - start
+    owner = matching(system, found)
+    fate = np.append(np.full(found.n_attractors, -9) if owner is None else owner, -1)[found.labels]
+    return {
+        "right": owner is not None,
+        "fates": float((fate == demos.truth.labels).mean()) if owner is not None else np.nan,
+        "confidence": found.confidence,
+        "snapshots": found.kind == "snapshots",
+        "seconds": spent,
+    }
+
+
+def cases(quick: bool, seeds: range) -> Iterator[tuple[System, dict[str, object]]]:
+    for system in systems.snapshot_systems:
+        for n in (300, 2000) if quick else (300, 2000, 20_000):
+            for noise in (0.0, 0.2, 0.4) if quick else (0.0, 0.1, 0.2, 0.4):
+                for design in DESIGNS[:1] if quick else DESIGNS:
+                    for seed in seeds:
+                        yield system, {"n": n, "noise": noise, "design": design, "seed": seed}
+
+
+def number(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+    kept: list[dict[str, object]] = []
+    for system, case in cases(quick, seeds):
+        demos = system.snapshots(**case)
+        one = judged(system, demos) | case | {"system": system.name, "design": case["design"].__name__}
+        kept.append(one)
+        if not one["right"]:
+            print("  wrong:", {k: one[k] for k in ("system", "design", "n", "noise", "seed", "confidence")}, flush=True)
+    return summary(kept, "systems of the list"), kept
+
+
+def summary(kept: list[dict[str, object]], what: str) -> list[Row]:
+    right = np.array([c["right"] for c in kept])
+    sure = np.array([c["confidence"] >= 0.9 for c in kept])
+    by_system = {
+        name: f"{sum(bool(c['right']) for c in kept if c['system'] == name)}/{sum(c['system'] == name for c in kept)}"
+        for name in dict.fromkeys(c["system"] for c in kept)
+    }
+    rows = [
+        Row(f"number right, {what}", ">= 98 %", f"{right.sum()} of {len(right)}", str(by_system), right.mean() >= 0.98),
+        Row(
+            f"right where confidence >= .9, {what}",
+            ">= 90 %",
+            f"{right[sure].sum()} of {sure.sum()}",
+            "",
+            bool(sure.any()) and right[sure].mean() >= 0.9,
+        ),
+    ]
+    for noise, bar in ((0.0, 0.99), (0.2, 0.97), (0.4, 0.95)):
+        fates = [c["fates"] for c in kept if c["noise"] == noise and c["right"]]
+        if fates:
+            mean = float(np.mean(fates))
+            rows.append(Row(f"fates right, noise {noise:.0%}, {what}", f">= {bar}", f"{mean:.4f}", "", mean >= bar))
+    return rows
+
+
+def unseen() -> list[System]:
+    """Systems made up after everything was settled, and never tuned on."""
+
+    def depths(x: np.ndarray) -> np.ndarray:
+        # Minus the gradient of three Gaussian wells of different depth in a bowl, turned, with units three to one.
+        turn = np.array([[0.8, -0.6], [0.6, 0.8]]) * [1.0, 3.0]
+        y = x @ np.linalg.inv(turn)
+        force = -0.15 * y
+        for place, depth in (([-1.2, 0.0], 1.0), ([1.0, 0.9], 0.6), ([0.9, -1.1], 0.8)):
+            e = y - place
+            force = force - depth * e / 0.25 * np.exp(-(e**2).sum(-1, keepdims=True) / 0.5)
+        return force @ turn
+
+    def lorenz(x: np.ndarray) -> np.ndarray:
+        a, b, c = x[..., 0], x[..., 1], x[..., 2]
+        return np.stack([10 * (b - a), a * (10 - c) - b, a * b - 8 / 3 * c], axis=-1)
+
+    def nagumo(x: np.ndarray) -> np.ndarray:
+        a, b = x[..., 0], x[..., 1]
+        return np.stack([a - a**3 / 3 - b + 0.5, 0.3 * (a + 0.7 - 0.8 * b)], axis=-1)
+
+    def both(x: np.ndarray) -> np.ndarray:
+        # Two genes that repress each other and sustain themselves: two fates and one between.
+        y = np.maximum(x, 0) ** 4 / 0.0625
+        return 1.2 * y / (1 + y) + 1 / (1 + y[..., ::-1]) - x
+
+    turn = np.array([[0.8, -0.6], [0.6, 0.8]]) * [1.0, 3.0]
+    three = rest(depths, np.array([[-1.2, 0.0], [1.0, 0.9], [0.9, -1.1]]) @ turn)
+    corner = np.sqrt(8 / 3 * 9)
+    return [
+        System("three_depths", depths, three, np.array([[-2.2, 2.2], [-6.8, 6.8]]), 20.0, 25.0),
+        System(
+            "lorenz_at_rest",
+            lorenz,
+            np.array([[-corner, -corner, 9.0], [corner, corner, 9.0]]),
+            np.array([[-12.0, 12.0], [-12.0, 12.0], [0.0, 20.0]]),
+            15.0,
+            100.0,
+        ),
+        System(
+            "fitzhugh_nagumo",
+            nagumo,
+            np.empty((0, 2)),
+            np.array([[-2.5, 2.5], [-1.0, 2.0]]),
+            60.0,
+            25.0,
+            cycles=(limit_cycle(nagumo, np.array([1.0, 0.0]), settling=120.0),),
+        ),
+        System(
+            "two_fates_and_between",
+            both,
+            rest(both, np.array([[0.0, 2.2], [1.7, 1.7], [2.2, 0.0]])),
+            np.array([[0.0, 3.0], [0.0, 3.0]]),
+            15.0,
+            25.0,
+        ),
+    ]
+
+
+def held_out(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+    kept = []
+    for system in unseen():
+        for n in (300, 2000):
+            for noise in (0.0, 0.2, 0.4):
+                for seed in seeds:
+                    one = judged(system, system.snapshots(n, seed, noise=noise))
+                    kept.append(one | {"system": system.name, "n": n, "noise": noise, "seed": seed})
+                    if not one["right"]:
+                        print(
+                            "  wrong:",
+                            {k: kept[-1][k] for k in ("system", "n", "noise", "seed", "confidence")},
+                            flush=True,
+                        )
+    return summary(kept, "systems never tuned on"), kept
+
+
+def kind(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+    """Shares of regular samples of both kinds of data."""
+    moving, scattered = [], []
+    for seed in seeds:
+        for system in systems.all_systems:
+            demos = system.sample(seed=seed)
+            moving.append((f"{system.name} {seed}", weigh(demos.x, demos.v)))
+        for extra in ({}, {"noise": 0.1}, {"drop": 0.1}, {"every": 2, "noise": 0.1}):
+            demos = datasets.composite(seed, **extra)
+            moving.append((f"composite {seed} {extra}", weigh(demos.x, demos.v)))
+        for system in systems.snapshot_systems:
+            for design in DESIGNS:
+                for n in (300, 3000):
+                    for noise in (0.0, 0.3):
+                        demos = system.snapshots(n, seed, noise=noise, design=design)
+                        scattered.append(
+                            (f"{system.name} {design.__name__} {n} {noise} {seed}", weigh(demos.x, demos.v))
+                        )
+    rows = []
+    for name, data, want in (("trajectories, shuffled", moving, False), ("snapshots", scattered, True)):
+        hit = np.array([e.snapshots == want for _, e in data])
+        edge = (max if want else min)(e.regular for _, e in data)
+        wrong = [k for (k, _), ok in zip(data, hit, strict=True) if not ok]
+        rows.append(
+            Row(
+                f"{name} taken for what they are",
+                ">= 99 %",
+                f"{hit.sum()} of {len(hit)}",
+                f"{edge:.2f} {wrong}",
+                hit.mean() >= 0.99,
+            )
+        )
+    return rows, []
+
+
+def dimensions(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+    """Wells in the plane or in space, turned into 5 to 30 dimensions, the others decaying or pure noise."""
+    kept = []
+    for d in (5, 10, 30) if quick else (5, 10, 20, 30):
+        for system in (systems.four_wells, systems.five_wells, systems.three_d):
+            for decays in (True, False):
+                for seed in seeds:
+                    rng = np.random.default_rng([d, seed])
+                    demos = system.snapshots(5000, seed, noise=0.2)
+                    other = 0.5 * rng.standard_normal((5000, d - system.dimension))
+                    speed = np.median(np.linalg.norm(demos.v, axis=1))
+                    drift = -other if decays else 0.3 * speed * rng.standard_normal(other.shape)
+                    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+                    found = ew.identify(np.hstack([demos.x, other]) @ turn, np.hstack([demos.v, drift]) @ turn)
+                    kept.append({"d": d, "system": system.name, "right": found.n_attractors == len(system.places)})
+                    if not kept[-1]["right"]:
+                        print("  wrong:", kept[-1], decays, found.counts, flush=True)
+    right = np.array([c["right"] for c in kept])
+    return [
+        Row("5-D to 30-D, 5,000 samples", ">= 90 %", f"{right.sum()} of {len(right)}", "", right.mean() >= 0.9)
+    ], kept
+
+
+def speed(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+    sizes, kept = (10_000, 30_000, 100_000), []
+    for system, noise in ((systems.four_wells, 0.2), (systems.five_wells, 0.2), (systems.five_wells, 0.0)):
+        for n in sizes:
+            kept.append(
+                {"system": system.name, "noise": noise, "n": n} | judged(system, system.snapshots(n, 0, noise=noise))
+            )
+            print("  ", kept[-1], flush=True)
+    worst = max(c["seconds"] for c in kept if c["n"] == sizes[-1])
+    groups = [[c["seconds"] for c in kept[k : k + 3]] for k in range(0, len(kept), 3)]
+    slope = max(float(np.polyfit(np.log(sizes), np.log(g), 1)[0]) for g in groups)
+    return [
+        Row("100,000 samples in 2-D, worst of 3", "<= 15 s", f"{worst:.1f} s", "processor time", worst <= 15),
+        Row("growth exponent, 10,000 to 100,000", "<= 1.2", f"{slope:.2f}", "", slope <= 1.2),
+    ], kept
+
+
+PARTS = {"number": number, "held_out": held_out, "kind": kind, "dimensions": dimensions, "speed": speed}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=100, help="first seed; those below 100 were seen while developing")
+    options = parser.parse_args()
+    seeds = range(options.first, options.first + options.seeds)
+    for part in options.parts:
+        rows, kept = PARTS[part](options.quick, seeds)
+        report(f"snapshots-{part.replace('_', '-')}", rows, cases=kept, quick=options.quick, seeds=list(seeds))
+
+
+if __name__ == "__main__":
+    main()

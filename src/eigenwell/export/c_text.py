@@ -1,0 +1,271 @@
+"""The text of a C99 header: templates, tables and numbers that C reads back to the last bit."""
+
+from __future__ import annotations
+
+import math
+import re
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from .._types import FloatArray, IntArray
+from ..fields import REACH, Field
+from ..fields.curves import AT_REST, CHUNK, MOST_STEPS
+from ..fields.flows import LOG_SCALE_BOUND
+from ..fields.learned import LATE
+from ..fields.motion import DONE, RETURN, WIDTH
+from ..fields.stable import TINY
+from .precision import Precision
+from .tables import Tables, tables
+
+Numbers = tuple[NDArray[Any], type]
+MOTION_HELP = """ * A motion, which follows what was shown even where it crosses itself; the struct is its memory:
+ *   int  @P@_motion_begin(@P@_motion *m, const @REAL@ x[@D@])
+ *   int  @P@_motion_begin_at(@P@_motion *m, int goal, @REAL@ phase, const @REAL@ x[@D@])
+ *   int  @P@_motion_step(@P@_motion *m, const @REAL@ x[@D@], @REAL@ dt, @REAL@ v[@D@])    v for the next dt
+ *   int  @P@_motion_done(const @P@_motion *m)
+"""
+
+
+def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -> str:
+    """The text of the header. It says whether it was `proved`, for a header that was not is written too."""
+    writer = Writer(prefix, precision)
+    quantity = "attractor" if field.n_attractors == 1 else "attractors"
+    memory = ", with memory" if field.has_memory else ""
+    map_tables = tables([field.map])
+    models = writer.model("map", "the map's model", map_tables)
+    if field.goals:
+        models += writer.model("goal", "the models of one attractor each", tables(field.goals))
+    if field.lifted:
+        models += writer.model("lifted", "the models of (x, phase), one for each attractor", tables(field.lifted))
+    words = {
+        "TITLE": f"A vector field in {field.dimension} dimensions, stable at {field.n_attractors} {quantity}{memory}.",
+        "VERSION": __version__,
+        "PROOF": f"agrees with its NumPy code to {precision.tolerance:g}, tried when it was made"
+        if proved
+        else "agreement with its NumPy code NOT TRIED, for want of a compiler",
+        "GUARD": f"{prefix.upper()}_H",
+        "D": field.dimension,
+        "Q": field.n_attractors,
+        "LAST": field.n_attractors - 1,
+        "MEMORY": int(field.has_memory),
+        "N": len(field.samples),
+        # One range is put off at every level, and one more before the loop looks.
+        "DEPTH": len(field.samples).bit_length() + 1,
+        "TABLES": writer.written(_tables(field, precision)),
+        "MODELS": models,
+        "TOWARD": f"{prefix}_goal" if field.goals else f"{prefix}_map",
+        "TOWARD_N": "goal" if field.goals else "0",
+        "TOWARD_ONLY": "0" if field.goals else "goal",
+        "POWER": field.map.model.power,
+        "MOST_STEPS": MOST_STEPS // CHUNK * (CHUNK // 4),
+        "AT_REST": writer.number(AT_REST),
+        "REACH": writer.number(REACH**2),
+        "LATE": writer.number(LATE),
+        "MOTION": writer.filled("motion.h", _motion_words(writer)) if field.lifted else "",
+        **_angle_words(precision.inside),
+    }
+    words["MOTION_HELP"] = writer.fill(MOTION_HELP, words) if field.lifted else ""
+    return writer.filled("field.h", words)
+
+
+class Writer:
+    """Fills templates for one prefix and one precision."""
+
+    def __init__(self, prefix: str, precision: Precision) -> None:
+        self.precision = precision
+        self.shared = {
+            "P": prefix,
+            "REAL": _c_type(precision.outside),
+            "WORK": _c_type(precision.inside),
+            "f": _suffix(precision.inside),
+            "TINY": _literal(TINY, precision.inside),
+        }
+
+    def number(self, value: float) -> str:
+        return _literal(value, self.precision.inside)
+
+    def filled(self, template: str, words: dict[str, Any]) -> str:
+        return self.fill(resources.files(__package__).joinpath(template).read_text(encoding="ascii"), words)
+
+    def fill(self, text: str, words: dict[str, Any]) -> str:
+        known = words | self.shared
+        return re.sub(r"@(\w+)@", lambda match: str(known[match[1]]), text)
+
+    def written(self, named: dict[str, Numbers], kind: str = "") -> str:
+        prefix = f"{self.shared['P']}_{kind}_" if kind else f"{self.shared['P']}_"
+        return "\n".join(_table(f"{prefix}{name}", *numbers) for name, numbers in named.items())
+
+    def model(self, kind: str, what: str, these: Tables) -> str:
+        words = {
+            "WHAT": what,
+            "M": f"{self.shared['P']}_{kind}",
+            "D": these.dimension,
+            "K": these.wells.shape[1],
+            "L": these.frequencies.shape[1],
+            "F": these.frequencies.shape[2],
+            "G": these.speed_frequencies.shape[1],
+            "PASSES": these.frequencies.shape[3],
+            "MOVES": these.cosines.shape[3] // 2,
+            "POWER": max(these.dimension, 2),
+            "BOUND": self.number(LOG_SCALE_BOUND),
+            "TABLES": self.written(_model_tables(these, self.precision.inside), kind),
+        }
+        return self.filled("model.h", words)
+
+
+def _model_tables(these: Tables, inside: type) -> dict[str, Numbers]:
+    named: dict[str, NDArray[Any]] = {
+        "centre": these.centre,
+        # What rounding takes from a position is kept beside it: data may be far from the origin.
+        "centre_rest": these.centre - these.centre.astype(inside),
+        "scale": these.scale,
+        "gain": these.gain,
+        "frequencies": these.frequencies,
+        "cosines": these.cosines,
+        "sines": these.sines,
+        "window": these.window,
+        "well": these.wells,
+        "weight": these.weights,
+        "swirl": these.swirls,
+        "softening": these.softening,
+        "brake": these.brake,
+        "speed_frequencies": these.speed_frequencies,
+        "speed_cosines": these.speed_cosines,
+        "speed_sines": these.speed_sines,
+        "speed_offset": these.speed_offset,
+        "speed_window": these.speed_window,
+        "longest": these.longest,
+        "turn": these.turn,
+    }
+    order = np.array([[*passing, *moving] for passing, moving in these.splits])
+    return {"order": (order, np.uint16)} | {name: (values, inside) for name, values in named.items()}
+
+
+def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
+    """Attractors and samples, and what motions need."""
+    inside, outside = precision.inside, precision.outside
+    rounded = field.attractors.astype(outside)
+    middle = (field.samples.min(0) + field.samples.max(0)) / 2
+    points = (field.samples - middle) / field.box
+    order, axis = kd_tree(points)
+    named: dict[str, Numbers] = {
+        "attractors": (rounded, outside),
+        "attractor_rest": (field.attractors - rounded, inside),
+        "middle": (middle.astype(outside), outside),
+        "middle_rest": (middle - middle.astype(outside), inside),
+        "box": (field.box, inside),
+        "sample": (points[order], outside),
+        "axis": (axis, np.uint16),
+        "label": (field.labels[order], np.uint16),
+    }
+    if field.lifted:
+        values, vectors = wind(field)
+        named |= {
+            "phase": (field.phases[order], outside),
+            "rest_phase": (np.array([one.attractors[0, -1] for one in field.lifted]), inside),
+            "winds": (np.array([bool(one.model.swirls.any()) for one in field.lifted]), np.uint16),
+            "wind_rate": (values, inside),
+            "wind_re": (vectors.real, inside),
+            "wind_im": (vectors.imag, inside),
+        }
+    return named
+
+
+def wind(field: Field) -> tuple[FloatArray, NDArray[np.complex128]]:
+    """Eigenvalues (Q, d + 1) and eigenvectors (Q, d + 1, d + 1) of i Omega of every motion, as `stable.wound` uses them."""
+    found = [np.linalg.eigh(1j * one.model.swirls[0]) for one in field.lifted]
+    return np.stack([values for values, _ in found]), np.stack([vectors for _, vectors in found])
+
+
+def _motion_words(writer: Writer) -> dict[str, str]:
+    return {name: writer.number(value) for name, value in (("WIDTH", WIDTH), ("RETURN", RETURN), ("DONE", DONE))}
+
+
+def kd_tree(points: FloatArray) -> tuple[IntArray, IntArray]:
+    """An order of the points, and an axis for each: the middle of every range splits the rest along its axis."""
+    order = np.arange(len(points))
+    axis = np.zeros(len(points), dtype=np.intp)
+    ranges = [(0, len(points))]
+    while ranges:
+        low, high = ranges.pop()
+        if low >= high:
+            continue
+        at = low + (high - low) // 2
+        mine = order[low:high]
+        axis[at] = np.ptp(points[mine], axis=0).argmax()
+        order[low:high] = mine[np.argpartition(points[mine, axis[at]], at - low)]
+        ranges += [(low, at), (at + 1, high)]
+    return order, axis
+
+
+def _angle_words(inside: type) -> dict[str, str]:
+    """pi in three parts, and as many terms of the two series on [-pi/2, pi/2] as the type can see."""
+    bits = np.finfo(inside).nmant + 1
+    # Products of a part with k are exact while k has no more bits than the part leaves free.
+    free = bits // 3
+    first = _leading(math.pi, bits - free)
+    second = _leading(math.pi - first, bits - free)
+    third = (math.pi - first - second) + 1.2246467991473532e-16  # pi less the double nearest to it
+    terms = 1 + next(n for n in range(2, 20) if (math.pi / 2) ** (2 * n) / math.factorial(2 * n) < 0.1 * 2.0**-bits)
+    return {
+        "LIMIT": _literal(2.0 ** (free - 1), inside),
+        "INVERSE_PI": _literal(1 / math.pi, inside),
+        "PI_1": _literal(first, inside),
+        "PI_2": _literal(second, inside),
+        "PI_3": _literal(third, inside),
+        "SINE": _horner([(-1) ** n / math.factorial(2 * n + 1) for n in range(terms)], inside),
+        "COSINE": _horner([(-1) ** n / math.factorial(2 * n) for n in range(terms)], inside),
+    }
+
+
+def _leading(value: float, bits: int) -> float:
+    """`value` cut to its leading bits."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(math.floor(mantissa * 2**bits) / 2**bits, exponent)
+
+
+def _horner(coefficients: list[float], inside: type) -> str:
+    """The polynomial in z, innermost term last."""
+    text = _literal(coefficients[-1], inside)
+    for coefficient in reversed(coefficients[:-1]):
+        text = f"{_literal(coefficient, inside)} + z * ({text})"
+    return text
+
+
+def _table(name: str, values: NDArray[Any], kind: type) -> str:
+    sizes = "".join(f"[{n}]" for n in values.shape)
+    return f"static const {_c_type(kind)} {name}{sizes} = {_braces(values.astype(kind))};"
+
+
+def _braces(values: NDArray[Any]) -> str:
+    if values.ndim > 1:
+        return "{\n" + ",\n".join(_braces(part) for part in values) + "}"
+    words = [_literal(value, values.dtype.type) for value in values]
+    lines = [", ".join(words[i : i + 12]) for i in range(0, len(words), 12)]
+    return "{" + ",\n ".join(lines) + "}"
+
+
+def _literal(value: Any, kind: type) -> str:
+    """A number that C reads back to the last bit."""
+    if np.issubdtype(kind, np.integer):
+        return str(int(value))
+    digits = str(kind(value))
+    return (digits if set(digits) & set(".e") else f"{digits}.0") + _suffix(kind)
+
+
+def _c_type(kind: type) -> str:
+    return {"float32": "float", "float64": "double", "uint16": "unsigned short"}[kind.__name__]
+
+
+def _suffix(kind: type) -> str:
+    return "f" if kind is np.float32 else ""
+
+
+def identifier(name: str) -> str:
+    """A name as C can have it."""
+    word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
+    return word or "field"

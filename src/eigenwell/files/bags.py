@@ -1,0 +1,129 @@
+"""ROS 1 and ROS 2 bags and MCAP files: one recording each, from the topic that tells where things are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..demonstrations import Demonstrations
+from .errors import CannotWrite, EmptyFile, UnknownColumns, missing_extra, unreadable
+from .recording import Recording, Wanted
+
+Row = tuple[list[float], list[float], list[float]]
+"""Position, orientation x, y, z, w, velocity; empty where a message has none."""
+
+
+def _xyz(v: Any) -> list[float]:
+    return [float(v.x), float(v.y), float(v.z)]
+
+
+def _pose(pose: Any) -> Row:
+    return _xyz(pose.position), [*_xyz(pose.orientation), float(pose.orientation.w)], []
+
+
+def _transform(one: Any) -> Row:
+    t = one.transform
+    return _xyz(t.translation), [*_xyz(t.rotation), float(t.rotation.w)], []
+
+
+def _joints(m: Any) -> Row:
+    return [float(p) for p in m.position], [], [float(v) for v in m.velocity]
+
+
+# What is read of each type of message; of several topics the type that stands first wins.
+_READERS: dict[str, Callable[[Any], Row]] = {
+    "geometry_msgs/msg/PoseStamped": lambda m: _pose(m.pose),
+    "geometry_msgs/msg/PoseWithCovarianceStamped": lambda m: _pose(m.pose.pose),
+    "nav_msgs/msg/Odometry": lambda m: _pose(m.pose.pose),
+    "geometry_msgs/msg/TransformStamped": _transform,
+    "sensor_msgs/msg/JointState": _joints,
+    "geometry_msgs/msg/PointStamped": lambda m: (_xyz(m.point), [], []),
+}
+_TWIST = "geometry_msgs/msg/TwistStamped"
+
+
+@dataclass(frozen=True)
+class Bag:
+    """PoseStamped, TransformStamped, JointState, PointStamped or Odometry; TwistStamped beside a pose is left aside."""
+
+    name: ClassVar[str] = "ROS bag"
+    suffixes: ClassVar[tuple[str, ...]] = (".bag", ".mcap", ".db3")
+
+    def read(self, path: Path, wanted: Wanted) -> Recording:
+        try:
+            from rosbags.highlevel import AnyReader
+            from rosbags.typesys import Stores, get_typestore
+        except ImportError as error:
+            raise missing_extra("Reading ROS bags", "rosbags", "ros") from error
+        # A file of a ROS 2 bag is described by the folder that it lies in.
+        whole = path.parent if path.suffix in (".mcap", ".db3") and is_bag(path.parent) else path
+        try:
+            with AnyReader([whole], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+                return _recording(path, reader, wanted)
+        except (EmptyFile, UnknownColumns):
+            raise
+        except Exception as error:
+            # A parser of two formats and their plugins fails in its own ways on broken files.
+            raise unreadable(path, "a ROS bag", error) from error
+
+    def write(self, path: Path, demos: Demonstrations) -> None:
+        raise CannotWrite(f"Expected a format that eigenwell writes, got {path.name}: bags are read, not written.")
+
+
+def is_bag(folder: Path) -> bool:
+    """Whether this folder is a ROS 2 bag."""
+    return (folder / "metadata.yaml").is_file()
+
+
+def _recording(path: Path, reader: Any, wanted: Wanted) -> Recording:
+    known = [c for c in reader.connections if c.msgtype in _READERS]
+    asked = wanted.position[0] if wanted.position and len(wanted.position) == 1 else None
+    topics = {c.topic: c.msgtype for c in reader.connections}
+    if asked is not None:
+        known = [c for c in known if c.topic == asked]
+    if not known:
+        raise UnknownColumns(
+            f"Expected a topic of PoseStamped, TransformStamped or JointState in {path}, found "
+            f"{', '.join(f'{t} ({k})' for t, k in list(topics.items())[:20]) or 'none'}. Say which: position='/topic'."
+        )
+    ranks = list(_READERS)
+    best = min(known, key=lambda c: (ranks.index(c.msgtype), -c.msgcount))
+    rivals = {c.topic for c in known if c.msgtype == best.msgtype}
+    if len(rivals) > 1 and asked is None:
+        raise UnknownColumns(
+            f"Expected one topic of {best.msgtype} in {path}, found {', '.join(sorted(rivals))}. Say which: position='/topic'."
+        )
+    stamps, rows = [], []
+    for connection, received, raw in reader.messages([c for c in known if c.topic == best.topic]):
+        message = reader.deserialize(raw, connection.msgtype)
+        stamp = message.header.stamp
+        sent = int(stamp.sec) * 10**9 + int(stamp.nanosec)
+        stamps.append(sent or received)  # a header nobody filled in has the time of arrival
+        rows.append(_READERS[connection.msgtype](message))
+    if not rows:
+        raise EmptyFile(f"Expected messages on {best.topic} of {path}, got none.")
+    widths = {len(r[0]) for r in rows}
+    if len(widths) != 1 or 0 in widths:
+        raise UnknownColumns(
+            f"Expected as many coordinates in every message on {best.topic} of {path}, got {sorted(widths)}."
+        )
+    x, orientation, v = (np.array([r[i] for r in rows]) if all(len(r[i]) for r in rows) else None for i in range(3))
+    assert x is not None
+    velocity = v if v is not None and v.shape == x.shape and np.any(v) else None
+    aside = sorted(t for t in topics if t != best.topic)
+    about = f"Read {best.topic} ({best.msgtype}) as position" + (" and orientation" if orientation is not None else "")
+    about += (f"; left aside: {', '.join(aside[:20])}" if aside else "") + "."
+    order = np.argsort(np.array(stamps), kind="stable")
+
+    def sorted_by_time(a: Any) -> Any:
+        return None if a is None else a[order]
+
+    angles = tuple((i, 2 * np.pi) for i in range(x.shape[1])) if best.msgtype.endswith("JointState") else ()
+    return Recording(
+        sorted_by_time(x), sorted_by_time(velocity), np.array(stamps)[order], None, "time [ns]", (),
+        sorted_by_time(orientation), angles, about,
+    ).thinned(wanted.every)  # fmt: skip

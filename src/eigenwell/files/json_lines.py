@@ -1,0 +1,81 @@
+"""JSON: one record per line, or one document of records or of columns."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..demonstrations import Demonstrations
+from .errors import EmptyFile, UnreadableFile, unreadable
+from .frames import Table, from_table, spread
+from .recording import Recording, Wanted
+from .text import as_columns, opened
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """Records with names, nested ones spread over columns: {"pose": {"position": {"x": 1}}} is pose.position.x."""
+
+    name: ClassVar[str] = "JSON"
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
+
+    def read(self, path: Path, wanted: Wanted) -> Recording:
+        return from_table(path, _table(path), wanted)
+
+    def write(self, path: Path, demos: Demonstrations) -> None:
+        names, columns = as_columns(demos)
+        with path.open("w", encoding="utf-8") as handle:
+            for row in zip(*(c.tolist() for c in columns), strict=True):
+                handle.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
+
+
+def _table(path: Path) -> Table:
+    bare = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    try:
+        with opened(path) as handle:
+            if bare.suffix.lower() == ".json":
+                document = json.load(handle)
+            else:
+                document = [json.loads(line) for line in handle if line.strip()]
+    except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise unreadable(path, "JSON", error) from error
+    if isinstance(document, dict):
+        columns = {str(k): np.array(v) for k, v in document.items() if isinstance(v, list) and v}
+        rows = {len(c) for c in columns.values()}
+        if len(rows) != 1:
+            raise UnreadableFile(f"Expected columns of one length in {path}, got lengths {sorted(rows)[:5]}.")
+        return {n: c for k, v in columns.items() for n, c in (_axes(k, v) if v.ndim == 2 else {k: v}).items()}
+    if not isinstance(document, list) or not all(isinstance(r, dict) for r in document):
+        raise UnreadableFile(f"Expected records with names, {{...}}, in {path}, got {type(document).__name__}.")
+    if not document:
+        raise EmptyFile(f"Expected records in {path}, got none.")
+    flat = [_flat(r) for r in document]
+    names = dict.fromkeys(n for r in flat for n in r)
+    out: Table = {}
+    for n in names:
+        column = np.empty(len(flat), dtype=object)
+        column[:] = [r.get(n) for r in flat]
+        out |= spread(n, column)
+    return out
+
+
+def _axes(name: str, table: Any) -> Table:
+    return {f"{name}.{i}": column for i, column in enumerate(table.T)}
+
+
+def _flat(record: dict[str, Any], begin: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict):
+            out |= _flat(value, f"{begin}{key}.")
+        elif isinstance(value, list):
+            out |= {f"{begin}{key}.{i}": item for i, item in enumerate(value)}
+        else:
+            out[f"{begin}{key}"] = value
+    return out

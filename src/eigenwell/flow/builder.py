@@ -1,0 +1,254 @@
+"""FlowGraph: from velocities at scattered places to attractors, fates and paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._types import FloatArray, IntArray
+from ..attractors import Attractor
+from ..demonstrations import Caution, DataError, Demonstrations, first_occurrence
+from ..graphs import PathGraph
+from ..paths.builders import check_places
+from ..paths.hashing import sample_hash
+from .bootstrap import ASKED, REPLICATES, Ensemble, ensemble, matched, replicates
+from .border import EdgeSink
+from .carrying import LEFT, Support
+from .cycles import LimitCycle
+from .equilibria import Sink
+from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
+from .regression import FlowField, Frame, fit_field, moved, moving_directions
+from .streams import streams
+
+_UNRELATED = (
+    "Expected velocities that depend on position, got velocities that no field explains ({} samples in {}-D). Are the rows "
+    "of x and v in the same order?"
+)
+# Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
+NEIGHBOURS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatedField:
+    """The field that the samples show, as a function of x (n, d); meaningful where there are samples."""
+
+    frame: Frame
+    field: FlowField
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        return np.asarray(self.field(self.frame.enter(np.asarray(x, dtype=np.float64))) @ self.frame.backward)
+
+
+@dataclass(frozen=True, eq=False)
+class FlowFinding:
+    """What FlowGraph found.
+
+    graph      samples threaded along solutions of the estimated field, grouped by attractor
+    located    attractors, by place
+    labels     (n,) attractor of every sample, -1 where it leaves the data or never settles
+    fates      (n, Q + 1) probability of each attractor, and last that of leaving or ending elsewhere
+    counts     share of the replicates that have so many attractors
+    field      the estimated field
+    """
+
+    graph: PathGraph
+    located: tuple[Attractor, ...]
+    labels: IntArray
+    fates: FloatArray
+    counts: dict[int, float]
+    field: EstimatedField
+    warnings: tuple[Caution, ...]
+
+
+@dataclass(frozen=True)
+class FlowGraph:
+    """Snapshots: velocities measured at scattered places, in no order.
+
+    The field between the samples is estimated, every sample carried along it, and what attracts is what they end in.
+    `replicates` fields that fit re-weighted samples say how sure that is; the same `seed` gives the same ones, in
+    whatever order the samples come. There is no threshold to set.
+    """
+
+    replicates: int = REPLICATES
+    seed: int = 0
+
+    def build(self, demos: Demonstrations) -> FlowFinding:
+        index = np.flatnonzero(first_occurrence(demos.x, demos.v))
+        places = int(first_occurrence(demos.x[index], np.zeros_like(demos.x[index])).sum())
+        _check_enough(len(index), demos.dimension)
+        check_places(places, len(index), demos.dimension, str(places))
+        # An order that the values alone decide: every sum is the same to the last digit however the samples came.
+        order = index[np.argsort(sample_hash(demos.x[index], demos.v[index]), kind="stable")]
+        x, v = demos.x[order], demos.v[order]
+        frame = Frame.of(x)
+        y, w = frame.enter(x), v @ frame.forward
+        field = fit_field(y, w)
+        moving = moving_directions(field, y, w)
+        if moving.shape[1] == 0:
+            raise DataError(_UNRELATED.format(*x.shape))
+        if moving.shape[1] < y.shape[1]:
+            frame = frame.seen_along(moving, y)
+            y, w = frame.enter(x), v @ frame.forward
+            field = fit_field(y, w)
+        support = Support.of(y, field.length)
+        found, _ = portrait(field, y[:STARTS], y[:SCOUTS], support)
+        others = replicates(field, y, w, self.seed, self.replicates)
+        many = ensemble(others, y[:ASKED], found, support)
+        found = _most_frequent(found, others, many, y, support)
+        found = _in_order(found, frame, x)
+        labels, time = fates(found, y)
+        odds = _fate_odds(found, many, y, labels)
+        located = tuple(_located(frame, found.field, q, trap, many, found) for q, trap in enumerate(found.attractors))
+        graph = streams(found, y, labels, time)
+        # Back to the order of the samples; one that repeats another shares its fate.
+        back = np.empty(demos.n_samples, dtype=np.intp)
+        both = np.hstack([x, v])
+        back[:] = cKDTree(both).query(np.hstack([demos.x, demos.v]))[1] if len(index) < demos.n_samples else 0
+        back[order] = np.arange(len(order))
+        return FlowFinding(
+            graph=replace(graph, n_samples=demos.n_samples, nodes=order[graph.nodes]),
+            located=located,
+            labels=np.maximum(labels, -1)[back],
+            fates=odds[back],
+            counts=many.counts,
+            field=EstimatedField(frame, found.field),
+            warnings=_doubts(labels, many, found),
+        )
+
+
+def _check_enough(n: int, dimension: int) -> None:
+    # An affine field and as many samples again to see noise by; ten lets a plane show anything at all.
+    needed = max(10, 4 * (dimension + 1))
+    if n < needed:
+        raise DataError(
+            f"Expected at least {needed} distinct samples to estimate a field in {dimension}-D, got {n}. Record more samples, "
+            "or project to fewer dimensions."
+        )
+
+
+def _most_frequent(
+    found: Portrait, others: list[FlowField], many: Ensemble, y: FloatArray, support: Support
+) -> Portrait:
+    """The estimate, or, where another number comes out more often, the nearest field that has that number.
+
+    Smoothing hides what is small; the replicates, which hold what it hides, vote.
+    """
+    counts = many.counts
+    mode = max(counts, key=lambda q: counts[q])
+    if counts[mode] <= counts.get(len(found.attractors), 0.0):
+        return found
+    base = found.field
+    size = base.posterior.e[:, None] + base.posterior.ratios
+    candidates = [b for b, p in enumerate(many.portraits) if len(p.attractors) == mode]
+    far = [
+        float((size * (base.posterior.basis.T @ (others[b].weights - base.weights) @ base.outputs) ** 2).sum())
+        for b in candidates
+    ]
+    other = others[candidates[int(np.argmin(far))]]
+    for share in (0.25, 0.5, 0.75):
+        between = moved(
+            base,
+            base.affine + share * (other.affine - base.affine),
+            base.weights + share * (other.weights - base.weights),
+        )
+        tried, _ = portrait(between, y[:STARTS], y[:SCOUTS], support)
+        if len(tried.attractors) == mode:
+            return tried
+    return portrait(other, y[:STARTS], y[:SCOUTS], support)[0]
+
+
+def _in_order(found: Portrait, frame: Frame, x: FloatArray) -> Portrait:
+    """Attractors by their first coordinate, then the second, ...; equal to a thousandth of the extent is equal."""
+    extent = float(np.ptp(x, axis=0).max())
+    inside = [t for t, ok in zip(found.traps, found.inside, strict=True) if ok]
+    outside = [t for t, ok in zip(found.traps, found.inside, strict=True) if not ok]
+    places = frame.leave(np.array([t.place for t in inside]).reshape(-1, frame.forward.shape[1]))
+    order = np.lexsort(np.round(places / (1e-3 * extent)).T[::-1]).tolist() if inside else []
+    traps = [inside[k] for k in order] + outside
+    return replace(found, traps=tuple(traps), inside=tuple(k < len(inside) for k in range(len(traps))))
+
+
+def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> FloatArray:
+    """(n, Q + 1) how often each fate came out; the estimate itself counts as one replicate."""
+    q = len(found.attractors)
+    asked = min(ASKED, len(y))
+    odds = np.zeros((asked, q + 1))
+    for other, fate in zip(many.portraits, many.fates, strict=True):
+        meant = matched(found.attractors, other.attractors)
+        table = np.append(np.where(meant >= 0, meant, q), [q, q]).astype(np.intp)
+        odds[np.arange(asked), table[fate]] += 1
+    if len(y) > asked:
+        near = cKDTree(y[:asked]).query(y, k=min(NEIGHBOURS, asked))[1].reshape(len(y), -1)
+        near[:asked] = np.arange(asked)[:, None]
+        odds = odds[near].mean(axis=1)
+    odds[np.arange(len(y)), np.where(labels >= 0, labels, q)] += 1
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def _located(frame: Frame, field: FlowField, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
+    """Place, standard error over the replicates, and kind of one attractor, in data coordinates."""
+    places = [
+        other.attractors[int(k)].place
+        for other in many.portraits
+        for k in np.flatnonzero(matched(found.attractors, other.attractors) == q)
+    ]
+    place = frame.leave(trap.place[None])[0]
+    if len(places) > 1:
+        error = (np.array(places) @ frame.backward).std(axis=0, ddof=1)
+    else:
+        error = (
+            np.sqrt(np.diag(frame.backward.T @ trap.error @ frame.backward))
+            if not isinstance(trap, LimitCycle)
+            else 0 * place
+        )
+    if isinstance(trap, Sink):
+        values = np.sort_complex(np.linalg.eigvals(trap.jacobian)).astype(np.complex128)
+        return Attractor(place, error, place, place, place, eigenvalues=values)
+    if isinstance(trap, EdgeSink):
+        return Attractor(place, error, place, None, place)
+    return Attractor(place, error, place, None, place, kind="cycle", period=trap.period, curve=frame.leave(trap.curve))
+
+
+def _doubts(labels: IntArray, many: Ensemble, found: Portrait) -> tuple[Caution, ...]:
+    cautions = []
+    n, left, wandering = len(labels), int((labels == LEFT).sum()), int((labels < LEFT).sum())
+    if left:
+        cautions.append(
+            Caution(
+                "leaving",
+                f"{left} of {n} samples are carried out of the data and have label -1: what attracts them, if anything, "
+                "lies where there are no samples.",
+            )
+        )
+    if wandering:
+        cautions.append(
+            Caution(
+                "wandering",
+                f"{wandering} of {n} samples settle nowhere and have label -1: the motion is chaotic, undamped or too slow.",
+            )
+        )
+    counts = many.counts
+    q = len(found.attractors)
+    if counts.get(q, 0.0) < 0.9:
+        others = ", ".join(f"{k} in {100 * share:.0f} %" for k, share in counts.items() if k != q)
+        cautions.append(
+            Caution(
+                "number-in-doubt",
+                f"{q} attractors in {100 * counts.get(q, 0.0):.0f} % of the replicates, {others}. More samples, or less "
+                "noise in the velocities, would tell.",
+            )
+        )
+    edge = sum(isinstance(t, EdgeSink) for t in found.attractors)
+    if edge:
+        cautions.append(
+            Caution(
+                "at-the-edge",
+                f"{edge} of {q} attractors lie at the edge of the data: samples that move there stop or leave, which cannot "
+                "be told apart. Sample beyond the edge if that is possible.",
+            )
+        )
+    if q == 0:
+        cautions.append(Caution("no-attractor", "Nothing attracts within the data: every sample leaves them."))
+    return tuple(cautions)

@@ -1,0 +1,135 @@
+"""Carry states along the field until they are in a trapping region, have left the data, or time is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._types import BoolArray, FloatArray, IntArray
+from .regression import FlowField
+
+# Error allowed in a step, in standard deviations of the data, and the part of a kernel length that a step may cover: a
+# turn of twenty steps then errs by a per mille.
+TOLERANCE, STEP_LENGTH = 5e-5, 0.5
+# States are asked whether they have left once in so many steps.
+EVERY = 4
+LEFT, WANDERING = -1, -2
+TINY = 1e-300
+
+
+class Trap(Protocol):
+    """A region that solutions enter and never leave."""
+
+    def holds(self, x: FloatArray) -> BoolArray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Where there are data: `tree` of samples, `spacing` between them, `reach` beyond which the field is not believed."""
+
+    tree: cKDTree
+    spacing: float
+    reach: float
+
+    @classmethod
+    def of(cls, y: FloatArray, length: float, count: int = 5000) -> Support:
+        """Of samples in whitened coordinates. The field is believed up to a kernel length from a sample, at most one
+        standard deviation of the data; samples as far apart as the loneliest per cent do not count as far."""
+        tree = cKDTree(y[:count])
+        near = tree.query(y[:count], k=2)[0][:, 1]
+        spacing = float(np.quantile(near, 0.99))
+        return cls(tree, spacing, spacing + min(length, 1.0))
+
+    def gap(self, x: FloatArray) -> FloatArray:
+        return np.asarray(self.tree.query(x)[0])
+
+    def left(self, x: FloatArray) -> BoolArray:
+        return self.gap(x) > self.reach
+
+    def holds(self, x: FloatArray, error: float = 0.0) -> BoolArray:
+        """Whether there are samples next to x, as near as samples are to each other, or as x is known; never beyond reach."""
+        return self.gap(x) <= min(2 * self.spacing + 2 * error, self.reach)
+
+
+def longest_step(field: FlowField) -> float:
+    """The longest step in space: a part of the shortest length on which the kernel changes, in standard deviations."""
+    sharpest = np.sqrt(np.linalg.eigvalsh(field.metric @ field.metric.T)[-1])
+    return min(STEP_LENGTH / float(sharpest), 0.5)
+
+
+class Stepper:
+    """Bogacki and Shampine's Runge-Kutta pair of order 3(2), every state with a step of its own."""
+
+    def __init__(self, field: FlowField, x: FloatArray):
+        self.field, self.x, self.time = field, np.array(x), np.zeros(len(x))
+        self.f = field(self.x)
+        self.longest = longest_step(field)
+        self.h = 0.1 * self.longest / np.maximum(np.linalg.norm(self.f, axis=1), TINY)
+
+    def advance(self, at: IntArray) -> None:
+        """One try for the states `at`; those that err too much stay where they are and take a shorter step next time."""
+        x, k1 = self.x[at], self.f[at]
+        h = np.minimum(self.h[at], self.longest / np.maximum(np.linalg.norm(k1, axis=1), TINY))[:, None]
+        k2 = self.field(x + h / 2 * k1)
+        k3 = self.field(x + 3 * h / 4 * k2)
+        new = x + h / 9 * (2 * k1 + 3 * k2 + 4 * k3)
+        k4 = self.field(new)
+        error = np.linalg.norm(h / 72 * (-5 * k1 + 6 * k2 + 8 * k3 - 9 * k4), axis=1)
+        good = error <= TOLERANCE
+        done = at[good]
+        self.x[done], self.f[done] = new[good], k4[good]
+        self.time[done] += h[good, 0]
+        self.h[at] = h[:, 0] * np.clip(0.9 * np.cbrt(TOLERANCE / np.maximum(error, TINY)), 0.2, 3.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """`fate` (n,): the trap every state ended in, LEFT or WANDERING; `end` where it was then and `time` how long it took.
+
+    `states`, `owner`, `to_go`: places along all paths, whose they are, and the time left from there, where asked for.
+    """
+
+    fate: IntArray
+    end: FloatArray
+    time: FloatArray
+    states: FloatArray
+    owner: IntArray
+    to_go: FloatArray
+
+
+def carry(
+    field: FlowField,
+    x: FloatArray,
+    traps: Sequence[Trap],
+    support: Support,
+    *,
+    steps: int,
+    keep: bool = False,
+) -> Carried:
+    """Carry states (n, r), at most so many steps."""
+    n, r = x.shape
+    path = Stepper(field, x)
+    end, time = path.x, path.time
+    fate = np.full(n, WANDERING, dtype=np.intp)
+    active = np.arange(n)
+    trail: list[tuple[FloatArray, IntArray, FloatArray]] = []
+    for k in range(steps + 1):
+        for q, trap in enumerate(traps):
+            fate[active[trap.holds(end[active])]] = q
+        if k % EVERY == 0:
+            waiting = active[fate[active] == WANDERING]
+            fate[waiting[support.left(end[waiting])]] = LEFT
+        active = active[fate[active] == WANDERING]
+        if keep:
+            trail.append((end[active], active, time[active]))
+        if len(active) == 0 or k == steps:
+            break
+        path.advance(active)
+    states = np.concatenate([t[0] for t in trail]) if keep else np.empty((0, r))
+    owner = np.concatenate([t[1] for t in trail]) if keep else np.empty(0, dtype=np.intp)
+    to_go = time[owner] - np.concatenate([t[2] for t in trail]) if keep else np.empty(0)
+    return Carried(fate, end, time, states, owner, to_go)

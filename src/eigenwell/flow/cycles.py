@@ -1,0 +1,117 @@
+"""Closed curves that attract: where a path comes back to where it was, and its neighbours come closer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.spatial import cKDTree
+
+from .._types import BoolArray, FloatArray
+from .carrying import Stepper, Trap
+from .regression import FlowField
+
+# A path is closed when it misses itself by less than this share of its diameter after a turn.
+CLOSED = 1e-3
+# Neighbours this share of the diameter away must come closer in one turn for the curve to attract them.
+TUBE = 0.02
+# Steps a path is watched for in one go, and how often it is watched again before it counts as wandering.
+WATCHED, ROUNDS = 400, 8
+
+
+@dataclass(frozen=True, eq=False)
+class LimitCycle:
+    """A closed curve (m, r) in steps of time, its period, and the share of a small deviation left after a period."""
+
+    curve: FloatArray
+    period: float
+    multiplier: float
+    tube: float
+    tree: cKDTree
+
+    @property
+    def place(self) -> FloatArray:
+        return np.asarray(self.curve.mean(axis=0))
+
+    def holds(self, x: FloatArray) -> BoolArray:
+        return np.asarray(self.tree.query(x)[0] < self.tube)
+
+
+def limit_cycle(field: FlowField, start: FloatArray, traps: Sequence[Trap]) -> LimitCycle | None:
+    """The attracting closed curve that the solution from `start` winds onto; None where it does not close, or is trapped."""
+    path = Stepper(field, start[None])
+    for _ in range(ROUNDS):
+        run, times = _watch(path, WATCHED, traps)
+        if any(trap.holds(path.x)[0] for trap in traps):
+            return None
+        turn = _last_turn(run, times)
+        if turn is not None:
+            return _attracting(field, *turn)
+    return None
+
+
+def _watch(path: Stepper, steps: int, traps: Sequence[Trap]) -> tuple[FloatArray, FloatArray]:
+    """States and times of one path over so many steps, or until it is trapped."""
+    at = np.zeros(1, dtype=np.intp)
+    states, times = [path.x[0].copy()], [float(path.time[0])]
+    for k in range(steps):
+        path.advance(at)
+        if k % 50 == 0 and any(trap.holds(path.x)[0] for trap in traps):
+            break
+        if path.time[0] > times[-1]:
+            states.append(path.x[0].copy())
+            times.append(float(path.time[0]))
+    return np.array(states), np.array(times)
+
+
+def _last_turn(path: FloatArray, times: FloatArray) -> tuple[FloatArray, float] | None:
+    """The last turn of the path and its period, if it closes: the path crosses the plane through its end, across its
+    last motion, within CLOSED diameters of its end."""
+    forward = path[-1] - path[-2]
+    if not np.any(forward):
+        return None
+    ahead = (path - path[-1]) @ forward
+    crossing = np.flatnonzero((ahead[:-2] < 0) & (ahead[1:-1] >= 0))
+    for k in crossing[::-1]:
+        share = -ahead[k] / (ahead[k + 1] - ahead[k])
+        back = path[k] + share * (path[k + 1] - path[k])
+        turn = path[k + 1 :]
+        diameter = np.linalg.norm(np.ptp(turn, axis=0))
+        chord = np.linalg.norm(path[k + 1] - path[k])
+        # Between two steps the path bends off its chord by about chord^2 / diameter.
+        if np.linalg.norm(back - path[-1]) < CLOSED * diameter + chord**2 / (2 * diameter):
+            period = float(times[-1] - times[k] - share * (times[k + 1] - times[k]))
+            return turn, period
+    return None
+
+
+def _attracting(field: FlowField, turn: FloatArray, period: float) -> LimitCycle | None:
+    """The curve with its tube, if deviations across the motion shrink in one period."""
+    diameter = float(np.linalg.norm(np.ptp(turn, axis=0)))
+    tube = TUBE * diameter
+    motion = field(turn[-1:])[0]
+    across = np.linalg.svd(motion[None] / np.linalg.norm(motion))[2][1:]
+    starts = turn[-1] + tube * np.concatenate([across, -across])
+    path, late = Stepper(field, starts), np.arange(len(starts))
+    for _ in range(20 * len(turn)):
+        path.h[late] = np.minimum(path.h[late], period - path.time[late])
+        path.advance(late)
+        late = late[path.time[late] < period * (1 - 1e-9)]
+        if len(late) == 0:
+            break
+    end = path.x
+    turn = _smooth(turn, 200)
+    tree = cKDTree(turn)
+    left = float(tree.query(end)[0].max())
+    if left >= 0.95 * tube:
+        return None
+    return LimitCycle(turn, period, left / tube, tube, tree)
+
+
+def _smooth(turn: FloatArray, count: int) -> FloatArray:
+    """`count` points of the periodic cubic spline through a turn, so that distance to the curve is that to a point."""
+    closed = np.concatenate([turn, turn[:1]])
+    spline = CubicSpline(np.arange(len(closed)), closed, bc_type="periodic")
+    return np.asarray(spline(np.linspace(0, len(turn), count, endpoint=False)))

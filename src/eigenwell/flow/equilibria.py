@@ -1,0 +1,88 @@
+"""Where the field is zero, of which kind, and around each sink a region that no solution leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from .._types import BoolArray, FloatArray
+from .regression import FlowField
+
+# Newton from one start seldom needs more than ten steps; a start that has not arrived by then belongs to no zero near.
+NEWTON_STEPS = 40
+# Two zeros this close, in standard deviations of the data, are one.
+SAME = 1e-4
+# A Newton step this short, in standard deviations, is an arrival: rounding error of the field allows no less.
+ARRIVED = 1e-7
+# Directions per dimension and radii at which a trapping region is tested, and the part of the tested radius that is used.
+DIRECTIONS, RADII, MARGIN = 24, np.geomspace(0.005, 2.0, 24), 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Sink:
+    """A stable zero. V(x) = (x - place)^T P (x - place) falls along every solution from V < radius^2."""
+
+    place: FloatArray
+    jacobian: FloatArray
+    lyapunov: FloatArray
+    radius: float
+    error: FloatArray  # (r, r) posterior covariance of the place
+
+    def holds(self, x: FloatArray) -> BoolArray:
+        e = x - self.place
+        return np.asarray(((e @ self.lyapunov) * e).sum(axis=1) < self.radius**2)
+
+
+def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct zeros (k, r) that Newton's method reaches from the starts, with their Jacobians (k, r, r).
+
+    Steps are cut to half a standard deviation of the data, so that a start finds a zero near it or none.
+    """
+    x = np.array(starts)
+    r = x.shape[1]
+    moving = np.arange(len(x))
+    done = np.zeros(len(x), dtype=bool)
+    for _ in range(NEWTON_STEPS):
+        if len(moving) == 0:
+            break
+        f, jacobian = field.jacobian(x[moving])
+        step = -np.linalg.solve(jacobian + 1e-12 * np.eye(r), f[..., None])[..., 0]
+        size = np.linalg.norm(step, axis=1)
+        x[moving] += step * np.minimum(1.0, 0.5 / np.maximum(size, 1e-300))[:, None]
+        done[moving[size < ARRIVED]] = True
+        lost = np.abs(x[moving]).max(axis=1) > 10
+        moving = moving[(size >= ARRIVED) & ~lost]
+    found = x[done]
+    kept: list[int] = []
+    for i in range(len(found)):
+        if all(np.linalg.norm(found[i] - found[k]) > SAME for k in kept):
+            kept.append(i)
+    places = found[kept].reshape(-1, r)
+    return places, field.jacobian(places)[1] if kept else np.empty((0, r, r))
+
+
+def sinks(field: FlowField, starts: FloatArray) -> list[Sink]:
+    """Stable zeros near the starts, each with its trapping region."""
+    return [
+        trapping(field, place, jacobian)
+        for place, jacobian in zip(*zeros(field, starts), strict=True)
+        if np.linalg.eigvals(jacobian).real.max() < 0
+    ]
+
+
+def trapping(field: FlowField, place: FloatArray, jacobian: FloatArray) -> Sink:
+    """The largest tested ellipsoid of J^T P + P J = -I on which V falls: V' = 2 (x - place)^T P f(x) < 0."""
+    p = scipy.linalg.solve_continuous_lyapunov(jacobian.T, -np.eye(len(place)))
+    p = (p + p.T) / 2
+    p /= np.linalg.eigvalsh(p)[-1]
+    directions = np.random.default_rng(0).standard_normal((DIRECTIONS * len(place), len(place)))
+    directions /= np.sqrt(((directions @ p) * directions).sum(axis=1))[:, None]
+    shells = RADII[:, None, None] * directions
+    f = field((place + shells).reshape(-1, len(place))).reshape(shells.shape)
+    falls = (((shells @ p) * f).sum(axis=2) < 0).all(axis=1)
+    count = len(RADII) if falls.all() else int(np.argmin(falls))
+    inverse = np.linalg.inv(jacobian)
+    error = inverse @ field.covariance(place[None])[0] @ inverse.T
+    return Sink(place, jacobian, p, MARGIN * float(RADII[count - 1]) if count else 0.5 * float(RADII[0]), error)

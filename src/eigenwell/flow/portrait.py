@@ -1,0 +1,152 @@
+"""The phase portrait of an estimated field: its sinks, its cycles, and the fate of every state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._types import FloatArray, IntArray
+from ..demonstrations import SHORTEST_PATH
+from .border import EdgeSink, edge_sinks, held_fates
+from .carrying import LEFT, WANDERING, Carried, Support, carry
+from .cycles import LimitCycle, limit_cycle
+from .equilibria import Sink, sinks
+from .regression import FlowField
+
+Trap = Sink | LimitCycle | EdgeSink
+
+# Newton starts and states carried to find what attracts.
+STARTS, SCOUTS = 200, 300
+# Steps before the first look at what is still on its way, and how often it is looked at again.
+STEPS, LOOKS = 150, 4
+# States still on their way from which Newton's method starts again.
+TRIED = 50
+# Samples carried one by one; beyond these only those near a border are.
+CARRIED = 2500
+
+
+@dataclass(frozen=True, eq=False)
+class Portrait:
+    """Attractors of one field. Traps outside the data count as leaving: `inside` says which are attractors."""
+
+    field: FlowField
+    traps: tuple[Trap, ...]
+    inside: tuple[bool, ...]
+    support: Support
+
+    @property
+    def attractors(self) -> tuple[Trap, ...]:
+        return tuple(t for t, ok in zip(self.traps, self.inside, strict=True) if ok)
+
+    def number(self, fate: IntArray) -> IntArray:
+        """Trap numbers turned into attractor numbers, LEFT for traps outside the data."""
+        table = np.full(len(self.traps) + 2, LEFT, dtype=np.intp)
+        table[np.flatnonzero(self.inside)] = np.arange(sum(self.inside))
+        table[WANDERING], table[LEFT] = WANDERING, LEFT
+        return table[fate]
+
+
+def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: Support) -> tuple[Portrait, Carried]:
+    """What the scouts end in. What fewer than three of them reach is no attractor: nothing could be said about it."""
+    traps: list[Trap] = list(sinks(field, starts))
+    fate = np.full(len(scouts), WANDERING, dtype=np.intp)
+    end, time = np.array(scouts), np.zeros(len(scouts))
+    steps = STEPS
+    for look in range(LOOKS):
+        wandering = np.flatnonzero(fate == WANDERING)
+        if len(wandering) == 0:
+            break
+        carried = carry(field, end[wandering], traps, support, steps=steps)
+        fate[wandering], end[wandering] = carried.fate, carried.end
+        time[wandering] += carried.time
+        wandering = wandering[carried.fate == WANDERING]
+        _add_sinks(field, traps, end[wandering])
+        if look > 0:  # what winds into a sink slowly is given time before it is taken for a cycle
+            _add_cycles(field, traps, end[wandering])
+        steps *= 2
+    leaving = np.flatnonzero(fate == LEFT)
+    edges = [s for s in edge_sinks(field, scouts[leaving], support) if _is_new(s, traps, support)]
+    if edges:
+        which = held_fates(field, scouts[leaving], edges, support)
+        fate[leaving] = np.where(which == LEFT, LEFT, which + len(traps))
+        traps.extend(edges)
+    reached = np.bincount(fate[fate >= 0], minlength=len(traps))
+    inside = tuple(bool(n >= SHORTEST_PATH) and _inside(t, support) for n, t in zip(reached, traps, strict=True))
+    empty = np.empty(0)
+    found = Portrait(field, tuple(traps), inside, support)
+    return found, Carried(fate, end, time, np.empty((0, scouts.shape[1])), empty.astype(np.intp), empty)
+
+
+def _is_new(edge: EdgeSink, traps: list[Trap], support: Support) -> bool:
+    """Whether the place is not that of a sink that is known."""
+    known = [t.place for t in traps if isinstance(t, Sink) and _inside(t, support)]
+    return all(np.linalg.norm(edge.place - p) > edge.radius for p in known)
+
+
+def _inside(trap: Trap, support: Support) -> bool:
+    if isinstance(trap, EdgeSink):
+        return True
+    if isinstance(trap, Sink):
+        return bool(support.holds(trap.place[None], float(np.sqrt(np.trace(trap.error))))[0])
+    return bool(support.holds(trap.curve).mean() > 0.9)
+
+
+def _add_sinks(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
+    """Sinks next to states still on their way."""
+    known = [t.place for t in traps if isinstance(t, Sink)]
+    for sink in sinks(field, states[:TRIED]):
+        if all(np.linalg.norm(sink.place - p) > 1e-3 for p in known):
+            traps.append(sink)
+
+
+def _add_cycles(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
+    """Cycles that states still on their way wind onto; a state that winds onto none speaks for those like it."""
+    for _ in range(3):
+        for trap in traps:
+            states = states[~trap.holds(states)]
+        if len(states) == 0:
+            return
+        cycle = limit_cycle(field, states[0], traps)
+        if cycle is None:
+            states = states[1:]
+        else:
+            traps.append(cycle)
+
+
+def fates(found: Portrait, y: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Attractor of every state (or LEFT, WANDERING) and the time it takes to get into its trap.
+
+    Of many states some are carried; along their paths everything shares their fate, and what lies among such places of
+    one fate shares it too. Only states with neighbours of different fates are carried themselves.
+    """
+    first = y[:CARRIED]
+    steps = STEPS * 2**LOOKS
+    carried = _carry(found, first, steps, keep=len(y) > CARRIED)
+    fate, time = np.empty(len(y), dtype=np.intp), np.empty(len(y))
+    fate[: len(first)], time[: len(first)] = carried.fate, carried.time
+    if len(y) > CARRIED:
+        rest = y[CARRIED:]
+        marks = np.concatenate([carried.states, carried.end])
+        mark_fate = np.concatenate([carried.fate[carried.owner], carried.fate])
+        mark_time = np.concatenate([carried.to_go, np.zeros(len(first))])
+        near = cKDTree(marks).query(rest, k=min(6, len(marks)))[1]
+        agreed = (mark_fate[near] == mark_fate[near[:, :1]]).all(axis=1)
+        at = CARRIED + np.flatnonzero(~agreed)
+        fate[CARRIED:], time[CARRIED:] = mark_fate[near[:, 0]], mark_time[near[:, 0]]
+        again = _carry(found, y[at], steps, keep=False)
+        fate[at], time[at] = again.fate, again.time
+    return found.number(fate), time
+
+
+def _carry(found: Portrait, x: FloatArray, steps: int, keep: bool) -> Carried:
+    """carry(), and what leaves once more, held at the edge, where that has attractors."""
+    carried = carry(found.field, x, found.traps, found.support, steps=steps, keep=keep)
+    edges = [t for t in found.traps if isinstance(t, EdgeSink)]
+    leaving = np.flatnonzero(carried.fate == LEFT)
+    if edges and len(leaving):
+        which = held_fates(found.field, x[leaving], edges, found.support)
+        numbers = np.array([k for k, t in enumerate(found.traps) if isinstance(t, EdgeSink)])
+        carried.fate[leaving] = np.where(which == LEFT, LEFT, numbers[which])
+    return carried

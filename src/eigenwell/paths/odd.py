@@ -1,0 +1,125 @@
+"""Recordings that are unlike the others: which, in what way, and whether they are left out of the count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._types import FloatArray, IntArray
+from ..demonstrations import Caution
+from .ends import Grouping
+
+if TYPE_CHECKING:
+    from .grading import PathEnds
+
+# What more than a quarter of the recordings do is a habit, not an oddity.
+FEW = 0.25
+# A place belongs to a goal when it is no farther from its ends than twice the widest gap among them.
+NEAR = 2.0
+# Two recordings are one when no sample differs by more than this share of the extent: what rounding in files leaves.
+SAME = 1e-6
+
+Kind = Literal["breaks off", "runs backwards", "repeats another", "ends alone", "jumps"]
+
+
+@dataclass(frozen=True)
+class Odd:
+    """Recording `number` (counted from 0, `name` where it has one), what is odd about it, and whether it was left out."""
+
+    number: int
+    kind: Kind
+    what: str
+    left_out: bool
+    name: str = ""
+
+    def __str__(self) -> str:
+        called = f" ({self.name})" if self.name else ""
+        return f"Recording {self.number}{called} {self.what}" + (": left out." if self.left_out else ".")
+
+
+def odd_cautions(odd: tuple[Odd, ...]) -> tuple[Caution, ...]:
+    """One caution for every kind of oddity, with the recordings by number and name."""
+    kinds = dict.fromkeys(o.kind for o in odd)
+    return tuple(
+        Caution("recording-" + kind.replace(" ", "-"), " ".join(str(o) for o in odd if o.kind == kind))
+        for kind in kinds
+    )
+
+
+def repeated(x: FloatArray, offsets: IntArray) -> IntArray:
+    """For every trajectory the first earlier one it repeats sample by sample, to a millionth of the extent; -1 for none."""
+    twin = np.full(len(offsets) - 1, -1, dtype=np.intp)
+    tolerance = SAME * float(np.ptp(x, axis=0).max())
+    whole = np.flatnonzero(np.diff(offsets) > 0)
+    frame = np.hstack([x[offsets[whole]], x[offsets[whole + 1] - 1]])
+    for i, j in sorted(cKDTree(frame).query_pairs(2 * tolerance)):
+        a, b = (slice(offsets[k], offsets[k + 1]) for k in (whole[i], whole[j]))
+        same_length = a.stop - a.start == b.stop - b.start
+        if twin[whole[i]] < 0 and twin[whole[j]] < 0 and same_length and np.abs(x[a] - x[b]).max() <= tolerance:
+            twin[whole[j]] = whole[i]
+    return twin
+
+
+def odd_paths(
+    ends: PathEnds, paths: IntArray, twin: IntArray, grouped: Callable[[IntArray], Grouping], at_rest: float
+) -> tuple[tuple[Odd, ...], Grouping, IntArray]:
+    """What is odd, the grouping of the ends that count, and the paths they belong to.
+
+    Broken off: still in motion, while most others come to rest, and not where others end. Backwards: at rest where others
+    set out, and from a goal that more paths reach. A few alone are taken for odd; a quarter of all is how it was meant.
+    """
+    odd = [Odd(int(k), "repeats another", f"repeats recording {twin[k]}", True) for k in paths if twin[k] >= 0]
+    paths = paths[twin[paths] < 0]
+    moving = paths[ends.pace[paths] > at_rest]
+    resting = paths[ends.pace[paths] <= at_rest]
+    if 0 < len(moving) <= FEW * len(paths):
+        settled = grouped(resting)
+        lost = [k for k, away in zip(moving, _from_goals(ends, resting, settled, moving), strict=True) if away]
+        for k in lost:
+            pace = 100 * ends.pace[k]
+            odd.append(Odd(int(k), "breaks off", f"breaks off at {pace:.0f} % of its speed, where no other ends", True))
+        paths = np.setdiff1d(paths, np.array(lost, dtype=np.intp))
+    grouping = grouped(paths)
+    turned = _backwards(ends, paths, grouping)
+    if 0 < len(turned) <= FEW * len(paths):
+        odd += [
+            Odd(int(k), "runs backwards", "runs backwards, from a goal to where others start", True) for k in turned
+        ]
+        paths = np.setdiff1d(paths, turned)
+        grouping = grouped(paths)
+    size = np.bincount(grouping.group)
+    if np.sum(size == 1) <= FEW * len(paths) and len(size) > 1 and np.min(size[size > 1], initial=len(paths)) >= 3:
+        alone = paths[size[grouping.group] == 1]
+        odd += [Odd(int(k), "ends alone", "ends where no other does", False) for k in alone]
+    return tuple(sorted(odd, key=lambda o: o.number)), grouping, paths
+
+
+def _from_goals(ends: PathEnds, resting: IntArray, settled: Grouping, moving: IntArray) -> list[bool]:
+    """Whether each moving path ends away from every place where others come to rest."""
+    distance, _ = cKDTree(ends.place[resting]).query(ends.place[moving])
+    return [bool(d > NEAR * settled.low) for d in distance]
+
+
+def _backwards(ends: PathEnds, paths: IntArray, grouping: Grouping) -> IntArray:
+    """Paths that start where several others end, and end alone, near a start of those."""
+    if ends.start is None or len(paths) < 4:
+        return np.empty(0, dtype=np.intp)
+    size = np.bincount(grouping.group)
+    turned = []
+    for i, k in enumerate(paths):
+        others = np.flatnonzero(np.arange(len(paths)) != i)
+        away = np.linalg.norm(ends.place[paths[others]] - ends.start[k], axis=1)
+        nearest = others[np.argmin(away)]
+        mates = paths[others[grouping.group[others] == grouping.group[nearest]]]
+        lonely = size[grouping.group[i]] <= FEW * len(mates) and grouping.group[i] != grouping.group[nearest]
+        if not lonely or len(mates) < 3 or away.min() > NEAR * grouping.low:
+            continue
+        starts = ends.start[mates]
+        usual = np.max(cKDTree(starts).query(starts, k=2)[0][:, 1])
+        if np.linalg.norm(starts - ends.place[k], axis=1).min() <= NEAR * usual:
+            turned.append(k)
+    return np.array(turned, dtype=np.intp)

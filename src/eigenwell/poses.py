@@ -1,0 +1,120 @@
+"""Poses: positions and orientations, as coordinates in which a straight line is a straight motion.
+
+An orientation is a unit quaternion q, and -q is the same one. About a reference r, the mean of where the motions end, it is
+the rotation vector w = Log(r^-1 q), axis times angle, |w| < pi. Coordinates of a pose are (p, scale w); scale turns
+radians into the unit of length, so that a full turn counts as much as the extent of the positions. Valid within half a
+turn of the reference: beyond it w jumps to the other side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ._types import FloatArray
+from .demonstrations import Chart, Demonstrations
+from .errors import DataError
+
+# Orientations this near to half a turn from the reference have no side: the chart ends.
+EDGE = 0.99 * np.pi
+# A quaternion is one when its length is 1 to within what files round to.
+UNIT = 0.05
+
+
+def from_poses(
+    position: Sequence[FloatArray],
+    orientation: Sequence[FloatArray],
+    *,
+    dt: float | None = None,
+    time: Sequence[FloatArray] | None = None,
+    names: Sequence[str] = (),
+    order: str = "xyzw",
+    smooth: bool = True,
+) -> Demonstrations:
+    """Trajectories of poses: positions (T, d) and unit quaternions (T, 4), `order` "xyzw" or "wxyz", signs as they come.
+
+    `demos.x` holds the d positions and three coordinates of orientation; `orientations` turns these back.
+    """
+    if order not in ("xyzw", "wxyz"):
+        raise DataError(f"Expected order 'xyzw' or 'wxyz', got {order!r}.")
+    turned = [_unit(np.asarray(q, dtype=np.float64), k, order) for k, q in enumerate(orientation)]
+    positions = [np.asarray(p, dtype=np.float64) for p in position]
+    if [len(p) for p in positions] != [len(q) for q in turned]:
+        raise DataError("Expected one orientation per position in every trajectory, got different lengths.")
+    reference = mean_orientation(np.array([q[-1] for q in turned]))
+    extent = float(np.ptp(np.concatenate(positions), axis=0).max(initial=0.0))
+    scale = extent / (2 * np.pi) if extent > 0 else 1.0
+    xs = [np.hstack([p, scale * logarithm(q, reference)]) for p, q in zip(positions, turned, strict=True)]
+    for k, x in enumerate(xs):
+        _check_within(x[:, -3:] / scale, k)
+    demos = Demonstrations.from_trajectories(xs, dt=dt, time=time, names=names, smooth=smooth)
+    return replace(demos, chart=Chart(reference, scale))
+
+
+def orientations(x: FloatArray, chart: Chart) -> FloatArray:
+    """Unit quaternions (n, 4), x, y, z, w, of coordinates (n, d + 3)."""
+    return composed(chart.reference, exponential(np.asarray(x)[..., -3:] / chart.scale))
+
+
+def mean_orientation(q: FloatArray) -> FloatArray:
+    """The unit quaternion nearest to all, signs aside: first eigenvector of sum q q^T."""
+    return np.asarray(np.linalg.eigh(q.T @ q)[1][:, -1])
+
+
+def logarithm(q: FloatArray, reference: FloatArray) -> FloatArray:
+    """Rotation vectors (n, 3) from the reference to q (n, 4), the short way round."""
+    relative = composed(_conjugate(reference), q)
+    relative = np.where(relative[:, 3:] < 0, -relative, relative)
+    sine = np.linalg.norm(relative[:, :3], axis=1, keepdims=True)
+    angle = 2 * np.arctan2(sine, relative[:, 3:])
+    return np.asarray(relative[:, :3] * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-12), 2.0))
+
+
+def exponential(w: FloatArray) -> FloatArray:
+    """Unit quaternions (..., 4) of rotation vectors (..., 3)."""
+    angle = np.linalg.norm(w, axis=-1, keepdims=True)
+    return np.concatenate([w * np.sinc(angle / (2 * np.pi)) / 2, np.cos(angle / 2)], axis=-1)
+
+
+def angle_between(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Angle (n,) in radians of the rotation from a to b."""
+    inner = np.abs((np.atleast_2d(a) * np.atleast_2d(b)).sum(axis=1))
+    return np.asarray(2 * np.arccos(np.clip(inner, 0, 1)))
+
+
+def _unit(q: FloatArray, k: int, order: str) -> FloatArray:
+    if q.ndim != 2 or q.shape[1] != 4:
+        raise DataError(f"Expected unit quaternions as a (T, 4) array for trajectory {k}, got shape {q.shape}.")
+    if order == "wxyz":
+        q = q[:, [1, 2, 3, 0]]
+    length = np.linalg.norm(q, axis=1)
+    if (np.abs(length - 1) > UNIT).any():
+        at = int(np.argmax(np.abs(length - 1)))
+        raise DataError(
+            f"Expected unit quaternions in trajectory {k}, got one of length {length[at]:.3g} at sample {at}. Are these columns "
+            "an orientation?"
+        )
+    return np.asarray(q / length[:, None])
+
+
+def _check_within(w: FloatArray, k: int) -> None:
+    jump = np.linalg.norm(np.diff(w, axis=0), axis=1).max(initial=0.0)
+    widest = float(np.linalg.norm(w, axis=1).max())
+    if widest > EDGE or jump > np.pi:
+        raise DataError(
+            f"Expected orientations within half a turn of where the motions end, got {np.degrees(widest):.0f} degrees in "
+            f"trajectory {k}: one chart cannot hold them. Split the recordings by task, or leave orientation out: position=..."
+        )
+
+
+def _conjugate(q: FloatArray) -> FloatArray:
+    return np.asarray(q * [-1, -1, -1, 1])
+
+
+def composed(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The orientation `b` seen from `a`: Hamilton product of quaternions x, y, z, w, broadcast."""
+    av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
+    vector = aw * bv + bw * av + np.cross(av, bv)
+    return np.concatenate([vector, aw * bw - (av * bv).sum(axis=-1, keepdims=True)], axis=-1)

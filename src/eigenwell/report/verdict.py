@@ -1,0 +1,124 @@
+"""What a field is worth: whether it is stable as it is called, and beside it whether it follows the data."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..fields import Certificate, Fit, Followed
+from ..fields.fit import GOOD
+from .markup import dot, judged, table
+from .wording import plural, point
+
+MOST_ROWS = 8
+"""Demonstrations in the table, the worst first; the others are folded away."""
+
+
+def verdict(certificate: Certificate) -> str:
+    """The section: stability and fit side by side, then the loops and the demonstrations in numbers."""
+    return f"""<section id="at-certificate">
+<h2>The certificate, and the fit</h2>
+<p class="caption">Stability is proved on paper; here the call that people make was put to the test. A field can be stable and
+still be a bad one, so how well it follows the data stands beside it.</p>
+<div class="verdicts">{_stability(certificate)}{_following(certificate.fit)}</div>
+<h3>Loops x ← x + dt · predict(x)</h3>
+<div class="scroll">{_loops(certificate)}</div>
+{_demonstrations(certificate.fit)}
+</section>"""
+
+
+def headline(certificate: Certificate) -> str:
+    """For the top of the page: one line that shows a bad fit as loudly as a failed test."""
+    fit = certificate.fit
+    stable = judged(certificate.holds, "stable as tested", "not stable as tested")
+    if fit is None:
+        return f'<p class="learned">Learned field: {stable}.</p>'
+    follows = judged(fit.good, "follows the data", "does not follow the data")
+    joint = "and" if certificate.holds == fit.good else "but"
+    return (
+        f'<p class="learned">Learned field: {stable}, {joint} {follows}: {fit.distance:.1%} of the extent away on '
+        f"average, {escape(_how(fit.worst))} at worst.</p>"
+    )
+
+
+def _stability(certificate: Certificate) -> str:
+    places = (
+        f" at {escape(', '.join(point(place) for place in certificate.saddles[:6]))}"
+        if len(certificate.saddles)
+        else ""
+    )
+    rest = ", …" if len(certificate.saddles) > 6 else ""
+    loops = [str(loop) for loop in certificate.loops if not loop.holds]
+    failures = "".join(f"<li>{escape(said)}</li>" for said in certificate.failures() if said not in loops)
+    if loops:
+        failures += f'<li class="no">{len(loops)} of {len(certificate.loops)} loops below do not hold</li>'
+    return f"""<div class="verdict {"good" if certificate.holds else "bad"}">
+<h3>Stable</h3>
+<p class="big">{judged(certificate.holds, "The certificate holds", "The certificate does not hold")}</p>
+<ul><li>{plural(certificate.sinks, "sink")}, for {plural(len(certificate.attractors), "attractor")}</li>
+<li>{plural(len(certificate.saddles), "saddle")}{places}{rest}; no other equilibrium</li>
+<li>dV/dt &lt; 0 at {certificate.decreasing:.2%} of {certificate.samples:,} states in three times the box</li>
+<li>largest jump of the velocity: {certificate.jump:.1g} of the speed limit</li>{failures}</ul></div>"""
+
+
+def _following(fit: Fit | None) -> str:
+    if fit is None:
+        return '<div class="verdict"><h3>Follows the data</h3><p class="big">Not measured</p></div>'
+    by = "each along its motion, with memory" if fit.by == "motion" else "by the map, without memory"
+    wrong = sum(not one.arrives for one in fit.demonstrations)
+    ends = f"all {len(fit.demonstrations)} end at their own attractor"
+    if wrong:
+        ends = f'<span class="no">{wrong} of {len(fit.demonstrations)} end at another attractor than their own</span>'
+    return f"""<div class="verdict {"good" if fit.good else "bad"}">
+<h3>Follows the data</h3>
+<p class="big">{judged(fit.good, f"{fit.distance:.1%} of the extent away", "Does not follow the data")}</p>
+<ul><li>{plural(len(fit.demonstrations), "demonstration")}, followed {by}</li>
+<li>distance {fit.distance:.1%} of the extent on average, end error {fit.end_error:.1%}</li>
+<li>worst: {escape(_how(fit.worst))}</li>
+<li>{ends}</li></ul></div>"""
+
+
+def _how(one: Followed) -> str:
+    off = "" if one.arrives else ", ending at another attractor"
+    return f"{one.name}, {one.distance:.1%}{off}"
+
+
+def _loops(certificate: Certificate) -> str:
+    headings = ("loop", "from", "starts", "arrive", "where basin said", "V falls", "path / straight", "outside", "")
+    rows = [
+        (
+            f"{'Euler' if loop.method == 'euler' else 'Runge-Kutta 4'} at {loop.rate:g} Hz",
+            f"{loop.region:g} × the box",
+            f"{loop.starts:,}",
+            f"{loop.arrived:.1%}",
+            f"{loop.as_basin_said:.1%}",
+            f"{loop.falling:.2%} of steps",
+            f"{loop.path_ratio[0]:.2f} (95 %: {loop.path_ratio[1]:.2f})",
+            f"{loop.excursion:.2f} boxes",
+            judged(loop.holds, "holds", "does not hold"),
+        )
+        for loop in certificate.loops
+    ]
+    return table(headings, rows)
+
+
+def _demonstrations(fit: Fit | None) -> str:
+    if fit is None:
+        return ""
+    worst_first = sorted(fit.demonstrations, key=lambda one: (one.arrives, -one.distance))
+    headings = ("demonstration", "distance", "end error", "cosine error of the map", "ends at its attractor", "")
+    rows = [
+        (
+            f"{dot(one.goal)}{escape(one.name)}",
+            f"{one.distance:.2%}",
+            f"{one.end_error:.2%}",
+            f"{one.cosine_error:.3f}",
+            "yes" if one.arrives else '<span class="no">no</span>',
+            judged(one.arrives and one.distance <= GOOD, "followed", "not followed"),
+        )
+        for one in worst_first
+    ]
+    shown = f'<div class="scroll">{table(headings, rows[:MOST_ROWS])}</div>'
+    if len(rows) > MOST_ROWS:
+        more = f'<div class="scroll">{table(headings, rows[MOST_ROWS:])}</div>'
+        shown += f"<details><summary>The other {len(rows) - MOST_ROWS} demonstrations</summary>{more}</details>"
+    return f"<h3>Every demonstration and the roll-out from its start, the worst first; shares of the data's extent</h3>{shown}"

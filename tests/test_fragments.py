@@ -1,0 +1,230 @@
+"""From chains to whole paths: cutting, linking, zipping and absorbing, each on a case with one right answer and by law."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import cKDTree
+
+from eigenwell.paths import DEFAULT
+from eigenwell.paths.absorbing import absorb, crumbs, hosts, typical_length, within_reach
+from eigenwell.paths.chains import Chains
+from eigenwell.paths.fragments import link_fragments, recover_paths
+from eigenwell.paths.kinematics import Kinematics, estimate
+from eigenwell.paths.linking import cut_doubtful, link, mismatch
+from eigenwell.paths.zipping import along, tolerance, zip_chains
+
+
+def straight(n, start=(0.0, 0.0), way=(1.0, 0.0)):
+    """n samples of a steady motion, a step apart, at one step per unit of time."""
+    way = np.asarray(way, dtype=float)
+    return np.asarray(start) + np.arange(n)[:, None] * way, np.tile(way, (n, 1))
+
+
+def together(*pieces):
+    """Samples of several pieces, each piece a chain."""
+    x, v = (np.concatenate([p[k] for p in pieces]) for k in (0, 1))
+    return x, v, Chains(np.arange(len(x)), np.cumsum([0, *(len(p[0]) for p in pieces)]))
+
+
+def kinematics(v, noise=0.02, bend=0.01, step=1.0):
+    return Kinematics(np.ones(len(v)), v, step, noise, noise, bend, step, 100.0)
+
+
+def paths(chains):
+    return {tuple(chains.members(c).tolist()) for c in range(chains.n_chains)}
+
+
+# --- cutting and linking --------------------------------------------------------------------------------
+
+
+def test_two_paths_that_were_swapped_where_they_cross_are_cut_and_put_right():
+    a, b = straight(200, (0, 0), (1, 0.1)), straight(200, (0, 20), (1, -0.1))
+    x, v, _ = together(a, b)
+    swapped = Chains(np.concatenate([np.r_[0:100, 300:400], np.r_[200:300, 100:200]]), np.array([0, 200, 400]))
+    kin = kinematics(v)
+    cut = cut_doubtful(x, swapped, kin)
+    assert 100 not in cut.successor[[299]] and cut.successor[99] != 300
+    joined, _ = link_fragments(x, v, cut, kin)
+    assert paths(joined) == {tuple(range(200)), tuple(range(200, 400))}
+
+
+def test_good_links_are_not_cut():
+    x, v, chains = together(straight(30), straight(30, (0, 10), (0.5, 0.5)))
+    assert cut_doubtful(x, chains, kinematics(v)).n_chains == 2
+    lonely = Chains(np.arange(3), np.arange(4))
+    assert cut_doubtful(x[:3], lonely, kinematics(v[:3])) is lonely
+
+
+@pytest.mark.parametrize("gap", [1, 3, 8])
+def test_a_gap_is_bridged(gap):
+    whole = straight(60 + gap)
+    first, second = (whole[0][:30], whole[1][:30]), (whole[0][30 + gap :], whole[1][30 + gap :])
+    x, v, chains = together(first, second)
+    kin = kinematics(v)
+    assert link(x, chains, kin, gap + 2.0, 1) is not None
+    joined, _ = link_fragments(x, v, chains, kin)
+    assert joined.n_chains == 1
+
+
+def test_what_lies_far_aside_or_goes_another_way_is_not_linked():
+    x, v, chains = together(straight(30), straight(30, (32, 25.0)), straight(30, (30, 40), (-1, 0)))
+    kin = kinematics(v)
+    assert link_fragments(x, v, chains, kin)[0].n_chains == 3
+
+
+def test_linking_one_chain_or_none_changes_nothing():
+    x, v, chains = together(straight(10))
+    assert link(x, chains, kinematics(v), 4.0, 1) is None
+
+
+def test_the_mismatch_of_a_cubic_with_itself_is_nothing():
+    """States at both ends of any cubic satisfy both conditions, at the right gap and at no other."""
+    rng = np.random.default_rng(0)
+    c0, c1, c2, c3 = rng.normal(size=(4, 5, 2))
+    m = 3.0
+    a = (c0, c1, 2 * c2)
+    b = (c0 + m * c1 + m**2 * c2 + m**3 * c3, c1 + 2 * m * c2 + 3 * m**2 * c3, 2 * c2 + 6 * m * c3)
+    (miss2, change2), _ = mismatch(a, b, np.zeros((5, 3, 3)), np.array([2.0, 3.0]), 0.1)
+    np.testing.assert_allclose(miss2[:, 1], 0, atol=1e-20)
+    np.testing.assert_allclose(change2[:, 1], 0, atol=1e-20)
+    assert (miss2[:, 0] > 1e-6).all()
+
+
+# --- zipping --------------------------------------------------------------------------------------------
+
+
+def test_chains_that_took_turns_are_zipped():
+    """The end of A and the beginning of B took alternate samples of one stretch."""
+    x, v = straight(100)
+    turns = np.arange(40, 60)
+    a, b = np.r_[0:40, turns[::2]], np.r_[turns[1::2], 60:100]
+    chains = Chains(np.concatenate([a, b]), np.array([0, len(a), 100]))
+    zipped = zip_chains(x, chains, kinematics(v), cKDTree(x))
+    assert paths(zipped) == {tuple(range(100))}
+
+
+def test_trajectories_that_run_together_all_the_way_stay_two():
+    x, v, chains = together(straight(50), straight(50, (0, 0.3)))
+    assert zip_chains(x, chains, kinematics(v), cKDTree(x)) is None
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_places_along_a_path(seed):
+    """Every sample of a straight path lies at its own place; what is moved aside keeps it, at the distance it was moved."""
+    rng = np.random.default_rng(seed)
+    x, v = straight(20)
+    at, aside = rng.uniform(0.5, 18.5, 6), rng.uniform(-0.4, 0.4, 6)
+    both = np.concatenate([x, np.column_stack([at, aside])])
+    place, distance = along(both, v, np.arange(20, 26), np.arange(20))
+    np.testing.assert_allclose(place, at, atol=0.011)  # places are kept short of the middle between two samples
+    np.testing.assert_allclose(distance, np.abs(aside), atol=1e-12)
+
+
+# --- absorbing ------------------------------------------------------------------------------------------
+
+
+def naive_hosts(lengths, crumb, sample, other):
+    """The rule, word by word: shortest crumbs first, each to the chain that most of its samples lie on."""
+    host = list(range(len(lengths)))
+    for c in sorted(set(crumb.tolist()), key=lambda c: (lengths[c], c)):
+        lies_on = {}
+        for k in np.flatnonzero(crumb == c):
+            target = host[other[k]]
+            if target != c and lengths[target] >= 2 * lengths[c]:
+                lies_on.setdefault(target, set()).add(int(sample[k]))
+        if lies_on:
+            best = max(sorted(lies_on), key=lambda t: len(lies_on[t]))
+            if len(lies_on[best]) >= DEFAULT.on_path * lengths[c]:
+                host = [best if h == c else h for h in host]
+    return host
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_hosts_against_the_rule(seed):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 30, 12)
+    crumb = rng.integers(0, 12, 80)
+    sample = 100 * crumb + rng.integers(0, lengths[crumb])
+    other = rng.integers(0, 12, 80)
+    np.testing.assert_array_equal(hosts(lengths, crumb, sample, other), naive_hosts(lengths, crumb, sample, other))
+
+
+def test_a_crumb_goes_to_its_place_in_the_path_and_a_stranger_stays():
+    path, crumb, stranger = straight(60), straight(3, (20.5, 0.1)), straight(3, (20, 30))
+    x, v, chains = together(path, crumb, stranger)
+    found = absorb(x, chains, kinematics(v), None)
+    parts = [found.nodes[a:b].tolist() for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
+    assert parts[0] == [*range(21), 60, 21, 61, 22, 62, *range(23, 60)]
+    assert parts[1:] == [[63, 64, 65]]
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=20))
+def test_the_typical_length_is_that_of_the_median_sample(lengths):
+    lengths = np.array(lengths)
+    of_samples = np.sort(np.repeat(lengths, lengths))[::-1]
+    assert typical_length(lengths) == of_samples[int(np.ceil(len(of_samples) / 2)) - 1]
+    assert (crumbs(lengths) == (2 * lengths <= typical_length(lengths))).all()
+
+
+def test_neighbours_within_reach_against_all_pairs():
+    rng = np.random.default_rng(0)
+    x, places, reach = rng.normal(size=(50, 2)), rng.normal(size=(10, 2)), rng.uniform(0.1, 0.4, 10)
+    row, near, distance = within_reach(cKDTree(x), places, reach)
+    gap = np.linalg.norm(places[:, None] - x, axis=2)
+    assert set(zip(row.tolist(), near.tolist(), strict=True)) == set(
+        zip(*np.nonzero(gap <= reach[:, None]), strict=True)
+    )
+    np.testing.assert_allclose(distance, gap[row, near])
+
+
+def test_noise_widens_the_tolerance():
+    u = np.array([[1.0, 0.0], [0.0, 0.0]])
+    quiet, loud = (tolerance(kinematics(u, noise), np.arange(2)) for noise in (0.001, 0.1))
+    assert (loud > quiet).all()
+    assert quiet[1] < 0.01  # at rest and quiet: nothing else lies on it
+    assert loud[1] == pytest.approx(loud[0])  # where velocities are noisy, rest may be motion
+
+
+# --- all of it ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_whole_paths_whatever_the_order_place_and_unit(noise):
+    """Recovery is the same for samples in another order, moved, turned, scaled and with another clock."""
+    rng = np.random.default_rng(4)
+    s = np.linspace(0, 1, 80)
+    pieces = []
+    for k in range(4):
+        rise = s**2 * (3 - 2 * s)
+        x = np.column_stack([20 * rise, 3 * k + 2 * np.sin(2 * rise)])
+        pieces.append((x, np.gradient(x, s, axis=0)))
+    x, v, _ = together(*pieces)
+    x, v = x + noise * 0.2 * rng.standard_normal(x.shape), v + noise * 15 * rng.standard_normal(v.shape)
+    first, _ = recover_paths(x, v)
+
+    def sets(fragments, order):
+        bounds = zip(fragments.offsets[:-1], fragments.offsets[1:], strict=True)
+        return {frozenset(order[fragments.nodes[a:b]].tolist()) for a, b in bounds}
+
+    expected = sets(first, np.arange(len(x)))
+    assert sum(len(part) >= 75 for part in expected) == 4
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    order = rng.permutation(len(x))
+    moved = 1e3 * (x @ turn.T)[order] + np.array([5e4, -2e4])
+    assert sets(recover_paths(moved, 10 * (v @ turn.T)[order])[0], order) == expected
+
+
+def test_kinematics_of_what_was_recovered_are_in_the_order_of_the_samples():
+    rng = np.random.default_rng(0)
+    x, v = straight(200)
+    v = v * 50.0
+    order = rng.permutation(200)
+    noisy = (x + 0.1 * rng.standard_normal(x.shape))[order]
+    fragments, kin = recover_paths(noisy, v[order])
+    np.testing.assert_allclose(kin.u, kin.dt[:, None] * v[order])
+    np.testing.assert_allclose(kin.dt, 0.02, rtol=0.1)
+    chains = Chains(fragments.nodes, fragments.offsets)
+    assert estimate(noisy, v[order], chains).step == pytest.approx(kin.step, rel=0.05)

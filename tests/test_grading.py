@@ -1,0 +1,152 @@
+"""What the ends of paths say: at rest or in motion, orbits, lost paths; the common time step; an order without a trace."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigenwell import DataError
+from eigenwell.identification import canonical_order
+from eigenwell.paths.builders import resolution, whole_enough
+from eigenwell.paths.grading import PathEnds, end_pace, grade_paths, is_orbit
+from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims
+
+
+def circle(turns, n=200, shrink=0.0):
+    angle = np.linspace(0, 2 * np.pi * turns, n)
+    radius = np.exp(-shrink * angle)
+    x = np.column_stack([np.cos(angle), np.sin(angle)]) * radius[:, None]
+    return x, np.gradient(x, angle, axis=0)
+
+
+def test_orbits_close_and_spirals_do_not():
+    assert is_orbit(*circle(2.3))
+    assert not is_orbit(*circle(0.8))  # not yet closed
+    assert not is_orbit(*circle(4, n=800, shrink=0.1))  # converges
+    x, v = circle(2.3)
+    assert not is_orbit(x, v * np.linspace(1, 0, len(v))[:, None])  # comes to rest
+    assert not is_orbit(x[:15], v[:15])
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+def test_orbits_and_paces_know_no_unit(scale):
+    x, v = circle(2.3)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    assert is_orbit(scale * x @ turn.T + 7 * scale, scale * v @ turn.T)
+    slowing = v * np.linspace(1, 0.1, len(v))[:, None]
+    assert end_pace(scale * slowing @ turn.T) == pytest.approx(end_pace(slowing))
+
+
+def test_the_pace_of_an_end():
+    steady = np.tile([1.0, 0.0], (100, 1))
+    assert end_pace(steady) == pytest.approx(1.0)
+    assert end_pace(steady * np.linspace(1, 0, 100)[:, None]) < 0.05
+    trembling = steady * np.r_[np.ones(90), np.zeros(10)][:, None]
+    trembling[90:, 0] = 0.4 * (-1.0) ** np.arange(10)  # a pen at rest trembles; the mean says so
+    assert end_pace(trembling) < 0.1
+
+
+def ends_of(places, pace, length=None, usable=None, orbit=None):
+    k = len(places)
+    return PathEnds(
+        place=np.asarray(places, dtype=float),
+        pace=np.asarray(pace, dtype=float),
+        orbit=np.zeros(k, dtype=bool) if orbit is None else np.asarray(orbit),
+        length=np.full(k, 100) if length is None else np.asarray(length),
+        usable=np.ones(k, dtype=bool) if usable is None else np.asarray(usable),
+    )
+
+
+PAIRS = [[0, 0], [0.01, 0], [0, 0.01], [5, 5], [5.01, 5], [5, 5.01]]
+
+
+def test_a_lone_end_in_motion_founds_no_attractor():
+    places = [*PAIRS, [2.5, 0.0]]
+    for pace, expected in ((0.9, 2), (0.0, 3)):
+        graded = grade_paths(ends_of(places, [0.0] * 6 + [pace]), resolution=0.02, radius=3.0, trusted_ends=False)
+        assert graded.grouping.n_groups == expected
+        assert (graded.group[6] < 0) == (expected == 2)
+        assert ("broken-paths" in {c.name for c in graded.warnings}) == (expected == 2)
+    trusted = grade_paths(ends_of(places, [0.0] * 6 + [0.9]), resolution=0.02, radius=3.0, trusted_ends=True)
+    assert trusted.grouping.n_groups == 3
+
+
+def test_what_is_said_about_paths():
+    graded = grade_paths(
+        ends_of(PAIRS, [0.9] * 3 + [0.0] * 3, usable=[True] * 5 + [False], orbit=[True] + [False] * 5),
+        resolution=0.02, radius=3.0, trusted_ends=True,
+    )  # fmt: skip
+    names = {c.name for c in graded.warnings}
+    assert {"unassigned-samples", "ends-not-at-rest", "few-trajectories", "closed-orbit"} <= names
+    assert graded.arrived == 0.5
+    assert graded.group[5] == -1
+    with pytest.raises(DataError, match="found none"):
+        grade_paths(ends_of(PAIRS, [0] * 6, usable=[False] * 6), resolution=0.02, radius=3.0, trusted_ends=True)
+    with pytest.raises(DataError, match="closed orbits"):
+        grade_paths(ends_of(PAIRS, [0] * 6, orbit=[True] * 6), resolution=0.02, radius=3.0, trusted_ends=True)
+
+
+def test_remainders_are_no_trajectories():
+    np.testing.assert_array_equal(whole_enough(np.array([1000, 900, 101, 89, 3])), [True, True, True, False, False])
+    assert resolution(1.0, 0.1) == 1.0
+    assert resolution(1.0, 0.5) == 2.0
+
+
+# --- one time step for all ------------------------------------------------------------------------------
+
+
+def asked(dt, n=200, seed=0):
+    """Samples of many straight motions with their neighbours before and behind, `dt` each their own time step."""
+    rng = np.random.default_rng(seed)
+    v = rng.normal(size=(n, 2))
+    steps = np.arange(-3, 4)
+    x = rng.normal(size=(n, 2))
+    near = x[:, None] + steps[:, None] * (np.broadcast_to(dt, n)[:, None] * v)[:, None]
+    distance = np.linalg.norm(near - x[:, None], axis=2)
+    return x, v, near, np.repeat(v[:, None], 7, axis=1), distance
+
+
+@pytest.mark.parametrize("dt", [1e-4, 0.01, 7.0])
+def test_a_common_time_step_is_found_in_any_unit(dt):
+    assert common_time_step(*asked(dt)) == pytest.approx(dt, rel=1e-9)
+
+
+def test_the_mode_wins_over_a_few_others_and_nothing_comes_of_nothing():
+    mixed = np.where(np.arange(200) % 10 == 0, 0.02, 0.01)
+    assert common_time_step(*asked(mixed)) == pytest.approx(0.01, rel=1e-9)
+    x, v, near, v_near, distance = asked(0.01)
+    assert common_time_step(x, v, near, -v_near, distance) is None  # nobody moves on
+
+
+def test_meeting_and_claims():
+    sure, exact = meeting(np.array([[0.01, 1.0], [0.2, 1.0], [0.2, 0.3], [0.4, 9.0]]), np.ones(4))
+    np.testing.assert_array_equal(sure, [True, True, False, False])
+    np.testing.assert_array_equal(exact, [True, False, False, False])
+    claimed = strongest_claims(np.array([0, 1, 2, 3]), np.array([2, 2, 1, 1]), np.array([0.1, 0.2, 0.3, 0.3]), 4)
+    np.testing.assert_array_equal(claimed, [-1, 2, 0, -1])
+    assert is_common(95, 95, 100) and not is_common(94, 95, 100) and not is_common(95, 94, 100)
+
+
+# --- canonical order ------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_the_canonical_order_has_no_trace_of_the_one_before(seed):
+    """Paths in another order get the same groups in the same sequence."""
+    rng = np.random.default_rng(seed)
+    group = np.array([0, 0, 0, 1, 1, 2, -1])
+    ends = np.array([[0.0, 0], [5, 1], [2, 8], [9, 9]])[group] + 0.01 * rng.normal(size=(7, 2))
+    starts = ends + rng.normal(size=(7, 2))
+    heads = rng.permutation(1000)[:7]
+    renumbered, order = canonical_order(starts, ends, group, heads, 10.0)
+    again = rng.permutation(7)
+    names = rng.permutation(3)  # and the groups had other numbers
+    other = np.where(group >= 0, names[group], -1)[again]
+    renumbered_too, order_too = canonical_order(starts[again], ends[again], other, heads[again], 10.0)
+    np.testing.assert_array_equal(heads[again][order_too], heads[order])
+    np.testing.assert_array_equal(renumbered_too[order_too], renumbered[order])
+    assert renumbered[6] == -1 and order[-1] == 6
+    assert (np.diff(renumbered[order][:-1]) >= 0).all()
+    centres = [ends[renumbered == q].mean(axis=0)[0] for q in range(3)]
+    assert centres == sorted(centres)

@@ -1,0 +1,147 @@
+"""Motions with memory: V falls whatever turns them, pushes fade, phases wait."""
+
+import pickle
+
+import numpy as np
+import pytest
+from tests.test_fields import random_field
+
+from eigenwell.fields import Field, Motion
+from eigenwell.fields.motion import motion_velocity
+from eigenwell.fields.stable import potential_gradient
+
+
+def with_memory(dimension: int = 2, seed: int = 0, swirl: float = 0.0) -> Field:
+    """Any numbers make a stable lifted field; the attractor has phase 0."""
+    lifted = random_field(dimension + 1, seed, swirl)
+    goal = lifted.from_unit(lifted.model.attractors[0])
+    lifted = type(lifted)(
+        lifted.model, np.append(lifted.centre[:-1], lifted.centre[-1] - goal[-1]), lifted.scale, lifted.pace
+    )
+    plain = random_field(dimension, seed)
+    samples = lifted.attractors[0, :-1] + np.random.default_rng(seed).normal(0, 1, (20, dimension))
+    return Field(plain, (), (lifted,), samples, np.zeros(20, dtype=np.intp), np.linspace(1, 0, 20))
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("swirl", [0.0, 0.5])
+def test_turning_back_costs_nothing(dimension: int, swirl: float) -> None:
+    """dV/dt of the law is negative for any state, phase and heading, not only on the motion's own path."""
+    rng = np.random.default_rng(0)
+    field = with_memory(dimension, 1, swirl)
+    lifted = field.lifted[0]
+    motion = field.motion(field.samples[0])
+    for _ in range(50):
+        x, phase = field.samples[rng.integers(20)] + rng.normal(0, 1, dimension), rng.uniform()
+        heading = rng.normal(size=dimension + 1)
+        zdot = motion_velocity(lifted, x, phase, heading / np.linalg.norm(heading), 1.0, motion._origin)
+        gradient = potential_gradient(lifted.model, lifted.to_unit(np.append(x, phase))[None])[0] / lifted.scale
+        assert gradient @ zdot < 0
+
+
+def test_the_fast_path_is_the_law() -> None:
+    field = with_memory(2, 3)
+    motion = field.motion(field.samples[0])
+    assert motion._law is not None
+    for x in field.samples:
+        motion.phase = 0.7
+        expected = motion_velocity(motion.lifted, x, 0.7, motion._heading, motion._radius, motion._origin)
+        np.testing.assert_allclose(motion._velocity(x), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_an_undisturbed_motion_is_the_lifted_roll_out() -> None:
+    field = with_memory(2, 5)
+    x0 = field.samples[0]
+    motion = field.motion(x0, phase=1.0)
+    dt, steps = 1e-3, 300
+    x = x0.copy()
+    for _ in range(steps):
+        x = x + dt * motion.step(x, dt)
+    expected = field.lifted[0].simulate(np.append(x0, 1.0), t=[0.0, dt * steps])[-1]
+    np.testing.assert_allclose(x, expected[:-1], atol=0.02 * field.lifted[0].scale.max())
+
+
+def test_a_motion_that_is_held_keeps_its_phase_and_one_that_is_slow_its_path() -> None:
+    field = with_memory(2, 5)
+    x0 = field.samples[0]
+    motion = field.motion(x0, phase=0.8)
+    for _ in range(100):
+        motion.step(x0, 0.01)
+    assert motion.phase == 0.8
+    free, slow = field.motion(x0, phase=0.8), field.motion(x0, phase=0.8)
+    a, b = x0.copy(), x0.copy()
+    for _ in range(50):
+        a = a + 1e-3 * free.step(a, 1e-3)
+    for _ in range(100):
+        b = b + 0.5e-3 * slow.step(b, 1e-3)  # a robot at half the speed it is told
+    np.testing.assert_allclose(a, b, atol=2e-3)
+    assert free.phase == pytest.approx(slow.phase, abs=2e-3)
+
+
+def test_a_pushed_motion_comes_back_to_its_path_and_arrives() -> None:
+    field = with_memory(2, 5)
+    lifted, x0 = field.lifted[0], field.samples[0]
+    motion = field.motion(x0, phase=1.0)
+    dt, x = 1e-3 / lifted.pace, x0.copy()
+    path = lifted.simulate(np.append(x0, 1.0), t=np.linspace(0, 100, 5000) / lifted.pace)[:, :-1]
+    for _ in range(50):
+        x = x + dt * motion.step(x, dt)
+    x = x + 0.1 * lifted.scale[:-1]
+    pushed = np.linalg.norm((path - x) / lifted.scale[:-1], axis=1).min()
+    for _ in range(600):
+        x = x + dt * motion.step(x, dt)
+    assert np.linalg.norm((path - x) / lifted.scale[:-1], axis=1).min() < 0.3 * pushed
+    for _ in range(200_000):
+        x = x + 5 * dt * motion.step(x, 5 * dt)
+        if motion.done:
+            break
+    assert motion.done
+    np.testing.assert_allclose(x, motion.attractor, atol=0.02 * lifted.scale.max())
+
+
+def test_reset_and_pickle_begin_anew() -> None:
+    field = with_memory(2, 5)
+    motion = field.motion(field.samples[0], phase=0.9)
+    first = motion.step(field.samples[0], 0.01)
+    motion.step(field.samples[1], 0.01)
+    motion.reset()
+    assert motion.phase == 0.9 and not motion.done
+    np.testing.assert_array_equal(motion.step(field.samples[0], 0.01), first)
+    again = pickle.loads(pickle.dumps(motion))
+    np.testing.assert_allclose(again.step(field.samples[0], 0.01), motion.step(field.samples[0], 0.01))
+    motion.reset(field.samples[2], phase=0.5)
+    assert motion.phase == 0.5
+
+
+def test_a_motion_starts_early_rather_than_near() -> None:
+    """Of two samples beside the start, the one at the beginning of a path is meant; and a goal can be named."""
+    field = with_memory(2, 0)
+    samples = np.array([[0.0, 0.0], [0.05, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    two = Field(
+        random_field(2, 0, attractors=2),
+        (),
+        field.lifted * 2,
+        samples,
+        np.array([0, 1, 0, 1]),
+        np.array([1.0, 0.2, 0.0, 1.0]),
+    )
+    assert two.motion([0.04, 0.0]).goal == 0 and two.motion([0.04, 0.0]).phase == 1.0
+    assert two.motion([0.04, 0.0], goal=1).goal == 1
+    assert two.simulate([[0.0, 0.0], [0.0, 1.0]], duration=1.0).shape == (2, 201, 2)
+
+
+def test_bad_requests_are_refused_in_words() -> None:
+    field = with_memory(2, 0)
+    motion = field.motion(field.samples[0])
+    for dt in (0.0, -0.1, np.nan):
+        with pytest.raises(ValueError, match="Time runs forwards"):
+            motion.step(field.samples[0], dt)
+    for phase in (-0.1, 1.5, np.nan, "start"):
+        with pytest.raises(ValueError, match="a phase from 1"):
+            field.motion(field.samples[0], phase=phase)
+    with pytest.raises(ValueError, match="one state"):
+        motion.step(field.samples, 0.01)
+    with pytest.raises(ValueError, match="one state"):
+        field.motion(field.samples)
+    with pytest.raises(ValueError, match="one state"):
+        Motion.at(field.lifted[0], 0, field.samples, 1.0)

@@ -1,0 +1,384 @@
+"""Velocities at scattered places: the field, what attracts, every sample's fate, and how sure that is."""
+
+import numpy as np
+import pytest
+
+import eigenwell as ew
+from eigenwell import systems
+from eigenwell.cells import from_anndata
+from eigenwell.flow import weigh
+from eigenwell.flow.bootstrap import replicates
+from eigenwell.flow.carrying import Stepper, Support
+from eigenwell.flow.cycles import limit_cycle
+from eigenwell.flow.equilibria import sinks, zeros
+from eigenwell.flow.regression import Frame, fit_field, gaussian, pivots
+
+
+def fitted(system, n=400, noise=0.0, seed=0):
+    demos = system.snapshots(n, seed=seed, noise=noise)
+    frame = Frame.of(demos.x)
+    y, w = frame.enter(demos.x), demos.v @ frame.forward
+    return frame, y, w, fit_field(y, w)
+
+
+def right(system, found):
+    """Every attractor of the system found once, as what it is."""
+    kinds = ["point"] * len(system.attractors) + ["cycle"] * len(system.cycles)
+    if sorted(found.kinds) != sorted(kinds):
+        return False
+    nearest = []
+    for place, kind in zip(found.attractors, found.kinds, strict=True):
+        gap = [np.linalg.norm(place - p) if k == kind else np.inf for p, k in zip(system.places, kinds, strict=True)]
+        nearest.append(int(np.argmin(gap)))
+    return len(set(nearest)) == len(kinds)
+
+
+# Laws of the regression.
+
+
+def test_an_affine_field_is_recovered_exactly():
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal((100, 3))
+    matrix, offset = rng.standard_normal((3, 3)), rng.standard_normal(3)
+    field = fit_field(y, y @ matrix + offset)
+    far = 5 * rng.standard_normal((50, 3))
+    np.testing.assert_allclose(field(far), far @ matrix + offset, atol=1e-6)
+
+
+@pytest.mark.parametrize("system", [systems.five_wells, systems.eight_wells], ids=lambda s: s.name)
+def test_the_jacobian_is_the_derivative(system):
+    _, y, _, field = fitted(system)
+    f, jacobian = field.jacobian(y[:5])
+    h = 1e-5
+    numeric = np.stack([(field(y[:5] + h * e) - field(y[:5] - h * e)) / (2 * h) for e in np.eye(y.shape[1])], axis=2)
+    np.testing.assert_allclose(f, field(y[:5]))
+    np.testing.assert_allclose(jacobian, numeric, atol=1e-3 * np.abs(jacobian).max())
+
+
+def test_a_clean_field_is_seen_to_a_per_mille():
+    frame, _, w, field = fitted(systems.duffing)
+    other = systems.duffing.snapshots(500, seed=9)
+    error = field(frame.enter(other.x)) - other.v @ frame.forward
+    assert np.sqrt((error**2).mean()) < 1e-3 * np.sqrt((w**2).mean())
+
+
+def test_pivots_explain_the_kernel_of_all_samples():
+    u = np.random.default_rng(1).standard_normal((300, 2))
+    chosen = pivots(u, 300, 1e-6)
+    k = gaussian(u, u[chosen])
+    left = 1 - (k * np.linalg.solve(k[chosen], k.T).T).sum(axis=1)
+    assert len(chosen) < 200
+    assert left.max() < 1e-5
+
+
+def test_covariance_matches_the_spread_of_the_replicates():
+    """Both hold noise and smoothing; on Gaussian noise they agree."""
+    _, y, w, field = fitted(systems.saddle, n=500, noise=0.3)
+    drawn = np.array([f(y[:20]) for f in replicates(field, y, w, seed=1, count=200)])
+    measured = drawn.std(axis=0)
+    expected = np.sqrt(np.diagonal(field.covariance(y[:20]), axis1=1, axis2=2))
+    assert 0.8 < np.median(measured / expected) < 1.25
+
+
+def test_a_frame_comes_back():
+    x = np.random.default_rng(2).standard_normal((50, 4)) @ np.diag([1, 10, 0.1, 3]) + 7
+    frame = Frame.of(x)
+    np.testing.assert_allclose(np.cov(frame.enter(x).T), np.eye(4), atol=1e-9)
+    np.testing.assert_allclose(frame.leave(frame.enter(x)), x)
+
+
+# Laws of what attracts.
+
+
+def test_zeros_are_zeros_and_all_nine_of_four_wells_are_found():
+    _, y, _, field = fitted(systems.four_wells)
+    places, jacobians = zeros(field, y[:200])
+    assert len(places) == 9
+    assert np.abs(field(places)).max() < 1e-5
+    assert sum(np.linalg.eigvals(j).real.max() < 0 for j in jacobians) == 4
+
+
+def test_no_solution_leaves_a_trapping_region():
+    _, y, _, field = fitted(systems.five_wells)
+    for sink in sinks(field, y[:200]):
+        rng = np.random.default_rng(0)
+        e = rng.standard_normal((100, 2))
+        e *= 0.99 * sink.radius / np.sqrt(((e @ sink.lyapunov) * e).sum(axis=1))[:, None]
+        path = Stepper(field, sink.place + e)
+        for _ in range(100):
+            path.advance(np.arange(100))
+            assert sink.holds(path.x).all()
+
+
+def test_the_stepper_is_of_third_order_or_better():
+    _, y, _, field = fitted(systems.saddle)
+    path = Stepper(field, y[:50])
+    for _ in range(400):
+        path.advance(np.flatnonzero(path.time < 3.0))
+    _, other, _, _ = fitted(systems.saddle)
+    dt = path.time / 3000
+    x = other[:50].copy()
+    for _ in range(3000):
+        k = field(x + dt[:, None] / 2 * field(x))
+        x += dt[:, None] * k
+    assert np.abs(x - path.x).max() < 2e-3
+
+
+def test_the_limit_cycle_has_the_period_of_van_der_pol():
+    frame, _, _, field = fitted(systems.van_der_pol)
+    cycle = limit_cycle(field, frame.enter(np.array([[1.0, 0.0]]))[0], [])
+    assert cycle.period == pytest.approx(6.6633, rel=2e-3)
+    assert cycle.multiplier < 0.1
+
+
+def test_an_undamped_oscillator_has_no_attracting_cycle():
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal((200, 2))
+    field = fit_field(y, np.stack([y[:, 1], -y[:, 0]], axis=1))
+    assert limit_cycle(field, np.array([1.0, 0.0]), []) is None
+
+
+def test_support_ends_where_samples_do():
+    y = np.random.default_rng(0).uniform(-1, 1, (500, 2))
+    support = Support.of(y, 0.5)
+    assert not support.left(y).any()
+    assert support.left(np.array([[3.0, 0.0]]))[0]
+
+
+# The whole, on known systems.
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        systems.four_wells,
+        systems.duffing,
+        systems.toggle_switch,
+        systems.five_wells,
+        systems.eight_wells,
+        systems.van_der_pol,
+        systems.well_in_a_cycle,
+        systems.unstable_focus,
+        systems.pendulum,
+    ],
+    ids=lambda s: s.name,
+)
+def test_number_and_kinds_are_right(system):
+    demos = system.snapshots(400, seed=11, noise=0.1)
+    found = ew.identify(demos, graph=ew.FlowGraph(replicates=10))
+    assert found.kind == "snapshots"
+    assert right(system, found)
+    places = found.fates.argmax(axis=1)
+    assert (found.labels == np.where(places == found.n_attractors, -1, places)).mean() > 0.9
+
+
+def test_slow_is_not_at_rest():
+    found = ew.identify(systems.ghost.snapshots(500, seed=1))
+    assert found.n_attractors == 1
+    assert abs(found.attractors[0, 0] - systems.ghost.attractors[0, 0]) < 0.01
+
+
+def test_node_and_focus_are_told_apart():
+    assert {a.form for a in ew.identify(systems.saddle.snapshots(400)).located} == {"node"}
+    located = ew.identify(systems.duffing.snapshots(400)).located
+    assert {a.form for a in located} == {"focus"}
+    np.testing.assert_allclose(located[0].eigenvalues.real, -0.15, atol=0.01)
+
+
+@pytest.fixture(scope="module")
+def switch():
+    demos = systems.four_wells.snapshots(400, seed=3, noise=0.2)
+    return demos, ew.identify(demos)
+
+
+def test_counts_and_fates_are_probabilities(switch):
+    demos, found = switch
+    assert sum(found.counts.values()) == pytest.approx(1)
+    assert found.confidence == found.counts[found.n_attractors]
+    assert found.fates.shape == (demos.n_samples, found.n_attractors + 1)
+    np.testing.assert_allclose(found.fates.sum(axis=1), 1)
+    assert (found.uncertainty > 0).all()
+
+
+def test_the_order_of_samples_does_not_matter(switch):
+    demos, found = switch
+    order = np.random.default_rng(0).permutation(demos.n_samples)
+    other = ew.identify(demos.x[order], demos.v[order])
+    np.testing.assert_array_equal(other.attractors, found.attractors)
+    np.testing.assert_array_equal(other.labels, found.labels[order])
+    np.testing.assert_array_equal(other.fates, found.fates[order])
+    assert other.counts == found.counts
+
+
+def test_the_seed_decides_the_replicates(switch):
+    demos, found = switch
+    again, other = (ew.identify(demos, graph=ew.FlowGraph(seed=s)) for s in (0, 1))
+    np.testing.assert_array_equal(again.fates, found.fates)
+    assert not np.array_equal(other.uncertainty, found.uncertainty)
+
+
+def test_repeated_samples_share_their_fate(switch):
+    demos, found = switch
+    twice = ew.identify(np.concatenate([demos.x, demos.x[:7]]), np.concatenate([demos.v, demos.v[:7]]))
+    np.testing.assert_array_equal(twice.labels[400:], twice.labels[:7])
+    np.testing.assert_array_equal(twice.labels[:400], found.labels)
+
+
+def test_units_turns_and_shears_do_not_matter():
+    demos = systems.four_wells.snapshots(500, seed=5, noise=0.1)
+    found = ew.identify(demos)
+    turn = np.array([[3.0, 1.0], [-40.0, 25.0]])
+    other = ew.identify(demos.x @ turn + [5.0, -900.0], 7 * demos.v @ turn)
+    assert other.n_attractors == 4
+    back = (other.attractors - [5.0, -900.0]) @ np.linalg.inv(turn)
+    gap = np.linalg.norm(back[:, None] - found.attractors, axis=2)
+    assert gap.min(axis=0).max() < 1e-3
+
+
+def test_everything_a_result_has_is_there(switch):
+    demos, found = switch
+    assert found.demos is demos
+    assert found.flow(demos.x).shape == demos.x.shape
+    for q in range(found.n_attractors):
+        members = found.members(q)
+        assert set(members) == set(np.flatnonzero(found.labels == q))
+        assert found.embeddings[q].shape[0] == len(members)
+        for path in found.paths(q):
+            # Samples nearest to the attractor come last.
+            gap = np.linalg.norm(demos.x[path] - found.attractors[q], axis=1)
+            assert gap[-1] <= np.median(gap)
+
+
+def test_directions_that_only_jitter_are_left_out():
+    demos = systems.four_wells.snapshots(1500, seed=4, noise=0.1)
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    x = np.hstack([demos.x, 0.5 * rng.standard_normal((1500, 4))]) @ turn
+    v = np.hstack([demos.v, rng.standard_normal((1500, 4))]) @ turn
+    found = ew.identify(x, v)
+    assert found.n_attractors == 4
+    assert found.attractors.shape == (4, 6)
+
+
+# Which kind of data.
+
+
+@pytest.mark.parametrize("system", systems.all_systems, ids=lambda s: s.name)
+def test_trajectories_are_not_taken_for_snapshots(system):
+    assert not weigh(*_arrays(system.sample(seed=7).shuffled())).snapshots
+
+
+@pytest.mark.parametrize("design", [systems.uniform, systems.clustered, systems.front], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("system", systems.snapshot_systems, ids=lambda s: s.name)
+def test_snapshots_are_not_taken_for_trajectories(system, design):
+    assert weigh(*_arrays(system.snapshots(500, seed=7, design=design))).snapshots
+
+
+def _arrays(demos):
+    return demos.x, demos.v
+
+
+def test_the_user_can_say_it():
+    demos = systems.five_wells.snapshots(300, seed=0)
+    assert ew.identify(demos, graph=ew.FlowGraph()).evidence.said
+    assert ew.identify(systems.heart.sample(seed=0).shuffled(), graph=ew.FlowGraph()).kind == "snapshots"
+
+
+# Periodic motion as trajectories.
+
+
+def test_six_runs_of_van_der_pol_are_one_cycle():
+    found = ew.identify(systems.van_der_pol.sample(seed=0))
+    assert found.kinds == ("cycle",)
+    assert found.located[0].period == pytest.approx(6.6633, rel=0.02)
+    assert (found.labels == 0).all()
+    assert found.kind == "trajectories"
+
+
+def test_some_trajectories_go_round_and_others_stop():
+    demos = systems.well_in_a_cycle.sample(seed=0)
+    found = ew.identify(demos)
+    assert sorted(found.kinds) == ["cycle", "point"]
+    np.testing.assert_array_equal(found.labels == found.kinds.index("point"), demos.truth.labels == 0)
+
+
+# Where data are.
+
+
+def test_a_grid_is_snapshots():
+    axis_x, axis_y = np.linspace(-2, 2, 25), np.linspace(-2, 2, 20)
+    x, y = np.meshgrid(axis_x, axis_y)
+    field = systems.four_wells.field(np.stack([x, y], axis=-1))
+    u, v = field[..., 0].copy(), field[..., 1]
+    u[0, 0] = np.nan
+    found = ew.identify({"x": axis_x, "y": axis_y, "u": u, "v": v})
+    assert found.n_attractors == 4
+    assert found.evidence.grid
+    assert [c.name for c in found.warnings] == ["empty-nodes"]
+
+
+class Cells:
+    """The parts of an AnnData object that are used."""
+
+    def __init__(self, **parts):
+        self.obs, self.uns, self.varm, self.layers, self.obsm = {}, {}, {}, {}, {}
+        for name, value in parts.items():
+            setattr(self, name, value)
+
+
+def test_cells_come_in_and_take_the_answer_back():
+    demos = systems.five_wells.snapshots(300, seed=0)
+    loadings = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 2)))[0]
+    genes = demos.v @ loadings.T
+    cells = Cells(obsm={"X_pca": demos.x}, layers={"velocity": genes}, varm={"PCs": loadings})
+    np.testing.assert_allclose(from_anndata(cells).v, demos.v)
+    found = ew.identify(cells, basis="pca")
+    assert found.n_attractors == 5
+    assert cells.obsm["eigenwell_fates"].shape == (300, 6)
+    assert set(cells.obs["eigenwell"]) == {"0", "1", "2", "3", "4"}
+    assert cells.uns["eigenwell"]["n_attractors"] == 5
+
+
+def test_h5ad_files_are_read(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    demos = systems.five_wells.snapshots(300, seed=0)
+    adata = anndata.AnnData(np.zeros((300, 1)), obsm={"X_umap": demos.x, "velocity_umap": demos.v})
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    np.testing.assert_allclose(ew.files.read(tmp_path / "cells.h5ad").x, demos.x)
+    with pytest.raises(ew.DataError, match="Expected a basis"):
+        ew.files.read(tmp_path / "cells.h5ad", position="pca")
+
+
+# Bad input, in sentences.
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (lambda x, v: (x[:11], v[:11]), "Expected at least 12 distinct samples"),
+        (lambda x, v: (x, v[np.random.default_rng(0).permutation(len(v))]), "no field explains"),
+        (lambda x, v: (0 * x, v), "same position"),
+        (lambda x, v: (x, 0 * v), "Expected velocities, got zeros"),
+    ],
+)
+def test_bad_samples(data, words):
+    demos = systems.four_wells.snapshots(300, seed=0)
+    with pytest.raises(ew.DataError, match=words):
+        ew.identify(*data(demos.x, demos.v), graph=ew.FlowGraph())
+
+
+def test_cells_without_velocities():
+    with pytest.raises(ew.DataError, match="Expected velocities: obsm"):
+        ew.identify(Cells(obsm={"X_pca": np.zeros((5, 2))}))
+
+
+@pytest.mark.parametrize(
+    ("grid", "words"),
+    [
+        ({"x": np.arange(3.0), "y": np.arange(4.0), "u": np.ones((3, 4)), "v": np.ones((3, 4))}, "Transpose"),
+        ({"x": np.arange(3.0), "speed": np.ones(3)}, "Expected coordinates"),
+    ],
+)
+def test_bad_grids(grid, words):
+    with pytest.raises(ew.DataError, match=words):
+        ew.identify(grid)

@@ -34,6 +34,8 @@ bench: setup
 	$(PY) -m benchmarks.snapshots --quick
 	$(PY) -m benchmarks.spectrum
 	$(PY) -m benchmarks.lasa
+	$(PY) -m benchmarks.fields
+	$(PY) -m benchmarks.motions
 	$(PY) -m benchmarks.export
 	$(PY) -m benchmarks.studio
 	$(PY) -m benchmarks.studio_page

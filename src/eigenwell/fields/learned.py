@@ -198,7 +198,7 @@ class Field:
         return int(self.labels[self._tree.query(states / self.box)[1][0]])
 
     def certificate(
-        self, *, samples: int = 100, rates: tuple[float, ...] = (100.0, 1000.0), seed: int = 0
+        self, *, samples: int = 50, rates: tuple[float, ...] = (100.0, 1000.0), seed: int = 0
     ) -> Certificate:
         """What came out when the proof was put to the test: by loops on `predict`, at the control rates named."""
         return certify(self, samples=samples, rates=rates, seed=seed)

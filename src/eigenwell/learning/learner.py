@@ -99,7 +99,9 @@ def learn(
     motions = _motions(found, points)
     lost = [q for q, paths in zip(points, motions, strict=True) if not paths]
     if lost:
-        raise DataError(f"Expected paths to every attractor, got none to {lost}: too few samples end there. Give more of them.")
+        raise DataError(
+            f"Expected paths to every attractor, got none to {lost}: too few samples end there. Give more of them."
+        )
     return learn_motions(
         motions,
         found.attractors[points],

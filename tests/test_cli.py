@@ -191,12 +191,13 @@ def test_certify(model):
 def test_learn_replaces_models_and_nothing_else(folder, tmp_path):
     args = ("learn", folder / "ordered.csv", "--steps", "2", "--no-memory", "-o")
     (tmp_path / "notes.txt").write_text("mine")
-    fails(4, *args, tmp_path / "notes.txt", match="got another file.*--force")
-    fails(4, *args, tmp_path, match="got the folder")
+    fails(4, *args, tmp_path / "notes.txt", match="there already.*--force")
+    fails(4, *args, tmp_path, "--force", match="got the folder")
     fails(4, *args, tmp_path / "no" / "model", match="no folder")
     assert (tmp_path / "notes.txt").read_text() == "mine"
     ok(*args, tmp_path / "notes.txt", "--force")
-    assert "stable at 2 attractors" in ok(*args, tmp_path / "notes.txt")
+    fails(4, *args, tmp_path / "notes.txt", match="there already.*--force")
+    assert "stable at 2 attractors" in ok(*args, tmp_path / "notes.txt", "--force")
 
 
 @pytest.mark.slow

@@ -330,7 +330,7 @@ def test_certificate(learned: tuple[ew.Identification, Field]) -> None:
 @pytest.mark.slow
 def test_a_certificate_sees_a_failure(learned: tuple[ew.Identification, Field]) -> None:
     """The patchwork of old: the nearest sample's basin, picked anew at every call. And a loop that is far too coarse."""
-    found, field = learned
+    _, field = learned
 
     class Patchwork(Field):
         def predict(self, x: object) -> np.ndarray:

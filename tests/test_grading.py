@@ -67,8 +67,9 @@ def test_a_lone_end_in_motion_founds_no_attractor():
         assert graded.grouping.n_groups == expected
         assert (graded.group[6] < 0) == (expected == 2)
         assert ("broken-paths" in {c.name for c in graded.warnings}) == (expected == 2)
+    # Of recordings in the user's own order it is left out too, and named.
     trusted = grade_paths(ends_of(places, [0.0] * 6 + [0.9]), resolution=0.02, radius=3.0, trusted_ends=True)
-    assert trusted.grouping.n_groups == 3
+    assert trusted.grouping.n_groups == 2 and [(one.number, one.left_out) for one in trusted.odd] == [(6, True)]
 
 
 def test_what_is_said_about_paths():

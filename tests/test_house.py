@@ -13,8 +13,8 @@ ROOT = Path(eigenwell.__file__).parent
 
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
-    ["_types", "errors", "palette", "runge_kutta"],
-    ["velocities", "checks", "metrics"],
+    ["_types", "errors", "palette"],
+    ["velocities", "checks", "metrics", "runge_kutta"],
     ["grids"],
     ["demonstrations"],
     ["poses", "cells"],

@@ -250,7 +250,7 @@ def test_the_guide_knows_a_smooth_field_and_doubts_peoples_ways() -> None:
     true = (known.x * frame.scale + frame.centre) @ np.array([[-1.0, 1.0], [-1.0, -1.0]]) / (frame.scale * frame.pace)
     sure = known.weight > 0.9
     assert sure.mean() > 0.5 and np.abs(known.v - true)[sure].max() < 0.1
-    assert not guide([Bundle.of(eight(), np.zeros(2))]).smooth
+    assert not guide([Bundle.of(arcs(), np.zeros(2))]).smooth
 
 
 def test_lifted_paths_do_not_cross_and_fall_to_phase_zero() -> None:

@@ -14,7 +14,7 @@ from .cells import from_anndata, is_cells, write_back
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from .flow import EstimatedField, Evidence, FlowFinding, FlowGraph, Orbit, group_with_orbits, orbits, weigh
 from .graphs import Clique, Graph, Join, PathGraph
-from .numbering import by_place, canonical
+from .numbering import Alternative, by_place, canonical
 from .paths import (
     DEFAULT,
     NOTHING,
@@ -35,18 +35,6 @@ class Builder(Protocol):
     """Turns demonstrations into a grouped path graph (TrajectoryGraph, SuccessorGraph) or any graph (KernelGraph)."""
 
     def build(self, demos: Demonstrations) -> PathFinding | FlowFinding | Graph: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Alternative:
-    """Another reading of the same ends: so many attractors, how sure, and the label of every sample."""
-
-    n_attractors: int
-    confidence: float
-    labels: IntArray
-
-    def __repr__(self) -> str:
-        return f"Alternative({self.n_attractors} attractors, confidence {self.confidence:.2f})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,26 @@
-"""Numbers that leave no trace of the order of the samples: sub-dynamics by place, paths by direction."""
+"""Numbers of attractors and paths: other readings, and an order without a trace of the samples' order."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from ._types import FloatArray, IntArray
 from .demonstrations import Demonstrations
 from .graphs import PathGraph
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """Another reading of the same ends: so many attractors, how sure, and the label of every sample."""
+
+    n_attractors: int
+    confidence: float
+    labels: IntArray
+
+    def __repr__(self) -> str:
+        return f"Alternative({self.n_attractors} attractors, confidence {self.confidence:.2f})"
 
 
 def by_place(places: FloatArray, extent: float) -> IntArray:

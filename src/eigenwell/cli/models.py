@@ -163,8 +163,9 @@ def simulate(
     field = _load(model) if goal is None else _load(model, goal, keep_motions=True)
     t = np.linspace(0.0, duration, samples)
     if goal is not None and (field.has_memory if memory is None else memory):
-        begins = [np.append(x, field.motion(x, goal).phase) for x in x0]
-        rolled = field.lifted[goal].simulate(begins, t=t)[..., :-1]
+        whole = _load(model)
+        begins = [np.append(x, whole.motion(x, goal).phase) for x in x0]
+        rolled = whole.lifted[goal].simulate(begins, t=t)[..., :-1]
     else:
         rolled = field.simulate(x0, t=t, memory=memory if goal is None else False)
     gaps = np.linalg.norm(rolled[:, -1:] - field.attractors, axis=2)

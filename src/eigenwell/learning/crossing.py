@@ -9,15 +9,19 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray
-from .targets import Bundle
+from .targets import Bundle, arc_to_go
 
 NEAR = 0.02
 """Samples this near, in boxes, are at the same place."""
-ANOTHER_WAY = 0.5
+ANOTHER_WAY = 0.7
 """Cosine of the angle between two velocities below which they are two ways: a field between them follows neither."""
-NOTICED = 0.02
-"""A smaller share of samples that meet others is a touch, not a crossing."""
-MOST = 4000
+APART = 0.15
+"""Samples of one motion are on different strands where their lengths to go differ by more than this, in boxes, and four times
+their distance: more than any corner short of a hairpin, less than any loop."""
+NOTICED = 0.005
+"""A smaller share of a path's length that meets others is a touch: one crossing of a path of eight boxes is a hundredth."""
+SPACING, MOST = 0.01, 4000
+"""Paths are looked at every hundredth of a box, whatever their sampling; more coarsely where they are very many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,7 @@ class Crossing:
     first: int
     second: int
     share: float
-    """Of the samples of the first that meet one of the second within 2 % of the box, at more than 60 degrees."""
+    """Of the length of the first that meets the second within 2 % of the box, at more than 45 degrees."""
     place: FloatArray
     """Where, in the data's units: the middle of those samples that is nearest to all of them."""
 
@@ -38,11 +42,14 @@ def crossings(bundles: Sequence[Bundle]) -> list[Crossing]:
     Not around an attractor, where paths that arrive from opposite sides meet head on, as they should.
     """
     frame = bundles[0].frame
-    x, v, label = _moving_samples(bundles)
+    x, v, label, rest = _even_samples(bundles)
     pairs = cKDTree(x / np.sqrt(x.shape[1] / 2)).query_pairs(NEAR, output_type="ndarray")
     if len(pairs) == 0:
         return []
-    pairs = pairs[(v[pairs[:, 0]] * v[pairs[:, 1]]).sum(1) < ANOTHER_WAY]
+    i, j = pairs.T
+    near = np.linalg.norm(x[i] - x[j], axis=1)
+    apart = (label[i] != label[j]) | (np.abs(rest[i] - rest[j]) > APART + 4 * near)
+    pairs = pairs[apart & ((v[i] * v[j]).sum(1) < ANOTHER_WAY)]
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     found = []
     for first in range(len(bundles)):
@@ -61,15 +68,22 @@ def crossing_share(bundle: Bundle) -> float:
     return max((one.share for one in crossings([bundle])), default=0.0)
 
 
-def _moving_samples(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    xs, vs, labels = [], [], []
+def _even_samples(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Places and directions at even steps of length along all paths, with their motion and the length still to go."""
+    total = sum(arc_to_go(x, bundle.attractor)[0] for bundle in bundles for x in bundle.x)
+    spacing = max(SPACING, total / MOST)
+    xs, vs, labels, rests = [], [], [], []
     for q, bundle in enumerate(bundles):
-        x, v = np.concatenate(bundle.x), np.concatenate(bundle.v)
-        speed = np.linalg.norm(v, axis=1)
-        keep = (speed > 0.1 * speed.max()) & (np.linalg.norm(x - bundle.attractor, axis=1) > 5 * NEAR)
-        x, v = x[keep], v[keep] / speed[keep, None]
-        step = max(1, len(x) * len(bundles) // MOST)
-        xs.append(x[::step])
-        vs.append(v[::step])
-        labels.append(np.full(len(xs[-1]), q))
-    return np.concatenate(xs), np.concatenate(vs), np.concatenate(labels)
+        for x, v in zip(bundle.x, bundle.v, strict=True):
+            rest = arc_to_go(x, bundle.attractor)
+            done = rest[0] - rest
+            at = np.arange(0, done[-1], spacing)
+            place, way = (np.column_stack([np.interp(at, done, c) for c in a.T]) for a in (x, v))
+            speed = np.linalg.norm(way, axis=1)
+            away = np.linalg.norm(place - bundle.attractor, axis=1)
+            keep = (speed > 0.05 * np.linalg.norm(v, axis=1).max()) & (away > 5 * NEAR)
+            xs.append(place[keep])
+            vs.append(way[keep] / speed[keep, None])
+            labels.append(np.full(int(keep.sum()), q))
+            rests.append(rest[0] - at[keep])
+    return np.concatenate(xs), np.concatenate(vs), np.concatenate(labels), np.concatenate(rests)

@@ -68,7 +68,7 @@ def about_crossings(found: Sequence[Crossing], memory: bool) -> list[Caution]:
         cautions.append(
             Caution(
                 "crossing",
-                f"{who} around ({place}): {one.share:.0%} of its samples meet others that move another way. The map "
+                f"{who} around ({place}): {one.share:.1%} of its way meets another that goes elsewhere. The map "
                 f"takes a middle way there; {remedy}",
             )
         )

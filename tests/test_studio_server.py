@@ -264,7 +264,7 @@ def test_cancelling_and_leaving_stop_the_work(server):
     with server.page() as page:
         page.identify(crossing())
         page.send(type="learn", rev=page.rev)
-        assert page.read("progress", timeout=4)["rev"] == page.rev
+        assert page.read("progress", timeout=20)["rev"] == page.rev
         page.send(type="cancel")
 
 
@@ -276,7 +276,8 @@ def test_dead_workers_are_replaced(server):
         page.send(type="learn", rev=page.rev)
         page.read("progress", timeout=400)
         for pid in before:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # one that was busy is replaced as it is
+                os.kill(pid, signal.SIGKILL)
         assert "Try again" in page.read("error")["message"]
         page.draw(crossing())
         answer = page.read("identified", "error")

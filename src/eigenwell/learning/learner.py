@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,13 +145,17 @@ def learn_motions(
         Bundle.of(paths, place, None if embeddings is None else embeddings[q])
         for q, (paths, place) in enumerate(zip(motions, attractors, strict=True))
     ]
-    options = {"target": target, "seed": seed, "dtype": dtype, "progress": _shown(progress)}
+    options = {"target": target, "seed": seed, "dtype": dtype}
     smooth = not met and recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
-    fields, failed = learn_bundles([together if several else alone], recipe=fitting, **options)
+    single = recipe.for_motions()
+    steps = _Steps(_shown(progress), fitting.steps + single.steps * (toward + bool(met if memory is None else memory)))
+    fields, failed = learn_bundles(
+        [together if several else alone], recipe=fitting, progress=steps.part(fitting), **options
+    )
     goals: tuple[StableField, ...] = ()
     if toward:
-        goals, more = learn_bundles(alone, recipe=recipe.for_motions(), **options)
+        goals, more = learn_bundles(alone, recipe=single, progress=steps.part(single), **options)
         failed += more
     field = Field(fields[0], goals, (), *_kept(motions, attractors))
     map_fit = fit = followed(field, motions, memory=False)
@@ -160,7 +164,7 @@ def learn_motions(
         memory = not smooth and (bool(met) or not map_fit.good)
     if memory:
         raised = [lifted_bundle(bundle, recipe.lift) for bundle in alone]
-        lifted, more = learn_bundles(raised, recipe=recipe.for_motions(), **options)
+        lifted, more = learn_bundles(raised, recipe=single, progress=steps.part(single), **options)
         failed += more
         field = replace(field, lifted=lifted)
         fit = followed(field, motions, memory=True)
@@ -303,6 +307,23 @@ def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArra
 def thinned(length: int, step: int) -> IntArray:
     """Every step-th sample of a path, with its start and its end."""
     return np.unique(np.append(np.arange(0, length, step), length - 1))
+
+
+@dataclass
+class _Steps:
+    """Steps counted through all parts of a training: the map, each goal alone, the motions."""
+
+    tell: Progress | None
+    planned: int
+    begun: int = 0
+
+    def part(self, recipe: Recipe) -> Progress | None:
+        before, tell = self.begun, self.tell
+        self.begun += recipe.steps
+        self.planned = max(self.planned, self.begun)
+        if tell is None:
+            return None
+        return lambda step, _, losses: tell(before + step, self.planned, losses)
 
 
 def _shown(progress: bool | Progress) -> Progress | None:

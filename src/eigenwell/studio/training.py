@@ -13,7 +13,8 @@ from .._types import FloatArray
 from ..demonstrations import DataError
 from ..fields import Field, StableField
 from ..fields.surface import borders, motions_from
-from ..learning import Bundle, Recipe, learn_bundles, learn_motions
+from ..graphs import Graph
+from ..learning import Bundle, Recipe, learn, learn_bundles, learn_motions
 from ..learning.lifting import lifted_bundle
 from . import messages
 
@@ -69,27 +70,18 @@ def warm_up() -> None:
 
 
 def train(result: DrawnResult, tell: Tell) -> Field:
-    """What `eigenwell.learn` does, in half the steps. `tell` may raise to stop it.
-
-    Training has one part for the map, and more where strokes cross; steps are counted through all of them.
-    """
-    found, demos = result.found, result.demos
-    if found.grouping is None:
+    """What `eigenwell.learn` does, in half the steps. `tell` may raise to stop it."""
+    found = result.found
+    if isinstance(found.graph, Graph):
         raise DataError(
             "Expected paths to learn from, got a kernel graph, which has none. Switch the graph to paths first."
         )
-    motions = [[(demos.x[path], demos.v[path]) for path in found.paths(q)] for q in range(found.n_attractors)]
     tell(0, STEPS, float("nan"))
-    before, last = 0, 0
 
     def report(step: int, steps: int, losses: FloatArray) -> None:
-        nonlocal before, last
-        if step <= last:  # another part begins
-            before += STEPS
-        last = step
-        tell(before + step, before + steps, float(losses.mean()))
+        tell(step, steps, float(losses.mean()))
 
-    return learn_motions(motions, found.attractors, warnings=found.warnings, recipe=RECIPE, progress=report)
+    return learn(found, recipe=RECIPE, progress=report)
 
 
 def drawn_field(field: Field, view: View) -> dict[str, Any]:

@@ -203,7 +203,7 @@ def certify(
     model: Model,
     samples: Annotated[
         int, typer.Option(min=1, help="Loops at the coarsest rate, from the box of the data and from three times it.")
-    ] = 200,
+    ] = 50,
     rate: Annotated[
         list[float] | None,
         typer.Option("--rate", metavar="HZ", help="Control rate of the loops; may be repeated. Default: 100 and 1000."),

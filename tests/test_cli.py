@@ -215,7 +215,7 @@ def test_export(model, tmp_path):
 def test_report(folder, model, tmp_path):
     ok("report", folder / "ordered.csv", "-o", tmp_path / "page.html", "--model", model)
     page = (tmp_path / "page.html").read_text()
-    assert "<h1>2 attractors</h1>" in page and "--model" in page and "The learned field" in page
+    assert "<h1>2 attractors</h1>" in page and "--model" in page and "The learned motions" in page
 
 
 # --- failures -----------------------------------------------------------------------------------------

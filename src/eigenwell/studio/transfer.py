@@ -100,12 +100,14 @@ def write(result: DrawnResult, field: Field | None, what: str) -> tuple[str, str
             return path.name, "text/html", path.read_bytes()
         assert field is not None
         if what == "model":
-            return "eigenwell-model.zip", "application/zip", _zipped_model(field, folder / "eigenwell-model")
+            path = folder / "drawn.eigenwell"
+            field.save(path)
+            return path.name, "application/octet-stream", path.read_bytes()
         if what == "onnx":
             from ..export import export_onnx
 
             export_onnx(field, folder / "eigenwell-field.onnx")
-            return "eigenwell-field.onnx", "application/octet-stream", (folder / "eigenwell-field.onnx").read_bytes()
+            return "eigenwell-onnx.zip", "application/zip", _zipped(sorted(folder.glob("*.onnx")))
         from ..export import export_c
 
         export_c(field, folder / "eigenwell_field.h", name="field")
@@ -117,10 +119,10 @@ def _written(path: Path, media_type: str, demos: Demonstrations) -> tuple[str, s
     return path.name, media_type, path.read_bytes()
 
 
-def _zipped_model(field: Field, folder: Path) -> bytes:
-    field.save(folder)
+def _zipped(paths: list[Path]) -> bytes:
+    """The graphs of the map, the basins, the goals and the motions in one file."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.iterdir()):
-            archive.write(path, f"{folder.name}/{path.name}")
+        for path in paths:
+            archive.write(path, path.name)
     return packed.getvalue()

@@ -163,7 +163,7 @@ def python_lines(options: Options, kernel: KernelSettings, steps: int) -> str:
         "",
         f"field = ew.learn(found, recipe=Recipe(steps={steps}))",
         "path = field.simulate(demos.x[0], duration=5.0)",
-        'field.save("drawn.eigenwell")',
+        'field.save("eigenwell-model.eigenwell")',
         "",
     ]
     return "\n".join(lines)

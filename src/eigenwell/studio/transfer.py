@@ -100,7 +100,7 @@ def write(result: DrawnResult, field: Field | None, what: str) -> tuple[str, str
             return path.name, "text/html", path.read_bytes()
         assert field is not None
         if what == "model":
-            path = folder / "drawn.eigenwell"
+            path = folder / "eigenwell-model.eigenwell"
             field.save(path)
             return path.name, "application/octet-stream", path.read_bytes()
         if what == "onnx":

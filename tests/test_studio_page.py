@@ -169,7 +169,7 @@ def learn(page):
 
 
 def taken(page, what):
-    with page.expect_download() as download:
+    with page.expect_download(timeout=90_000) as download:
         page.click(f"[data-take={what}]")
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
@@ -303,7 +303,7 @@ def test_save_open_and_reload(visit, tmp_path):
     for stroke in bundles():
         draw(page, stroke)
     settle(page, 6)
-    with page.expect_download() as download:
+    with page.expect_download(timeout=90_000) as download:
         page.click("#save")
     file = tmp_path / "mine.csv"
     download.value.save_as(file)

@@ -27,8 +27,6 @@ NEARBY = 1e-9
 """Two states this share of the box apart must have velocities that differ by less than a millionth of the speed limit."""
 LINES = 50
 MOST_STEPS, FINE_STEPS = 200_000, 3000
-EXCURSION = 0.25
-"""No start that is not far may leave the box by more than this share of it."""
 
 
 @dataclass(frozen=True)

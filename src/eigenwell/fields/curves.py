@@ -178,7 +178,7 @@ def _planar_saddles(goal: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _newton_saddles(model: StableModel, goal: FloatArray, draws: int = 200) -> FloatArray:
-    """Newton on e = 0, its Jacobian by central differences, from mid-points of pairs and random mixtures."""
+    """Newton on e = 0 from mid-points of pairs and random mixtures of the attractors."""
     rng = np.random.default_rng(0)
     pairs = [(goal[i] + goal[j]) / 2 for i, j in combinations(range(len(goal)), 2)]
     y = np.concatenate([pairs, rng.dirichlet(np.full(len(goal), 0.5), draws) @ goal])

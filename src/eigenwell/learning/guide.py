@@ -21,6 +21,7 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from .targets import Bundle
+from .tube import squared_distances
 
 LENGTHS = 0.1 * 2.0 ** np.arange(0, 4.5, 0.5)
 """Of the kernel, in boxes: from a tenth, finer than paths are apart, to 1.6, where it is as good as a polynomial."""
@@ -126,12 +127,12 @@ class _Process:
     solved: FloatArray
 
     def kernel(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        return _kernel(_squared_distances(a, b), self.length) + AFFINE * _affine(a) @ _affine(b).T
+        return _kernel(squared_distances(a, b), self.length) + AFFINE * _affine(a) @ _affine(b).T
 
 
 def _fit(x: FloatArray, v: FloatArray, block: IntArray) -> _Process:
     """The length and noise that predict every block best from the others."""
-    distance = _squared_distances(x, x)
+    distance = squared_distances(x, x)
     trend = AFFINE * _affine(x) @ _affine(x).T
     members = [np.flatnonzero(block == k) for k in np.unique(block)]
     best, chosen = np.inf, None
@@ -163,10 +164,6 @@ def _fit(x: FloatArray, v: FloatArray, block: IntArray) -> _Process:
 
 def _kernel(squared: FloatArray, length: float) -> FloatArray:
     return np.asarray(np.exp(squared / (-2 * length**2)))
-
-
-def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray(np.maximum((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T, 0.0))
 
 
 def _affine(x: FloatArray) -> FloatArray:

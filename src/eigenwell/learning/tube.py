@@ -63,14 +63,15 @@ def strand_gaps(bundle: Bundle, others: Sequence[Bundle] = (), most: int = 1200)
     gap = np.empty(len(x))
     for start in range(0, len(x), 2048):
         part = slice(start, start + 2048)
-        distance = np.sqrt(np.maximum(_squared_distances(x[part], other_x), 0))
+        distance = np.sqrt(squared_distances(x[part], other_x))
         apart = np.abs(rest[part, None] - other_rest) > 4 * distance + 0.15
         gap[part] = np.where(apart, distance, np.inf).min(1)
     return list(np.split(gap, np.cumsum([len(a) for a in bundle.x])[:-1]))
 
 
-def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T)
+def squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
+    """|a_i - b_j|^2 by one product; rounding may not make it negative."""
+    return np.asarray(np.maximum((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T, 0.0))
 
 
 def _smooth_in_time(width: FloatArray, gone: FloatArray, breadth: float = 0.03, nodes: int = 200) -> FloatArray:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from .. import runge_kutta
 from .._types import FloatArray, IntArray
 from ..demonstrations import DataError, Demonstrations
 
@@ -171,11 +172,7 @@ def integrate(
     states = [x]
     for _ in range(n_steps):
         for _ in range(substeps):
-            k1 = field(x)
-            k2 = field(x + h / 2 * k1)
-            k3 = field(x + h / 2 * k2)
-            k4 = field(x + h * k3)
-            x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            x = runge_kutta.step(field, x, h)
         if keep_all:
             states.append(x)
     return np.stack(states if keep_all else [x])

@@ -1,5 +1,9 @@
 """Property tests are deterministic, a busy machine is no failure, and tests of LASA are skipped where it is not."""
 
+import os
+import shutil
+import subprocess
+
 import pytest
 from hypothesis import settings
 
@@ -8,6 +12,12 @@ from eigenwell.demonstrations import DataError
 
 settings.register_profile("eigenwell", deadline=None, derandomize=True)
 settings.load_profile("eigenwell")
+
+# WebGL in software, for plots in space on machines without a graphics card.
+CHROMIUM = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--enable-unsafe-swiftshader",
+)  # fmt: skip
 
 # What a fixture costs, its tests cost.
 MARKS = {
@@ -29,3 +39,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("lasa"):
                 item.add_marker(pytest.mark.skip(reason=str(error)))
+
+
+def _chromium() -> str:
+    """The installed Chromium; Debian's, installed where we may; skipped with a reason where we may not."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        subprocess.run(["apt-get", "update"], capture_output=True, timeout=300)
+        install = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
+        subprocess.run(install, capture_output=True, timeout=900)
+        found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium")
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One browser a module: the event loop of a second one beside it would be refused."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    executable = _chromium()
+    with playwright.sync_playwright() as p:
+        engine = p.chromium.launch(executable_path=executable, args=list(CHROMIUM))
+        yield engine
+        engine.close()

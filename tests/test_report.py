@@ -1,10 +1,7 @@
 """The report: what it says, how big and quick it is, and that a browser draws all of it without a complaint."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 import time
 
 import numpy as np
@@ -15,13 +12,6 @@ import eigenwell as ew
 from eigenwell.report import report, write_report
 from eigenwell.report.streamlines import streamlines
 from eigenwell.report.wording import plural, quantity, surety
-
-CHROMIUM = "/usr/bin/chromium"
-# WebGL in software, for plots in space on machines without a graphics card.
-ARGUMENTS = (
-    "--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--enable-unsafe-swiftshader",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -50,27 +40,6 @@ def pages(tmp_path_factory, heart):
     found = ew.identify(demos)
     write_report(folder / "memory.html", demos, found, field_of(found, memory=True, good=False))
     return folder
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Debian's Chromium, installed where we may; skipped with a reason where we may not."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = CHROMIUM if os.path.exists(CHROMIUM) else shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        if os.geteuid() != 0 or shutil.which("apt-get") is None:
-            pytest.skip("no chromium, and no rights to install it: apt-get install chromium")
-        subprocess.run(["apt-get", "update"], capture_output=True, timeout=300)
-        got = subprocess.run(
-            ["apt-get", "install", "-y", "--no-install-recommends", "chromium"], capture_output=True, timeout=900
-        )
-        if got.returncode:
-            pytest.skip(f"chromium could not be installed: {got.stderr[-200:]!r}")
-        found = CHROMIUM
-    with playwright.sync_playwright() as p:
-        engine = p.chromium.launch(executable_path=found, args=list(ARGUMENTS))
-        yield engine
-        engine.close()
 
 
 # --- what it says -------------------------------------------------------------------------------------

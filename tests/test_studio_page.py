@@ -5,7 +5,6 @@ import base64
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,11 +17,6 @@ import eigenwell as ew
 from eigenwell import palette
 
 PAGE = Path(ew.__file__).parent / "studio" / "page"
-CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--no-first-run",
-)  # fmt: skip
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 360, "height": 740}
 STARTS_A = ((0.15, 0.2), (0.12, 0.32), (0.2, 0.14))
@@ -46,18 +40,6 @@ def address():
         finally:
             server.terminate()
             server.wait(20)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = CHROMIUM if os.path.exists(CHROMIUM) else shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        pytest.skip("no chromium on this machine: apt-get install chromium")
-    with playwright.sync_playwright() as p:
-        engine = p.chromium.launch(executable_path=found, args=list(ARGUMENTS))
-        yield engine
-        engine.close()
 
 
 @pytest.fixture

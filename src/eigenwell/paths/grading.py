@@ -9,7 +9,7 @@ import numpy as np
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
 from .ends import Grouping, Reading
-from .odd import Odd, odd_paths
+from .odd import FEW, Odd, odd_paths
 from .told import NOTHING, Told
 
 # An end is at rest below a fifth of the path's own top speed (the 90 % quantile), in full motion above a half.
@@ -80,7 +80,8 @@ def grade_paths(
         # A lone end that is not at rest, beside attractors that several paths reach, is a path that was lost on the way.
         size = np.bincount(grouping.group)
         lost = (size[grouping.group] == 1) & (size.max() > 1) & (ends.pace[paths] > AT_REST)
-        if lost.any():
+        share = ends.length[paths[lost]].sum() / ends.length[paths].sum()
+        if 0 < share <= FEW:
             cautions.append(_broken(int(lost.sum()), len(paths)))
             paths = paths[~lost]
             grouping = grouped(paths)

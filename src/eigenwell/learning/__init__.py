@@ -1,7 +1,7 @@
 """From an identification to a field: targets, recipe, training. JAX is imported when training starts."""
 
 from .crossing import Crossing, crossing_share, crossings
-from .learner import learn, learn_bundles, learn_motions
+from .learner import Growing, learn, learn_bundles, learn_motions
 from .recipes import PAPER, Recipe
 from .targets import Bundle, Frame, LaplacianTarget, RayTarget, Target
 from .winding import SpiralTarget
@@ -11,6 +11,7 @@ __all__ = [
     "Bundle",
     "Crossing",
     "Frame",
+    "Growing",
     "LaplacianTarget",
     "RayTarget",
     "Recipe",

@@ -13,6 +13,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import missing_extra
 from ..fields import Field, StableField
+from ..fields.stable import StableModel
 from . import doubts
 from .crossing import crossings
 from .doubts import Motions
@@ -29,9 +30,24 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int, FloatArray], None]
 """Called as progress(step, steps, losses), one loss for every model in training."""
 
+Watch = Callable[["Growing"], None]
+"""Called with a part of the field after every tenth of its training."""
+
 NODES_PER_PATH, MOST_NODES = 8, 20_000
 KEPT_SAMPLES = 50_000
 """Samples kept with a field: they tell what is far, and where motions start."""
+
+
+@dataclass(frozen=True, eq=False)
+class Growing:
+    """A part of a field while it is trained: `name` is "map", "goals" or "lifted", and `fields`, `samples`, `labels` and
+    `phases` are as in `Field`."""
+
+    name: str
+    fields: tuple[StableField, ...]
+    samples: FloatArray
+    labels: IntArray
+    phases: FloatArray
 
 
 def learn(
@@ -48,6 +64,7 @@ def learn(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: bool | Progress = False,
+    watch: Watch | None = None,
 ) -> Field:
     """Learn one continuous field with exactly the attractors that were found, stable by construction.
 
@@ -66,6 +83,8 @@ def learn(
         `recipes.PAPER` is the paper's).
     progress
         True prints progress to the terminal; a function is called as progress(step, steps, losses).
+    watch
+        Called with what was learned so far, a `Growing`, after every tenth of a part's steps: to look on, or to draw it.
 
     Returns
     -------
@@ -114,6 +133,7 @@ def learn(
         seed=seed,
         dtype=dtype,
         progress=progress,
+        watch=watch,
     )
 
 
@@ -130,6 +150,7 @@ def learn_motions(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: bool | Progress = False,
+    watch: Watch | None = None,
 ) -> Field:
     """The field of some motions, each given as its paths (x, v), and their attractors (Q, d): what `learn` assembles."""
     recipe = Recipe() if recipe is None else recipe
@@ -149,24 +170,32 @@ def learn_motions(
     smooth = not met and recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
-    steps = _Steps(_shown(progress), fitting.steps + single.steps * (toward + bool(met if memory is None else memory)))
-    fields, failed = learn_bundles(
-        [together if several else alone], recipe=fitting, progress=steps.part(fitting), **options
-    )
-    goals: tuple[StableField, ...] = ()
-    if toward:
-        goals, more = learn_bundles(alone, recipe=single, progress=steps.part(single), **options)
+    certain = bool(met if memory is None else memory)
+    steps = _Steps(_shown(progress), fitting.steps + single.steps * (toward + certain))
+    kept = _kept(motions, attractors)
+    failed: tuple[Caution, ...] = ()
+
+    def part(name: str, groups: Sequence[Bundle | Sequence[Bundle]], how: Recipe) -> tuple[StableField, ...]:
+        nonlocal failed
+        look = None if watch is None else lambda fields: watch(Growing(name, fields, *kept))
+        fields, more = learn_bundles(groups, recipe=how, progress=steps.part(how), watch=look, **options)
         failed += more
-    field = Field(fields[0], goals, (), *_kept(motions, attractors))
+        return fields
+
+    def raised() -> list[Bundle]:
+        return [lifted_bundle(bundle, recipe.lift) for bundle in alone]
+
+    # Where motions cross they are what is followed: first, so that whoever looks on sees them first.
+    lifted = part("lifted", raised(), single) if certain else ()
+    field = Field(part("map", [together if several else alone], fitting)[0], (), (), *kept)
+    if toward:
+        field = replace(field, goals=part("goals", alone, single))
     map_fit = fit = followed(field, motions, memory=False)
     if memory is None:
         # A map that cannot follow its data needs memory; unless they are one field, which has none to give.
         memory = not smooth and (bool(met) or not map_fit.good)
     if memory:
-        raised = [lifted_bundle(bundle, recipe.lift) for bundle in alone]
-        lifted, more = learn_bundles(raised, recipe=single, progress=steps.part(single), **options)
-        failed += more
-        field = replace(field, lifted=lifted)
+        field = replace(field, lifted=lifted or part("lifted", raised(), single))
         fit = followed(field, motions, memory=True)
     cautions = doubts.about_repeats(motions) + [
         caution for q, bundle in enumerate(alone) for caution in doubts.about_data(bundle, f"Sub-dynamics {q}")
@@ -183,6 +212,7 @@ def learn_bundles(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: Progress | None = None,
+    watch: Callable[[tuple[StableField, ...]], None] | None = None,
 ) -> tuple[tuple[StableField, ...], tuple[Caution, ...]]:
     """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training."""
     try:
@@ -197,17 +227,24 @@ def learn_bundles(
     recipe = replace(recipe, nodes=min(max(recipe.nodes, NODES_PER_PATH * most), MOST_NODES))
     room = max(len(group) for group in sets_of)
     sets = [training_set(group, target, recipe, attractors=room, seed=seed) for group in sets_of]
-    trained = train(sets, recipe, seed=seed, dtype=dtype, progress=progress)
-    fields, cautions = [], []
-    for one, group in zip(trained, sets_of, strict=True):
+
+    def field_of(model: StableModel, group: Sequence[Bundle]) -> StableField:
         frame = group[0].frame
         brake = frame.scale / (recipe.fastest * max(bundle.top_speed for bundle in group))
-        model = one.model._replace(brake=np.where(frame.braked, brake, 0.0))
-        fields.append(StableField(model, frame.centre, frame.scale, frame.pace))
-        if not np.isfinite(one.losses).all():
-            cautions.append(
-                Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
-            )
+        braked = model._replace(brake=np.where(frame.braked, brake, 0.0))
+        return StableField(braked, frame.centre, frame.scale, frame.pace)
+
+    def look(models: list[StableModel]) -> None:
+        if watch is not None:
+            watch(tuple(field_of(model, group) for model, group in zip(models, sets_of, strict=True)))
+
+    trained = train(sets, recipe, seed=seed, dtype=dtype, progress=progress, watch=None if watch is None else look)
+    fields = [field_of(one.model, group) for one, group in zip(trained, sets_of, strict=True)]
+    cautions = [
+        Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
+        for one in trained
+        if not np.isfinite(one.losses).all()
+    ]
     return tuple(fields), tuple(cautions[:1])
 
 

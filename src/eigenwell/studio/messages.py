@@ -87,7 +87,17 @@ def doubts(cautions: Sequence[Caution]) -> list[dict[str, str]]:
     return [{"name": name, "text": text} for name, text in said.items()]
 
 
-def certified(certificate: Certificate) -> str:
+CERTIFIED, RATES = 20, (100.0,)
+"""Starts put to the test for the certificate, at the rate of a usual controller: a second, or a few."""
+
+
+def certified(field: Field) -> dict[str, Any]:
+    """Put to the test, and what came of it."""
+    certificate = field.certificate(samples=CERTIFIED, rates=RATES)
+    return {"holds": certificate.holds, "words": tested(certificate)}
+
+
+def tested(certificate: Certificate) -> str:
     """What was put to the test, and what came of it."""
     attractors, starts = len(certificate.attractors), sum(loop.starts for loop in certificate.loops)
     if certificate.holds:

@@ -16,6 +16,8 @@ from ..demonstrations import DataError, Demonstrations
 from ..fields import Field
 from ..identification import identify
 from .finding import DrawnResult
+from .model_file import packed
+from .share import shared_page
 from .viewport import fit_to_view
 
 LARGEST_ZIP = 64 * 2**20
@@ -100,9 +102,9 @@ def write(result: DrawnResult, field: Field | None, what: str) -> tuple[str, str
             return path.name, "text/html", path.read_bytes()
         assert field is not None
         if what == "model":
-            path = folder / "eigenwell-model.eigenwell"
-            field.save(path)
-            return path.name, "application/octet-stream", path.read_bytes()
+            return "eigenwell-model.eigenwell", "application/octet-stream", packed(field)
+        if what == "page":
+            return "eigenwell-flow.html", "text/html", shared_page(result, field).encode()
         if what == "onnx":
             from ..export import export_onnx
 

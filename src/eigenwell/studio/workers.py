@@ -177,9 +177,6 @@ class Desk:
             self._hurry(current)
         self._wake.set()
 
-    def waiting(self, owner: object) -> int:
-        return sum(job.owner is owner for job in self._waiting.values())
-
     def drop(self, owner: object, slot: str | None = None) -> None:
         """Forget the work of a page, all of it or one slot, waiting or running."""
         for key, job in list(self._waiting.items()):

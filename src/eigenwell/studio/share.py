@@ -1,0 +1,52 @@
+"""A page to share: one HTML file with the field in it, which moves without a server and opens from a disk."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import __version__
+from ..fields import Field
+from .numbers import of_field
+
+if TYPE_CHECKING:
+    from .finding import DrawnResult
+
+PAGE, SHARED = Path(__file__).parent / "page", Path(__file__).parent / "shared"
+MODULES = ("palette", "view", "model", "field", "flow", "particles")
+"""Of the studio's own page, in the order in which they use each other."""
+DIGITS = 4
+
+
+def shared_page(result: DrawnResult, field: Field) -> str:
+    """The page of a drawing and its field."""
+    drawn = result.drawing
+    assert drawn.demos.offsets is not None
+    bounds = zip(drawn.demos.offsets[:-1], drawn.demos.offsets[1:], strict=True)
+    labels = result.found.labels
+    strokes = [
+        {"x": np.round(drawn.demos.x[a:b], DIGITS).tolist(), "q": int(labels[a]) if b <= len(labels) else -1}
+        for a, b in bounds
+    ]
+    content = {"field": of_field(field), "strokes": strokes, "version": __version__}
+    script = "\n".join([*(_module(PAGE / f"{name}.js") for name in MODULES), _module(SHARED / "main.js")])
+    page = (SHARED / "page.html").read_text(encoding="utf-8")
+    return page.replace("/*content*/", _json(content)).replace("/*script*/", script)
+
+
+def _module(path: Path) -> str:
+    """A module as a function of its own, for a page of one file: browsers load no modules from a disk."""
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', r"const \1 = $\2;", text, flags=re.MULTILINE)
+    names = re.findall(r"^export (?:async )?(?:const|function|class) (\w+)", text, flags=re.MULTILINE)
+    text = re.sub(r"^export (?=const|function|class|async)", "", text, flags=re.MULTILINE)
+    return f"const ${path.stem} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();"
+
+
+def _json(content: dict[str, Any]) -> str:
+    """As a JavaScript value inside a page: no text in it can end the script."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -22,6 +22,9 @@ export function learnedOf(numbers, colours = []) {
 }
 
 class Learned {
+  /** Of a grid, along its longer side. */
+  nodes = LONGER;
+
   constructor({ map, goals, lifted, samples, saddles, separatrices }, colours) {
     this.map = map ? new StableField(map) : null;
     this.goals = (goals ?? []).map((n) => new StableField(n));
@@ -80,7 +83,7 @@ class Learned {
 
   #grid(one, box, only) {
     const [w, h] = [box[2] - box[0], box[3] - box[1]];
-    const [nx, ny] = [w, h].map((side) => Math.max(4, Math.round((LONGER * side) / Math.max(w, h))));
+    const [nx, ny] = [w, h].map((side) => Math.max(4, Math.round((this.nodes * side) / Math.max(w, h))));
     const n = nx * ny;
     const [vx, vy, potential] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)];
     const far = new Array(n);

@@ -63,8 +63,9 @@ def visit(browser, address):
         page.route(lambda url: urlparse(url).netloc != own and not url.startswith("blob:"), lambda route: route.abort())
         if before:
             before(page)
-        # Learning by itself is tested where it is meant, and not waited for anywhere else.
-        page.add_init_script(f"if (!localStorage.getItem({KEY!r})) localStorage.setItem({KEY!r}, {choices(live)!r})")
+        # Learning by itself and magnets are tested where they are meant, and not waited for anywhere else.
+        kept_choices = f"if (!localStorage.getItem({KEY!r})) localStorage.setItem({KEY!r}, {choices(live)!r})"
+        page.add_init_script(f"try {{ {kept_choices} }} catch {{}}")
         page.goto(address)
         page.wait_for_selector("body:not([data-state=connecting])")
         return page
@@ -82,7 +83,7 @@ def visit(browser, address):
 
 
 def choices(live):
-    return json.dumps({"choices": {"auto": live}})
+    return json.dumps({"choices": {"auto": live, "magnets": False}})
 
 
 def marks(page):
@@ -127,7 +128,7 @@ def kept(strokes, live=False):
     """For `visit(before=...)`: the page finds these strokes as if they had been drawn before, a second each."""
     unit = [np.column_stack([2.4 * s[:, 0] - 1.2, 1 - 2 * s[:, 1]]) for s in strokes]
     rows = [{"t": np.linspace(0, 1, len(x)).tolist(), "x": x.tolist()} for x in unit]
-    stored = json.dumps(json.dumps({"strokes": rows, "choices": {"auto": live}}))
+    stored = json.dumps(json.dumps({"strokes": rows, "choices": {"auto": live, "magnets": False}}))
     script = f"if (!localStorage.getItem('{KEY}')) localStorage.setItem('{KEY}', {stored})"
     return lambda page: page.add_init_script(script)
 
@@ -675,6 +676,7 @@ def stored(page, count):
 def test_goals_attract_and_can_be_carried_merged_and_split(visit):
     page = visit(before=kept([curve((0.2, 0.2), (0.6, 0.5), 0.2, 30)]))
     settle(page, 1)
+    page.check("#magnets")
     size = np.array([page.locator("#paper").bounding_box()[side] for side in ("width", "height")])
     goal = ends(page)[0]
     spot = view_share(page, goal)

@@ -36,8 +36,8 @@ class Cancelled(Exception):
     """Newer strokes came, or the page is gone."""
 
 
-def warm_up() -> None:
-    """Compile training programs ahead of the first use: seconds that nobody then waits for.
+def warm_up(part: int) -> int | None:
+    """Compile one training program ahead of its first use: seconds that nobody then waits for. Gives the next part.
 
     Shapes depend on the number of attractors. One and two are the first that people draw, and motions that cross come third;
     the programs of others are kept on disk once they were compiled.
@@ -52,12 +52,15 @@ def warm_up() -> None:
     def stop(step: int, steps: int, losses: FloatArray) -> None:
         raise Cancelled
 
-    for count in (2, 1):
-        with suppress(Cancelled):
-            learn_motions(lines[:count], goals[:count], recipe=RECIPE, progress=stop)
     with suppress(Cancelled):
-        lifted = lifted_bundle(Bundle.of(lines[0], goals[0]), RECIPE.lift)
-        learn_bundles([[lifted]], recipe=RECIPE.for_motions(), progress=stop)
+        if part < len(goals):
+            learn_motions(lines[: part + 1], goals[: part + 1], recipe=RECIPE, progress=stop, memory=False)
+        else:
+            lifted = [
+                lifted_bundle(Bundle.of(paths, goal), RECIPE.lift) for paths, goal in zip(lines, goals, strict=True)
+            ]
+            learn_bundles(lifted, recipe=RECIPE.for_motions(), progress=stop)
+    return part + 1 if part < len(goals) else None
 
 
 def learned(result: DrawnResult, tell: Tell, grow: Grow) -> tuple[dict[str, Any], Field]:

@@ -77,17 +77,17 @@ def take(
     return transfer.write(finding.find(drawing(strokes), options), learned, what)
 
 
-def warm(what: str, tell: Tell) -> None:
-    """Import what the first job would otherwise wait for."""
-    from ..demonstrations import Demonstrations
-    from ..identification import identify as find
-
+def warm(what: str, part: int, tell: Tell) -> int | None:
+    """Import or compile what the first job would otherwise wait for; the number of the next part, None after the last."""
     if what == "learning":
         from . import training
 
-        training.warm_up()
-    elif what == "drawing":
+        return training.warm_up(part)
+    if what == "drawing":
         import numpy as np
+
+        from ..demonstrations import Demonstrations
+        from ..identification import identify as find
 
         # One of each: SciPy imports some of its parts on first use.
         t = np.linspace(0.0, 1.0, 60)[:, None]
@@ -96,6 +96,7 @@ def warm(what: str, tell: Tell) -> None:
         find(demos)
         with suppress(DataError):
             find(demos.x, demos.v)
+    return None
 
 
 JOBS: dict[str, Callable[..., Any]] = {

@@ -232,9 +232,14 @@ class Desk:
         if not self.worker.alive and job.name != "warm":
             self.warm()
 
-    def warm(self) -> None:
-        """Import and compile now, and not when somebody waits."""
-        self.put(Job(self, "warm", "warm", (self.worker.kind,), _ignore, _ignore))
+    def warm(self, part: int = 0) -> None:
+        """Import and compile now, and not when somebody waits: part by part, so that who asks meanwhile is let in between."""
+
+        def next_part(following: int | None) -> None:
+            if following is not None:
+                self.warm(following)
+
+        self.put(Job(self, f"warm {part}", "warm", (self.worker.kind, part), next_part, _ignore))
 
 
 def _ignore(_: Any) -> None:

@@ -115,6 +115,7 @@ export class Canvas extends EventTarget {
     // While a pen is down every millisecond belongs to it.
     if (flowing && !s.pen.busy) {
       this.flow.step(seconds, view);
+      this.#count();
       this.#dirty.add("flow");
     }
     const dirty = this.#dirty;
@@ -127,6 +128,12 @@ export class Canvas extends EventTarget {
     this.#afterPaint = [];
     if (seen.length) requestAnimationFrame(() => seen.forEach((call) => call()));
     if ((flowing && !s.pen.busy) || s.particles.busy || s.pen.steering || s.pen.penIsDown) this.#schedule();
+  }
+
+  /** For those who watch from outside; written only when it is another one. */
+  #count() {
+    const now = String(this.flow.count);
+    if (document.body.dataset.flowing !== now) document.body.dataset.flowing = now;
   }
 
   #paintFlow(s, ctx = this.#context.flow) {

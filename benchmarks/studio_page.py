@@ -233,7 +233,8 @@ def crossing(browser: Browser, address: str, particles: int) -> list[Row]:
     there = sum(bool(arrived) for _, arrived in ended)
     python = [field.motion(at).goal if field.has_memory else int(field.basin(at)) for at in starts]
     same = sum(told == q for (told, _), q in zip(ended, python, strict=True))
-    numbers = """async ([numbers, starts]) => { const { learnedOf } = await import("/field.js"); const learned = learnedOf(numbers);
+    numbers = """async ([numbers, starts]) => { const { learnedOf } = await import("/field.js");
+      const learned = learnedOf(numbers);
       return starts.map((at) => Array.from(learned.map.velocity(at, [0, 0]))) }"""
     v = field.predict(starts)
     off = float(

@@ -5,11 +5,13 @@ import { toCsv } from "./drawing.js";
 import { NO_FIELD } from "./gestures.js";
 import { listen } from "./keys.js";
 import { Menu } from "./menus.js";
+import { colour } from "./palette.js";
 import { picture } from "./picture.js";
 import { segments } from "./settings.js";
 import { dismiss, hint, notify } from "./notify.js";
 import { LAYERS, mark, SWITCHES } from "./studio.js";
 import { base64, copy, download } from "./takeaway.js";
+import { Valley } from "./valley.js";
 
 const $ = (id) => document.getElementById(id);
 const click = (id, call) => $(id).addEventListener("click", call);
@@ -85,6 +87,22 @@ function wireLooks(studio) {
   system.addEventListener("change", () => studio.chosenTheme || studio.setTheme(systemTheme()));
   click("theme", () => switchTheme(studio));
   click("slow", () => slow(studio));
+  const valley = new Valley($("valley"), () => valleyState(studio));
+  studio.deepen = (open = !valley.isOpen) => {
+    valley.show(open && Boolean(studio.field?.basin));
+    $("deep").setAttribute("aria-pressed", String(valley.isOpen));
+  };
+  click("deep", () => studio.deepen());
+}
+
+/** What the valley is painted from. */
+function valleyState({ theme, field, fields, drawing, labels, particles, canvas, view }) {
+  const colourOf = (label) => colour(theme, (Array.isArray(label) ? label[0] : label) ?? -1);
+  const ratio = Math.min(devicePixelRatio || 1, 2);
+  return {
+    theme, field: fields.learned ? field : null, strokes: drawing.strokes, labels, particles: particles.items, colourOf, ratio,
+    width: view.width, height: view.height, still: canvas.still,
+  };
 }
 
 function slow({ canvas, particles }) {
@@ -111,7 +129,7 @@ function wireFiles(studio) {
     target.value = "";
   });
   $("take").addEventListener("click", ({ target }) => { if (target.dataset.take) take(studio, target.dataset.take); });
-  click("worst", () => studio.select(studio.worst ?? []));
+  click("worst", () => studio.select(studio.leastFollowed ?? []));
   click("copy", async () => {
     write("copy", (await copy($("python").textContent, $("python"))) ? "Copied" : "Press Ctrl+C");
     setTimeout(() => write("copy", "Copy"), 2000);
@@ -184,6 +202,7 @@ function wireKeys(studio, use) {
     fit: () => fit(studio),
     slow: () => slow(studio),
     rain: () => studio.gestures.rain(),
+    deep: () => studio.deepen(),
     nothing() {},
 
     select(step) {
@@ -195,6 +214,7 @@ function wireKeys(studio, use) {
     escape() {
       if (pen.busy) pen.abandon();
       else if (!$("notice").hidden) dismiss();
+      else if (!$("valley").hidden) studio.deepen(false);
       else if (studio.selected.size) studio.select([]);
       else if (particles.items.length) {
         particles.clear();

@@ -29,7 +29,7 @@ function plain(key, onCanvas, repeat) {
   if (/^[1-5]$/.test(key)) return ["layer", Number(key) - 1];
   return {
     d: ["tool", "draw"], m: ["tool", "move"], p: ["tool", "drop"], "[": ["select", -1], "]": ["select", 1], Delete: ["remove"],
-    Escape: ["escape"], "?": ["help"], l: ["theme"], o: ["open"], s: ["save"], r: ["rain"], ".": ["slow"],
+    Escape: ["escape"], "?": ["help"], l: ["theme"], o: ["open"], s: ["save"], r: ["rain"], v: ["deep"], ".": ["slow"],
     "+": ["zoom", 1], "=": ["zoom", 1], "-": ["zoom", -1], 0: ["fit"],
   }[key.length === 1 ? key.toLowerCase() : key] ?? null;
 }

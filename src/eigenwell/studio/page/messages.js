@@ -69,7 +69,9 @@ export function handleMessages(studio, menu) {
         notify("The server sent a field this page cannot read. Reload the page.");
         return;
       }
-      studio.worst = message.fit?.worst ?? null;
+      // Marked where it is missed; of a good fit the panel names the worst one, for whoever wants to see it.
+      studio.worst = message.fit?.good === false ? message.fit.worst : null;
+      studio.leastFollowed = message.fit?.worst ?? null;
       studio.model = message.model ?? null;
       learning.learned(message.fit, message.memory, fresh(message.warnings, studio.found?.warnings));
       particles.follow();

@@ -10,7 +10,7 @@ const SLIDERS = {
 };
 
 const WORDS = {
-  "known paths": "Each stroke is one path in time; strokes that end together share an attractor.",
+  "known paths": "Each stroke is one path in time; strokes that end together share a goal.",
   "unordered paths": "Only positions and velocities are used, shuffled. The paths are found again from the samples.",
   "known kernel": "Samples are linked when the kernel says so. Move the sliders: few settings give the right number.",
   "unordered kernel": "Samples are linked when the kernel says so, their order unused. Move the sliders and see.",

@@ -45,7 +45,9 @@ export class Studio {
   found = null;
   /** Colour of every stroke's goal. */
   labels = {};
+  /** Stroke that the field misses, and the one it follows least however well. */
   worst = null;
+  leastFollowed = null;
   selected = new Set();
   /** When the last stroke was finished, and when learning was asked for. */
   endedAt = null;
@@ -280,7 +282,7 @@ export class Studio {
     write("learn", busy ? "Learning" : mark.field === "current" ? "Learn again" : "Learn the flow");
     write("learn-words", this.isKernel && !none ? "A flow is learned from paths. Switch the graph to paths first." : "");
     // Motions have no map, so there is nothing to tint.
-    for (const layer of ["potential", "basins"]) {
+    for (const layer of ["potential", "basins", "deep"]) {
       document.querySelector(`[data-layer=${layer}]`).disabled = Boolean(this.field && !this.field.basin);
     }
     for (const button of $("take").children) {

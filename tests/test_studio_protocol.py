@@ -29,6 +29,7 @@ fields = st.sampled_from(
     ["rev", "strokes", "options", "id", "t", "x", "name", "base64", "what", "view", "order", "graph", "sigma"]
 )
 finite = st.floats(-2, 2)
+PLAIN = protocol.Take(1, "studio")
 
 
 def said(**message) -> str:
@@ -132,6 +133,8 @@ def test_texts_that_are_no_messages(text):
         {"type": "take", "rev": 1, "what": "csv", "view": [0, 0, 0, 1]},
         {"type": "take", "rev": 1, "what": "csv", "view": {"centre": [0, "a"], "zoom": 1}},
         {"type": "take", "rev": 1, "what": "csv", "view": {"centre": [0, 0], "zoom": 0}},
+        {"type": "take", "rev": 1, "what": "csv", "goals": [[0, 0]]},
+        {"type": "take", "rev": 1, "what": "csv", "goals": [[0, 0, "red"]]},
         {"type": "preset", "name": "a\nb"},
         {"type": "take", "rev": 1, "what": "../../etc/passwd"},
         {"type": "load", "name": "a.csv", "base64": "###"},
@@ -372,16 +375,18 @@ def scribbles():
 def test_a_drawing_comes_back_to_the_last_digit_with_its_field_and_view():
     strokes, options = scribbles(), Options("unordered", "paths", 0.1, None, 0.2)
     found = finding.find(drawing(strokes), Options()).found
-    field, look = field_of(found, bend=0.2, memory=True), protocol.Look((0.25, -1 / 3), 2.5)
-    name, _, data = documents.written(strokes, options, field, look)
-    assert name.endswith(documents.SUFFIX) and documents.written(strokes, options, field, look)[2] == data
+    field = field_of(found, bend=0.2, memory=True)
+    seen = protocol.Take(1, "studio", protocol.Look((0.25, -1 / 3), 2.5), ((0.1, 0.2, 3.0), (0.3, 0.4, 0.0)))
+    name, _, data = documents.written(strokes, options, field, seen)
+    assert name.endswith(documents.SUFFIX) and documents.written(strokes, options, field, seen)[2] == data
     back = json.loads(work.load(documents.SUFFIX, data, tell=print))
     for stroke, row in zip(strokes, back["strokes"], strict=True):
         assert row["t"] == stroke.t.tolist() and row["x"] == stroke.x.tolist()
     assert Options(**back["options"]) == options and back["view"] == {"centre": [0.25, -1 / 3], "zoom": 2.5}
+    assert back["goals"] == [[0.1, 0.2, 3.0], [0.3, 0.4, 0.0]]
     answer, _ = work.restore(strokes, Options(), base64.b64decode(back["model"]), tell=print)
     assert json.loads(answer)["field"] == json.loads(json.dumps(training.told(_result(strokes), field)))["field"]
-    bare = json.loads(work.load(documents.SUFFIX, documents.written(strokes, options, None, None)[2], tell=print))
+    bare = json.loads(work.load(documents.SUFFIX, documents.written(strokes, options, None, PLAIN)[2], tell=print))
     assert bare["model"] is None and bare["view"] is None
 
 
@@ -411,7 +416,7 @@ def test_files_that_are_no_drawings_say_so(damage):
     import io
     import zipfile
 
-    whole = documents.written(scribbles(), Options(), None, None)[2]
+    whole = documents.written(scribbles(), Options(), None, PLAIN)[2]
     content = json.loads(zipfile.ZipFile(io.BytesIO(whole)).read(documents.DRAWING))
 
     def zipped(**files):

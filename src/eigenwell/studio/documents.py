@@ -1,6 +1,6 @@
 """A drawing as one file, exact: a zip with the strokes as they were drawn, the options, the view, and the learned field.
 
-    drawing.json      version, strokes {t, x}, options, view
+    drawing.json      version, strokes {t, x}, options, view, goals with their colours
     model.eigenwell   the field, as `field.save` writes it, where one was learned
 
 A model that was saved in Python opens too: its samples are its strokes.
@@ -23,7 +23,7 @@ from .._types import FloatArray
 from ..demonstrations import DataError
 from ..fields import Field
 from .model_file import model, packed
-from .protocol import BadMessage, Look, Options, parse
+from .protocol import BadMessage, Options, Strokes, Take, parse
 from .strokes import Stroke
 
 SUFFIX = ".eigenwell"
@@ -33,16 +33,16 @@ LARGEST = 64 * 2**20
 """Bytes in an unpacked file."""
 
 
-def written(
-    strokes: Sequence[Stroke], options: Options, field: Field | None, look: Look | None
-) -> tuple[str, str, bytes]:
-    """Name, media type and content."""
+def written(strokes: Sequence[Stroke], options: Options, field: Field | None, seen: Take) -> tuple[str, str, bytes]:
+    """Name, media type and content; `seen` says where the page looks and which colours its goals have."""
+    look = seen.look
     said = {
         "schema": SCHEMA,
         "version": __version__,
         "strokes": [{"t": stroke.t.tolist(), "x": stroke.x.tolist()} for stroke in strokes],
         "options": asdict(options),
         "view": None if look is None else {"centre": list(look.centre), "zoom": look.zoom},
+        "goals": [list(goal) for goal in seen.goals],
     }
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packing:
@@ -63,12 +63,13 @@ def read(data: bytes) -> dict[str, Any]:
         "strokes": [{"t": stroke.t.tolist(), "x": stroke.x.tolist()} for stroke in said[0]],
         "options": asdict(said[1]),
         "view": said[2],
+        "goals": said[3],
         "model": None if kept is None else base64.b64encode(kept).decode("ascii"),
         "scale": {"note": ""},
     }
 
 
-def _unpacked(data: bytes) -> tuple[tuple[tuple[Stroke, ...], Options, dict[str, Any] | None], bytes | None]:
+def _unpacked(data: bytes) -> tuple[tuple[tuple[Stroke, ...], Options, Any, Any], bytes | None]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > LARGEST:
@@ -89,10 +90,15 @@ def _unpacked(data: bytes) -> tuple[tuple[tuple[Stroke, ...], Options, dict[str,
     try:
         # The same reader that checks what a page sends.
         drawn = parse(json.dumps({"type": "strokes", "rev": 1, "strokes": rows, "options": said.get("options")}))
-        look = parse(json.dumps({"type": "take", "rev": 1, "what": "studio", "view": said.get("view")}))
+        seen = parse(
+            json.dumps(
+                {"type": "take", "rev": 1, "what": "studio", "view": said.get("view"), "goals": said.get("goals")}
+            )
+        )
     except BadMessage as error:
         raise DataError(str(error)) from None
-    return (drawn.strokes, drawn.options, said.get("view") if look.look else None), kept  # type: ignore[union-attr]
+    assert isinstance(drawn, Strokes) and isinstance(seen, Take)
+    return (drawn.strokes, drawn.options, said.get("view"), said.get("goals")), kept
 
 
 def _of_model(data: bytes) -> dict[str, Any]:
@@ -109,6 +115,7 @@ def _of_model(data: bytes) -> dict[str, Any]:
         "strokes": strokes,
         "options": None,
         "view": None,
+        "goals": None,
         "model": base64.b64encode(data).decode("ascii"),
         "scale": {"note": note},
     }

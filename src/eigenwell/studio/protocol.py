@@ -124,6 +124,8 @@ class Take:
     rev: int
     what: What
     look: Look | None = None
+    goals: tuple[tuple[float, float, float], ...] = ()
+    """x, y and colour of every goal, as the page has them."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +245,16 @@ def _take(said: dict[str, Any]) -> Take:
     what = said.get("what")
     if what not in TAKEN:
         raise BadMessage(f"Expected one of {', '.join(TAKEN)}, got {_shown(what)}.")
-    return Take(_rev(said), what, _look(said.get("view")))
+    return Take(_rev(said), what, _look(said.get("view")), _goals(said.get("goals")))
+
+
+def _goals(said: Any) -> tuple[tuple[float, float, float], ...]:
+    if said is None:
+        return ()
+    if not isinstance(said, list) or len(said) > STROKES or not all(isinstance(g, list) and len(g) == 3 for g in said):
+        raise BadMessage(f"Expected goals as a list of at most {STROKES} triples [x, y, colour].")
+    rows = _numbers([c for goal in said for c in goal], FARTHEST, "goals").reshape(-1, 3)
+    return tuple((float(x), float(y), float(colour)) for x, y, colour in rows)
 
 
 def _look(said: Any) -> Look | None:

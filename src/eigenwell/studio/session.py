@@ -184,7 +184,7 @@ class Session:
             return
         # The strokes themselves are the same whatever the graph makes of them.
         options = Options() if message.what in ("csv", "npz") else drawn.options
-        work = (drawn.strokes, options, field, message.what, message.look)
+        work = (drawn.strokes, options, field, message)
 
         def done(answer: tuple[str, str, bytes]) -> None:
             name, media_type, content = answer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..demonstrations import DataError
 from . import documents, finding, messages, presets, transfer
 from .model_file import model
-from .protocol import Look, Options
+from .protocol import Options, Take
 from .strokes import Stroke, drawing
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ def load(suffix: str, data: bytes, tell: Tell) -> str:
 
 
 def take(
-    strokes: Sequence[Stroke], options: Options, field: bytes | None, what: str, look: Look | None, tell: Tell
+    strokes: Sequence[Stroke], options: Options, field: bytes | None, message: Take, tell: Tell
 ) -> tuple[str, str, bytes]:
     """Name, media type and content of a file to take away."""
     learned = None if field is None else _field(field)
-    if what == "studio":
-        return documents.written(strokes, options, learned, look)
-    return transfer.write(finding.find(drawing(strokes), options), learned, what)
+    if message.what == "studio":
+        return documents.written(strokes, options, learned, message)
+    return transfer.write(finding.find(drawing(strokes), options), learned, message.what)
 
 
 def warm(what: str, part: int, tell: Tell) -> int | None:

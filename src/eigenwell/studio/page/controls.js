@@ -163,9 +163,10 @@ async function openFile({ limits, link }, file) {
 }
 
 /** Strokes, field and view in one file; without a server the strokes as CSV. */
-function save({ drawing, link, rev, view }) {
+function save({ drawing, link, rev, view, keptGoals }) {
   if (!drawing.strokes.length) return;
-  if (!link.send({ type: "take", rev, what: "studio", view: view.kept })) download("eigenwell-drawing.csv", toCsv(drawing.strokes));
+  const sent = link.send({ type: "take", rev, what: "studio", view: view.kept, goals: keptGoals });
+  if (!sent) download("eigenwell-drawing.csv", toCsv(drawing.strokes));
 }
 
 async function take(studio, what) {
@@ -178,7 +179,7 @@ async function take(studio, what) {
     const film = await canvas.film(theme.paper, 4);
     if (film) download("eigenwell-flow.webm", film);
     else notify("This browser cannot film a canvas. Take a PNG, or the page.");
-  } else if (link.send({ type: "take", rev, what, view: canvas.view.kept })) hint("Making the file", 2500);
+  } else if (link.send({ type: "take", rev, what })) hint("Making the file", 2500);
 }
 
 // --- keys ---

@@ -9,6 +9,8 @@ const LONGER = 92, COARSE = 4;
 const FAR = 0.25;
 // What a whole phase counts, in boxes, when a motion looks for its start (fields.LATE).
 const LATE = 0.5;
+// Share of the particles with memory that begin anywhere; the others begin on the strokes.
+const ANYWHERE = 0.6;
 // Samples among which the nearest is sought, thinned evenly: strokes are far denser than the distances that matter.
 const COMPARED = 400;
 
@@ -150,12 +152,19 @@ class Motions {
   contours() { return []; }
   borders() { return []; }
 
-  /** A state (x, y, phase) on or beside a stroke, and its goal. */
-  born() {
-    const { x, labels, phases, box } = this.learned;
+  /** A state (x, y, phase) and its goal: on a stroke, or as a motion begins at some place in a box that is not far. */
+  born([x0, y0, x1, y1]) {
+    const { x, labels, phases } = this.learned;
+    if (Math.random() < ANYWHERE) {
+      for (let tries = 0; tries < 4; tries++) {
+        const at = [x0 + Math.random() * (x1 - x0), y0 + Math.random() * (y1 - y0)];
+        if (this.learned.far(...at)) continue;
+        const { q, phase } = this.learned.beginning(at);
+        return { q, z: [...at, phase] };
+      }
+    }
     const k = Math.floor(Math.random() * x.length);
-    const beside = () => 0.06 * (Math.random() + Math.random() - 1);
-    return { q: labels[k], z: [x[k][0] + beside() * box[0], x[k][1] + beside() * box[1], phases[k]] };
+    return { q: labels[k], z: [...x[k], phases[k]] };
   }
 
   velocity(q, z, out) { return this.learned.lifted[q].velocity(z, out); }

@@ -22,6 +22,8 @@ export class FieldView {
   #studio;
   #timer = 0;
   #waiting = null;
+  /** The last one that was learned to its end. */
+  #whole = null;
   #empty = welcome();
 
   constructor(studio) { this.#studio = studio; }
@@ -38,6 +40,7 @@ export class FieldView {
     if (!learned) return false;
     const anew = !this.learned;
     Object.assign(this, { learned, rev, growing });
+    if (!growing) this.#whole = learned;
     if (this.goal !== null && !learned.goals[this.goal]) this.goal = null;
     this.#choices();
     this.#look(anew);
@@ -47,7 +50,16 @@ export class FieldView {
   /** What came while a hand was drawing. */
   catchUp() { if (this.#waiting) this.show(...this.#waiting); }
 
+  /** The strokes are again those of the last whole field. */
+  back(rev) {
+    if (!this.#whole) return;
+    Object.assign(this, { learned: this.#whole, rev, growing: false });
+    this.#choices();
+    this.#look(false);
+  }
+
   forget() {
+    this.#whole = null;
     Object.assign(this, { learned: null, goal: null, growing: false, rev: 0 });
     this.#waiting = null;
     this.#choices();

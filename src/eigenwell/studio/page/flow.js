@@ -113,7 +113,7 @@ export class Flow {
     while (this.#particles.length < most) this.#particles.push(born({}, field, box, true));
     this.#particles.length = most;
     // On a screen that shows a tenth of the world things move a tenth as fast: to the eye, the same.
-    const pace = PACE * Math.min(1, (320 / view.scale) ** 0.5) * time;
+    const pace = PACE * Math.min(1, (320 / view.scale) ** 0.75) * time;
     for (const p of this.#particles) {
       p.age += time;
       if (p.dying || p.age > p.life || !this.#advance(p, field, pace, box, memory)) {
@@ -211,7 +211,7 @@ function visible(field, view) {
 
 function born(p, field, box, anyAge) {
   if (field.born) {
-    const { q, z } = field.born();
+    const { q, z } = field.born(box);
     Object.assign(p, { goal: q, q: field.learned.colours[q], x: z[0], y: z[1], phase: z[2], life: 1.4 + 1.8 * Math.random() });
   } else {
     let x, y, node;

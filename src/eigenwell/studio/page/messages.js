@@ -21,6 +21,8 @@ export function handleMessages(studio, menu) {
       write("about", version ? `eigenwell ${version}${AT_HOME ? ". Nothing you draw leaves this computer." : ""}` : "");
       mark.readyMs ??= performance.now().toFixed(0);
       dismiss(); // of a connection that is back
+      // The server does not remember a page that was away.
+      if (studio.model && !studio.isStale) studio.kept = studio.model;
       if (drawing.strokes.length || studio.rev) studio.publish(false);
     },
 
@@ -32,7 +34,10 @@ export function handleMessages(studio, menu) {
       studio.identified(message);
       Object.assign(studio, { answered: message.rev, endedAt: null });
       // Back at what the field was learned from, here or in the field that was kept.
-      if (message.field) studio.fields.rev = message.rev;
+      if (message.field) {
+        studio.fields.back(message.rev);
+        if (learning.running) studio.stopLearning(); // of strokes that were taken back
+      }
       const kept = message.field ? null : studio.kept;
       studio.kept = null;
       settings.used(message.kernel);
@@ -84,7 +89,7 @@ export function handleMessages(studio, menu) {
       announce(restored ? "The flow is back." : "The flow is learned.");
       if (studio.rain) studio.gestures.rain();
       studio.rain = false;
-      studio.storeSoon();
+      if (!restored) studio.storeSoon();
       if (message.rev !== studio.rev) studio.teachSoon();
     },
 
@@ -94,7 +99,7 @@ export function handleMessages(studio, menu) {
       mark.certified = message.rev;
     },
 
-    strokes_loaded({ strokes, name, scale, view, options, model }) {
+    strokes_loaded({ strokes, name, scale, view, goals, options, model }) {
       const whole = wholeStrokes(strokes);
       if (!whole.length) {
         notify("There was no stroke in it. Choose another file.");
@@ -103,6 +108,7 @@ export function handleMessages(studio, menu) {
       if (options) settings.set(options);
       studio.kept = typeof model === "string" ? model : null;
       drawing.replace(whole);
+      studio.rememberGoals(goals);
       if (view) canvas.look(view);
       if (scale?.note) hint(scale.note, 9000);
       announce(`${name ?? "File"} opened: ${whole.length} strokes`);

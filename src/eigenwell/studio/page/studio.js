@@ -68,6 +68,7 @@ export class Studio {
   constructor(choices) {
     for (const name of LAYERS) if (typeof choices.shown?.[name] === "boolean") this.shown[name] = choices.shown[name];
     for (const name of SWITCHES) $(name).checked = choices[name] !== false;
+    this.rememberGoals(choices.goals);
     this.settings = new Settings(choices.options);
     this.#wasKernel = this.isKernel;
     this.fields = new FieldView(this);
@@ -104,7 +105,7 @@ export class Studio {
     dismiss();
     if (what === "loaded") {
       this.forgetField(); // of other strokes altogether
-      this.#goalsBefore = [];
+      this.rememberGoals([]);
     }
     const back = what === "undone" || what === "redone";
     const lost = (back || what === "moved") && !this.view.moved && !this.view.holds(strokes);
@@ -138,7 +139,7 @@ export class Studio {
     if (!strokes.length) {
       this.forgetField();
       this.learning.stop();
-      this.#goalsBefore = [];
+      this.rememberGoals([]);
       Object.assign(this, { found: null, labels: {}, answered: this.rev });
       this.answer.show(null, [], {}, this.theme, EMPTY);
       $("code").hidden = true;
@@ -164,6 +165,14 @@ export class Studio {
     Object.assign(this, { found: { ...found, attractors }, labels });
   }
 
+  /** Goals with the colours they had when they were kept, as [x, y, colour]. */
+  rememberGoals(kept) {
+    const sane = (Array.isArray(kept) ? kept : []).filter((g) => Array.isArray(g) && g.length === 3 && g.every(Number.isFinite));
+    this.#goalsBefore = sane.map(([x, y, colour]) => ({ x: [x, y], colour: Math.max(0, Math.round(colour)), ids: [] }));
+  }
+
+  get keptGoals() { return this.goals.map(({ x, colour }) => [...x, colour]); }
+
   storeSoon() {
     clearTimeout(this.#timers.store);
     this.#timers.store = setTimeout(() => this.store(), 250);
@@ -178,7 +187,7 @@ export class Studio {
     const { settings, shown, chosenTheme: theme, drawing, view } = this;
     const switches = Object.fromEntries(SWITCHES.map((name) => [name, $(name).checked]));
     const model = this.model && this.fields.rev === this.rev ? this.model : null;
-    const kept = save(drawing, { options: settings.options, shown, theme, view: view.kept, ...switches }, model);
+    const kept = save(drawing, { options: settings.options, shown, theme, view: view.kept, goals: this.keptGoals, ...switches }, model);
     if (!kept && this.#storable) notify("This browser has no room to keep your strokes. Save them before you leave.");
     this.#storable = kept;
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,8 @@ MODULES = ("palette", "view", "model", "field", "flow", "particles")
 DIGITS = 4
 
 
-def shared_page(result: DrawnResult, field: Field) -> str:
-    """The page of a drawing and its field."""
+def shared_page(result: DrawnResult, field: Field, colours: Sequence[int] = ()) -> str:
+    """The page of a drawing and its field; `colours` of the goals, by their number where there are none."""
     drawn = result.drawing
     assert drawn.demos.offsets is not None
     bounds = zip(drawn.demos.offsets[:-1], drawn.demos.offsets[1:], strict=True)
@@ -32,7 +33,7 @@ def shared_page(result: DrawnResult, field: Field) -> str:
         {"x": np.round(drawn.demos.x[a:b], DIGITS).tolist(), "q": int(labels[a]) if b <= len(labels) else -1}
         for a, b in bounds
     ]
-    content = {"field": of_field(field), "strokes": strokes, "version": __version__}
+    content = {"field": of_field(field), "strokes": strokes, "colours": list(colours), "version": __version__}
     script = "\n".join([*(_module(PAGE / f"{name}.js") for name in MODULES), _module(SHARED / "main.js")])
     page = (SHARED / "page.html").read_text(encoding="utf-8")
     return page.replace("/*content*/", _json(content)).replace("/*script*/", script)

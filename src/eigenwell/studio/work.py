@@ -74,7 +74,8 @@ def take(
     learned = None if field is None else _field(field)
     if message.what == "studio":
         return documents.written(strokes, options, learned, message)
-    return transfer.write(finding.find(drawing(strokes), options), learned, message.what)
+    colours = [int(colour) for _, _, colour in message.goals]
+    return transfer.write(finding.find(drawing(strokes), options), learned, message.what, colours)
 
 
 def warm(what: str, part: int, tell: Tell) -> int | None:

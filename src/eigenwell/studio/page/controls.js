@@ -179,7 +179,7 @@ async function take(studio, what) {
     const film = await canvas.film(theme.paper, 4);
     if (film) download("eigenwell-flow.webm", film);
     else notify("This browser cannot film a canvas. Take a PNG, or the page.");
-  } else if (link.send({ type: "take", rev, what })) hint("Making the file", 2500);
+  } else if (link.send({ type: "take", rev, what, goals: studio.keptGoals })) hint("Making the file", 2500);
 }
 
 // --- keys ---

@@ -6,8 +6,9 @@ import { colour, DARK, LIGHT, mark } from "./palette.js";
 import { Particles } from "./particles.js";
 import { View } from "./view.js";
 
-const { field: numbers, strokes } = JSON.parse(document.getElementById("content").textContent);
-const learned = learnedOf(numbers);
+const { field: numbers, strokes, colours } = JSON.parse(document.getElementById("content").textContent);
+const learned = learnedOf(numbers, colours);
+const tint = (q) => colour(theme, learned.colours[q] ?? -1);
 const paper = document.getElementById("paper");
 const ctx = paper.getContext("2d");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -65,11 +66,11 @@ function frame(now) {
     ctx.beginPath();
     x.forEach((p) => ctx.lineTo(...view.toScreen(p)));
     ctx.lineWidth = 2.2;
-    ctx.strokeStyle = colour(theme, q);
+    ctx.strokeStyle = tint(q);
     ctx.stroke();
     ctx.beginPath();
-    mark(Math.max(q, 0), ...view.toScreen(x[0]), 5).forEach((corner) => ctx.lineTo(...corner));
-    ctx.fillStyle = colour(theme, q);
+    mark(learned.colours[q] ?? 0, ...view.toScreen(x[0]), 5).forEach((corner) => ctx.lineTo(...corner));
+    ctx.fillStyle = tint(q);
     ctx.fill();
   }
   learned.attractors.forEach((a, q) => goal(view.toScreen(a), q));
@@ -92,7 +93,7 @@ function goal([x, y], q) {
   ctx.fillStyle = theme.paper;
   ctx.fill();
   ctx.lineWidth = 2;
-  ctx.strokeStyle = colour(theme, q);
+  ctx.strokeStyle = tint(q);
   ctx.stroke();
   ctx.fillStyle = theme.ink;
   ctx.font = "600 12px system-ui, sans-serif";

@@ -14,7 +14,7 @@ from .._types import FloatArray
 from ..demonstrations import DataError
 from ..fields import Field
 from ..graphs import Graph
-from ..learning import Bundle, Growing, Recipe, learn, learn_bundles, learn_motions
+from ..learning import Bundle, Frame, Growing, Recipe, learn, learn_bundles
 from ..learning.lifting import lifted_bundle
 from . import messages, numbers
 from .model_file import packed
@@ -42,28 +42,34 @@ class Cancelled(Exception):
 def warm_up(part: int) -> int | None:
     """Compile one training program ahead of its first use: seconds that nobody then waits for. Gives the next part.
 
-    Shapes depend on the number of attractors. One and two are the first that people draw, and motions that cross come third;
-    the programs of others are kept on disk once they were compiled.
+    A program belongs to a number of attractors and to a kind of data. First what people draw first: strokes to one goal, two
+    goals of one smooth field or not, motions that cross; the programs of others are kept on disk once they were compiled.
     """
     t = np.linspace(0.0, 1.0, 40)[:, None]
-    corners = ((1, 1), (1, -1), (-1, 1))
     goals = np.array([[0.0, 0.0], [3.0, 0.0]])
-    lines = [
-        [(place + (1 - t) * np.array(c), np.hstack([-c[0] + 0 * t, -c[1] + 0 * t])) for c in corners] for place in goals
+    corners = ((1, 1), (1, -1), (-1, 1))
+    motions = [
+        [(goal + (1 - t) * np.array(c), np.hstack([-c[0] + 0 * t, -c[1] + 0 * t])) for c in corners] for goal in goals
+    ]
+    frame = Frame.around(motions)
+    two = [Bundle.of(paths, goal, frame=frame) for paths, goal in zip(motions, goals, strict=True)]
+    alone = [Bundle.of(paths, goal) for paths, goal in zip(motions, goals, strict=True)]
+    programs: list[tuple[list[Any], Recipe]] = [
+        ([alone[:1]], RECIPE.for_motions()),
+        ([two], RECIPE.for_field()),
+        ([two], RECIPE.for_motions(several=True)),
+        ([lifted_bundle(bundle, RECIPE.lift) for bundle in alone], RECIPE.for_motions()),
+        (alone, RECIPE.for_motions()),
+        ([alone[:1]], RECIPE.for_field()),
     ]
 
     def stop(step: int, steps: int, losses: FloatArray) -> None:
         raise Cancelled
 
+    groups, recipe = programs[part]
     with suppress(Cancelled):
-        if part < len(goals):
-            learn_motions(lines[: part + 1], goals[: part + 1], recipe=RECIPE, progress=stop, memory=False)
-        else:
-            lifted = [
-                lifted_bundle(Bundle.of(paths, goal), RECIPE.lift) for paths, goal in zip(lines, goals, strict=True)
-            ]
-            learn_bundles(lifted, recipe=RECIPE.for_motions(), progress=stop)
-    return part + 1 if part < len(goals) else None
+        learn_bundles(groups, recipe=recipe, progress=stop)
+    return part + 1 if part + 1 < len(programs) else None
 
 
 def learned(result: DrawnResult, tell: Tell, grow: Grow) -> tuple[dict[str, Any], Field]:

@@ -17,8 +17,8 @@ const $ = (id) => document.getElementById(id);
 const click = (id, call) => $(id).addEventListener("click", call);
 // World units an arrow moves a selected stroke.
 const NUDGE = 0.02;
-// The example behind "try an example".
-const FIRST = "pen";
+// The example behind "try an example": two goals, whose program is compiled before anybody asks.
+const FIRST = "duffing";
 const ZOOM = 1.25;
 const SLOW = 0.25;
 const system = matchMedia("(prefers-color-scheme: dark)");

@@ -25,18 +25,24 @@ DIGITS = 4
 
 def shared_page(result: DrawnResult, field: Field, colours: Sequence[int] = ()) -> str:
     """The page of a drawing and its field; `colours` of the goals, by their number where there are none."""
-    drawn = result.drawing
-    assert drawn.demos.offsets is not None
-    bounds = zip(drawn.demos.offsets[:-1], drawn.demos.offsets[1:], strict=True)
-    labels = result.found.labels
-    strokes = [
-        {"x": np.round(drawn.demos.x[a:b], DIGITS).tolist(), "q": int(labels[a]) if b <= len(labels) else -1}
-        for a, b in bounds
-    ]
-    content = {"field": of_field(field), "strokes": strokes, "colours": list(colours), "version": __version__}
-    script = "\n".join([*(_module(PAGE / f"{name}.js") for name in MODULES), _module(SHARED / "main.js")])
+    content = {"field": of_field(field), "strokes": labelled(result), "colours": list(colours), "version": __version__}
     page = (SHARED / "page.html").read_text(encoding="utf-8")
-    return page.replace("/*content*/", _json(content)).replace("/*script*/", script)
+    return page.replace("/*content*/", _json(content)).replace("/*script*/", bundled("main"))
+
+
+def labelled(result: DrawnResult) -> list[dict[str, Any]]:
+    """The strokes as the method saw them, each with the number of its goal."""
+    demos = result.drawing.demos
+    assert demos.offsets is not None
+    bounds = zip(demos.offsets[:-1], demos.offsets[1:], strict=True)
+    labels = np.repeat(result.found.labels, result.every)
+    return [{"x": np.round(demos.x[a:b], DIGITS).tolist(), "q": int(labels[a])} for a, b in bounds]
+
+
+def bundled(name: str) -> str:
+    """One script of a module in `shared` and all that it uses."""
+    used = [PAGE / f"{one}.js" for one in MODULES] + [SHARED / "mount.js", SHARED / f"{name}.js"]
+    return "\n".join(map(_module, used))
 
 
 def _module(path: Path) -> str:

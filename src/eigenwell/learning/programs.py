@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
@@ -21,19 +22,20 @@ def kept_programs() -> Iterator[None]:
 
     A cache of JAX's that the user has set up is left alone, and JAX_ENABLE_COMPILATION_CACHE=false keeps nothing.
     """
-    folder = None if jax.config.jax_compilation_cache_dir else _folder()
+    config: Any = jax.config
+    folder = None if config.jax_compilation_cache_dir else _folder()
     if folder is None:
         yield
         return
-    before = jax.config.jax_persistent_cache_min_compile_time_secs
-    jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
+    before = config.jax_persistent_cache_min_compile_time_secs
+    config.update("jax_compilation_cache_dir", str(folder))
+    config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
     try:
         yield
     finally:
-        jax.config.update("jax_compilation_cache_dir", None)
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", before)
-        compilation_cache.reset_cache()  # type: ignore[no-untyped-call]
+        config.update("jax_compilation_cache_dir", None)
+        config.update("jax_persistent_cache_min_compile_time_secs", before)
+        compilation_cache.reset_cache()
 
 
 def _folder() -> Path | None:

@@ -101,8 +101,13 @@ class Certificate:
             and self.decreasing == 1.0
             and self.sinks == len(self.attractors)
             and self.jump < 1e-6
-            and all(loop.holds for loop in (*self.loops, *self.motions))
+            and all(loop.holds for loop in self.ran)
         )
+
+    @property
+    def ran(self) -> tuple[Loop | MotionLoop, ...]:
+        """All loops, on `predict` and on `motion.step`."""
+        return self.loops + self.motions
 
     @property
     def excursion(self) -> float:
@@ -111,7 +116,7 @@ class Certificate:
 
     def failures(self) -> list[str]:
         """What does not hold, in words."""
-        said = [str(loop) for loop in (*self.loops, *self.motions) if not loop.holds]
+        said = [str(loop) for loop in self.ran if not loop.holds]
         if self.decreasing < 1:
             said.append(f"V falls at only {self.decreasing:.2%} of the sampled states")
         if self.sinks != len(self.attractors):
@@ -125,7 +130,7 @@ class Certificate:
             f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.sinks} sinks, {len(self.saddles)} saddles; dV/dt < 0 at "
             f"{self.decreasing:.2%} of {self.samples} states; largest jump {self.jump:.1g} of the speed limit"
         ]
-        lines += [f"  {loop}" for loop in (*self.loops, *self.motions)]
+        lines += [f"  {loop}" for loop in self.ran]
         if self.fit is not None:
             lines.append(f"  {'follows the data' if self.fit.good else 'DOES NOT FOLLOW THE DATA'}: {self.fit}")
         return "\n".join(lines)

@@ -16,7 +16,7 @@ from .._types import FloatArray
 from ..fields.flows import Array, fourier_features, identity_flow, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed
 from . import layers
-from .guide import guide, no_guide, way_home
+from .guide import Guide, way_home
 from .programs import kept_programs
 from .recipes import Recipe
 from .targets import Bundle, Target, arc_to_go
@@ -91,14 +91,13 @@ class Trained:
 
 
 def training_set(
-    bundles: Sequence[Bundle], target: Target, recipe: Recipe, *, attractors: int = 1, seed: int = 0
+    bundles: Sequence[Bundle], target: Target, recipe: Recipe, between: Guide, *, attractors: int = 1, seed: int = 0
 ) -> TrainingSet:
     """Sample `recipe.nodes` points along the paths of one model, the same number on each, by linear interpolation.
 
-    `attractors`: how many the arrays have room for.
+    `between`: what is known between the paths. `attractors`: how many the arrays have room for.
     """
     swirls = [target.swirl(bundle) for bundle in bundles]
-    between = guide(bundles, seed=seed) if recipe.guide > 0 else no_guide(bundles)
     winding = [float(between.smooth or swirl.any()) for swirl in swirls]
     paths = sum(len(bundle.x) for bundle in bundles)
     position = np.linspace(0, paths, recipe.nodes, endpoint=False)

@@ -47,11 +47,10 @@ def _stability(certificate: Certificate) -> str:
         else ""
     )
     rest = ", …" if len(certificate.saddles) > 6 else ""
-    ran = (*certificate.loops, *certificate.motions)
-    loops = [str(loop) for loop in ran if not loop.holds]
+    loops = [str(loop) for loop in certificate.ran if not loop.holds]
     failures = "".join(f"<li>{escape(said)}</li>" for said in certificate.failures() if said not in loops)
     if loops:
-        failures += f'<li class="no">{len(loops)} of {len(ran)} loops below do not hold</li>'
+        failures += f'<li class="no">{len(loops)} of {len(certificate.ran)} loops below do not hold</li>'
     return f"""<div class="verdict {"good" if certificate.holds else "bad"}">
 <h3>Stable</h3>
 <p class="big">{judged(certificate.holds, "The certificate holds", "The certificate does not hold")}</p>

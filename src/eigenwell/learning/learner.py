@@ -18,7 +18,7 @@ from . import doubts
 from .crossing import crossings
 from .doubts import Motions
 from .following import followed
-from .guide import guide
+from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
 from .targets import Bundle, Frame, LaplacianTarget, Target
@@ -167,7 +167,9 @@ def learn_motions(
         for q, (paths, place) in enumerate(zip(motions, attractors, strict=True))
     ]
     options = {"target": target, "seed": seed, "dtype": dtype}
-    smooth = not met and recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
+    asked = not met and recipe.uses_velocity and recipe.guide > 0
+    known = guide(together, seed=seed) if asked else no_guide(together)
+    smooth = known.smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
     certain = bool(met if memory is None else memory)
@@ -175,10 +177,12 @@ def learn_motions(
     kept = _kept(motions, attractors)
     failed: tuple[Caution, ...] = ()
 
-    def part(name: str, groups: Sequence[Bundle | Sequence[Bundle]], how: Recipe) -> tuple[StableField, ...]:
+    def part(
+        name: str, groups: Sequence[Bundle | Sequence[Bundle]], how: Recipe, guides: list[Guide] | None = None
+    ) -> tuple[StableField, ...]:
         nonlocal failed
         look = None if watch is None else lambda fields: watch(Growing(name, fields, *kept))
-        fields, more = learn_bundles(groups, recipe=how, progress=steps.part(how), watch=look, **options)
+        fields, more = learn_bundles(groups, guides=guides, recipe=how, progress=steps.part(how), watch=look, **options)
         failed += more
         return fields
 
@@ -187,7 +191,7 @@ def learn_motions(
 
     # Where motions cross they are what is followed: first, so that whoever looks on sees them first.
     lifted = part("lifted", raised(), single) if certain else ()
-    field = Field(part("map", [together if several else alone], fitting)[0], (), (), *kept)
+    field = Field(part("map", [together if several else alone], fitting, [known])[0], (), (), *kept)
     if toward:
         field = replace(field, goals=part("goals", alone, single))
     map_fit = fit = followed(field, motions, memory=False)
@@ -207,6 +211,7 @@ def learn_motions(
 def learn_bundles(
     groups: Sequence[Bundle | Sequence[Bundle]],
     *,
+    guides: Sequence[Guide] | None = None,
     target: Target | None = None,
     recipe: Recipe | None = None,
     seed: int = 0,
@@ -214,7 +219,10 @@ def learn_bundles(
     progress: Progress | None = None,
     watch: Callable[[tuple[StableField, ...]], None] | None = None,
 ) -> tuple[tuple[StableField, ...], tuple[Caution, ...]]:
-    """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training."""
+    """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training.
+
+    `guides`: what is known between the paths of each group, made here where not given.
+    """
     try:
         from .training import train, training_set
     except ImportError as error:
@@ -226,7 +234,12 @@ def learn_bundles(
     most = max(sum(len(bundle.x) for bundle in group) for group in sets_of)
     recipe = replace(recipe, nodes=min(max(recipe.nodes, NODES_PER_PATH * most), MOST_NODES))
     room = max(len(group) for group in sets_of)
-    sets = [training_set(group, target, recipe, attractors=room, seed=seed) for group in sets_of]
+    if guides is None:
+        guides = [guide(group, seed=seed) if recipe.guide > 0 else no_guide(group) for group in sets_of]
+    sets = [
+        training_set(group, target, recipe, between, attractors=room, seed=seed)
+        for group, between in zip(sets_of, guides, strict=True)
+    ]
 
     def field_of(model: StableModel, group: Sequence[Bundle]) -> StableField:
         frame = group[0].frame

@@ -31,14 +31,16 @@ NOT_LEARNED = "Expected a learned field, there is none for these strokes. Learn 
 
 @dataclass(frozen=True, eq=False)
 class Desks:
-    """Where work is done: drawing is answered at once, learning takes seconds, errands (files, presets) in between."""
+    """Where work is done: drawing is answered at once, learning takes seconds, errands (files, presets) in between; and a
+    certificate takes its time without keeping anybody waiting."""
 
     drawing: Desk
     learning: Desk
     errands: Desk
+    testing: Desk
 
     def all(self) -> tuple[Desk, ...]:
-        return self.drawing, self.learning, self.errands
+        return self.drawing, self.learning, self.errands, self.testing
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +150,7 @@ class Session:
             self._certify(rev, answer[1])
 
         # The test of an older field would only be in the way.
-        self._desks.errands.drop(self, "certify")
+        self._desks.testing.drop(self, "certify")
         self._work(self._desks.learning, "learn", "learn", (drawn.strokes, drawn.options), done, rev, news)
 
     def _restore(self, message: Restore) -> None:
@@ -168,7 +170,7 @@ class Session:
         def done(body: str) -> None:
             self.say("certified", body, rev=rev)
 
-        self._work(self._desks.errands, "certify", "certify", (field,), done, rev)
+        self._work(self._desks.testing, "certify", "certify", (field,), done, rev)
 
     def _cancel(self) -> None:
         self._desks.learning.drop(self, "learn")

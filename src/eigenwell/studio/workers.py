@@ -19,7 +19,7 @@ from .process import WorkStopped, main
 
 log = logging.getLogger("eigenwell.studio")
 
-PATIENCE = {"drawing": 1.0, "errands": 5.0, "learning": 10.0}
+PATIENCE = {"drawing": 1.0, "errands": 5.0, "learning": 10.0, "testing": 1.0}
 """Seconds that overtaken work may go on before its process is replaced: about as long as that takes. Learning stops by
 itself at its next news, and a new process would have to compile again."""
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .finding import DrawnResult
 
 STEPS = 300
-"""Of training. A quarter of the usual: somebody is waiting, and strokes are followed to within 0.2 % of the drawing's size of what
-twice as many steps reach."""
+"""Of training. A quarter of the usual: somebody is waiting, and strokes are followed as well as with twice as many, to
+within 0.2 % of the drawing's size."""
 RECIPE = Recipe(steps=STEPS)
 PAUSE = 0.25
 """Seconds between two pictures of a field that grows: more often nobody sees, and each costs the page a few frames."""

@@ -57,6 +57,8 @@ export class Studio {
   rain = false;
   /** What a model's file holds, as the server packed it: kept over a reload, and given back to it. */
   model = null;
+  /** The same of strokes that are just coming back, until the server has it. */
+  kept = null;
   #arrived = 0;
   #timers = {};
   #storable = true;

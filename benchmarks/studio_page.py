@@ -84,12 +84,15 @@ def marks(page: Page) -> dict[str, Any]:
 
 def settle(page: Page, strokes: int) -> None:
     page.wait_for_function(
-        "n => { const d = document.body.dataset; return Number(d.strokes) === n && d.labelled === d.rev }", arg=strokes
+        "n => { const d = document.body.dataset; return Number(d.strokes) === n && (n === 0 || d.labelled === d.rev) }",
+        arg=strokes,
+        timeout=120_000,
     )
 
 
 def visit(browser: Browser, address: str, *, live: bool, width: int = 1280, height: int = 800) -> Page:
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
+    page.set_default_timeout(120_000)
     choices = json.dumps({"choices": {"auto": live}})
     page.add_init_script(f"localStorage.setItem('eigenwell-studio', {choices!r})")
     page.goto(address)

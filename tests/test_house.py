@@ -13,15 +13,16 @@ ROOT = Path(eigenwell.__file__).parent
 
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
-    ["_types", "errors", "palette"],
+    ["_types", "errors", "palette", "progress"],
     ["velocities", "checks", "metrics", "runge_kutta"],
-    ["grids"],
+    ["grids", "repr_html"],
     ["demonstrations"],
     ["poses", "cells"],
     ["systems", "datasets", "graphs", "files"],
     ["paths", "spectral", "numbering"],
     ["attractors"],
     ["flow"],
+    ["results"],
     ["identification"],
     ["fields"],
     ["learning", "models"],

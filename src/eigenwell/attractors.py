@@ -89,10 +89,12 @@ def _medoid(ends: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def locate_on_graph(x: FloatArray, v: FloatArray, nodes: IntArray, embedding: FloatArray) -> Attractor:
-    """Attractor of a component without paths, as in the paper: lines through neighbours in the embedding.
+    """Attractor of a component without paths: where its samples are slowest.
 
-    Every node and its nearest neighbour in the embedding give a line; the point nearest to all lines is mapped back
-    through the node nearest to it, and the spread of the ten nearest ones is its error.
+    In the paper it is where the lines through neighbours in the embedding meet, mapped back through the nearest node:
+    `by_intersection`. A kernel graph's embedding need not have its lines meet in the attractor, so the velocities decide:
+    the zero of an affine fit to the slowest samples where that is well posed, and else their mean, with what the two
+    estimates differ by in its error.
     """
     tree = cKDTree(embedding)
     near = tree.query(embedding, k=min(2, len(nodes)))[1].reshape(len(nodes), -1)[:, -1]
@@ -100,9 +102,21 @@ def locate_on_graph(x: FloatArray, v: FloatArray, nodes: IntArray, embedding: Fl
     length = np.linalg.norm(direction, axis=1)
     usable = length > 0
     meeting = _nearest_to_lines(embedding[usable], direction[usable] / length[usable, None], embedding.mean(axis=0))
-    around = nodes[np.atleast_1d(tree.query(meeting, k=min(10, len(nodes)))[1])]
-    place = x[around[0]]
-    return Attractor(place, x[around].std(axis=0), place, None, place)
+    crossing = x[nodes[int(tree.query(meeting)[1])]]
+    # One path to the fit: samples of a component share their errors as those along a path do.
+    by_speed = nodes[np.argsort(-np.linalg.norm(v[nodes], axis=1), kind="stable")]
+    slowest = by_speed[-max(3, int(np.ceil(LAST_SHARES[0] * len(nodes)))) :]
+    mean = x[slowest].mean(axis=0)
+    spread = x[slowest].std(axis=0)
+    best, error, affine = mean, np.hypot(spread, mean - crossing), None
+    for share in LAST_SHARES:
+        fit = _affine_zero(x, v, [by_speed], share, mean)
+        if fit is None:
+            continue
+        total = np.hypot(fit[1], fit[0] - mean)
+        if np.linalg.norm(total) < np.linalg.norm(error):
+            best, error, affine = fit[0], total, fit[0]
+    return Attractor(best, error, crossing, affine, mean)
 
 
 def _nearest_to_lines(points: FloatArray, directions: FloatArray, fallback: FloatArray) -> FloatArray:

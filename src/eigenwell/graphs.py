@@ -94,3 +94,8 @@ class Graph:
     @property
     def n_samples(self) -> int:
         return int(self.adjacency.shape[0])
+
+
+def thinned(length: int, step: int) -> IntArray:
+    """Every step-th place along a path, with its start and its end."""
+    return np.unique(np.append(np.arange(0, length, step), length - 1))

@@ -26,7 +26,7 @@ KEPT = ("assemble", "grade", "solve", "label")
 """Stages whose files make up the result."""
 TAKEN = ("take", "input")
 """Partitions of a Dask collection, which know by themselves whether they are up to date."""
-FORMAT = 2
+FORMAT = 3
 """Changes when stage files change their meaning: older ones are then of no use."""
 
 

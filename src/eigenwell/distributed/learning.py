@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
+from ..graphs import thinned
 from .finalize import read_paths
-from .result import DistributedIdentification
+from .result import IN_MEMORY, DistributedIdentification
 from .stages import DistributedError, Progress, connected
 
 if TYPE_CHECKING:
     from ..fields import Field
     from ..learning import Recipe, Target
-
-TRAINED_SAMPLES = 200_000
-"""Samples that travel to the training, about: ten times the nodes it resamples them to at most."""
 
 Moving = tuple[FloatArray, FloatArray]
 """x and v along one path."""
@@ -46,7 +43,7 @@ def learn(
         raise DataError(
             f"Expected what distributed.identify() found, got {type(found).__name__}. Data in memory go to eigenwell.learn."
         )
-    every = max(1, -(-int(found.samples_per_attractor.sum()) // TRAINED_SAMPLES))
+    every = max(1, -(-int(found.samples_per_attractor.sum()) // IN_MEMORY))
     count = found.n_attractors
     if count == 0:
         raise DataError(
@@ -90,17 +87,10 @@ def learn(
 
 def thinned_paths(folder: str, q: int, every: int, embedded: bool) -> tuple[list[Moving], list[FloatArray] | None]:
     """The paths of one sub-dynamics, every so many samples with starts and ends, and their embedding where it is asked."""
-    from ..learning.learner import thinned
-
-    place = Path(folder)
-    names = sorted(p.name.removesuffix(".rows.npy") for p in (place / "work" / "assemble").glob("*.rows.npy"))
-    if not names:
-        raise DataError(
-            f"Expected the paths that identify() left in {place / 'work' / 'assemble'}, found none. Identify again."
-        )
-    _, x, v, paths, _ = read_paths(place, names, q)
+    found = DistributedIdentification.open(folder)
+    _, x, v, paths, _ = read_paths(found.folder, found.stage_names(), q)
     kept = [path[thinned(len(path), every)] for path in paths]
-    u = DistributedIdentification.open(place).embedding(q)[1] if embedded else None
+    u = found.embedding(q)[1] if embedded else None
     return [(x[path], v[path]) for path in kept], None if u is None else [u[path] for path in kept]
 
 

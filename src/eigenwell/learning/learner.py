@@ -13,6 +13,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import missing_extra
 from ..fields import Field, StableField
+from ..graphs import thinned
 from . import doubts
 from .crossing import crossings
 from .doubts import Motions
@@ -302,11 +303,6 @@ def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArra
             phases.append(phases_of(x, attractors[q])[index])
             labels.append(np.full(len(index), q, dtype=np.intp))
     return np.concatenate(samples), np.concatenate(labels), np.concatenate(phases)
-
-
-def thinned(length: int, step: int) -> IntArray:
-    """Every step-th sample of a path, with its start and its end."""
-    return np.unique(np.append(np.arange(0, length, step), length - 1))
 
 
 @dataclass

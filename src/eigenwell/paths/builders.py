@@ -10,11 +10,11 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
-from .absorbing import typical_length
 from .ends import Grouping, Reading
 from .fragments import recover_paths
 from .grading import PathEnds, end_pace, grade_paths, is_orbit
 from .hashing import sample_hash, share
+from .merging import typical_length
 from .odd import Odd, repeated
 from .settings import DEFAULT, PathSettings
 from .told import NOTHING, Told

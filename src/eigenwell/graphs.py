@@ -14,6 +14,8 @@ import scipy.sparse as sp
 
 from ._types import IntArray
 
+__all__ = ["Clique", "Cycle", "Graph", "Join", "PathGraph"]
+
 
 class Join(Protocol):
     """How the terminals of one sub-dynamics are joined."""
@@ -93,7 +95,26 @@ class Graph:
 
     @property
     def n_samples(self) -> int:
+        """Number of nodes."""
         return int(self.adjacency.shape[0])
+
+    def edges(self, nodes: IntArray, most: int = 2000) -> IntArray:
+        """Edges among some nodes, for a picture: at most so many, the same ones every time.
+
+        Parameters
+        ----------
+        nodes : int array
+            Nodes whose edges are asked for.
+        most : int
+            Edges returned at most.
+
+        Returns
+        -------
+        (m, 2) int array
+        """
+        inside = sp.triu(self.adjacency[nodes][:, nodes], k=1).tocoo()
+        chosen = np.sort(np.random.default_rng(0).permutation(len(inside.row))[:most])
+        return np.column_stack([nodes[inside.row[chosen]], nodes[inside.col[chosen]]])
 
 
 def thinned(length: int, step: int) -> IntArray:

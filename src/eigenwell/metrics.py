@@ -9,6 +9,9 @@ import numpy as np
 
 from ._types import BoolArray, FloatArray
 
+__all__ = ["chamfer", "cosine_error", "dtw_rms", "dtw_total", "dtwd", "end_error", "frechet", "moving", "velocity_rmse"]
+
+
 MOVING = 0.02
 """Samples slower than this share of the fastest have no meaningful direction."""
 

@@ -2,9 +2,10 @@
 
 >>> import eigenwell as ew
 >>> demos = ew.systems.heart.sample(seed=0)
->>> ax = ew.plotting.plot_samples(demos, ew.identify(demos))          # doctest: +SKIP
+>>> found = ew.identify(demos)
+>>> ax = ew.plotting.plot_samples(found)                              # doctest: +SKIP
 >>> with ew.plotting.style(ew.plotting.DARK):                         # doctest: +SKIP
-...     ax = ew.plotting.plot_field(field, demos)
+...     ax = ew.plotting.plot_field(ew.learn(found), found)
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from ._types import FloatArray
 from .demonstrations import DataError, Demonstrations
 from .errors import missing_extra
 from .fields.surface import borders, drawn_motions, over_grid
-from .identification import Identification
+from .graphs import Graph
 from .palette import DARK, LIGHT, Theme
+from .results import Identification, Result
 
 __all__ = [
     "DARK",
@@ -44,7 +46,19 @@ MARGIN = 0.12
 
 @contextmanager
 def style(theme: Theme = LIGHT) -> Iterator[None]:
-    """Fonts, lines and colours of a theme for the figures made inside."""
+    """Fonts, lines and colours of a theme for the figures made inside.
+
+    Parameters
+    ----------
+    theme : Theme
+        LIGHT or DARK.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> with ew.plotting.style(ew.plotting.DARK):  # doctest: +SKIP
+    ...     ax = ew.plotting.plot_samples(found)
+    """
     plt = _pyplot()
     ink = {
         "text.color": theme.ink,
@@ -69,9 +83,34 @@ def style(theme: Theme = LIGHT) -> Iterator[None]:
         _theme.reset(token)
 
 
-def plot_samples(demos: Demonstrations, found: Identification, ax: Any = None) -> Any:
-    """Samples in the colour of their sub-dynamics; attractors with bars of two standard errors."""
-    demos = Demonstrations.of(demos)
+def plot_samples(data: Any, found: Result | None = None, ax: Any = None) -> Any:
+    """Samples in the colour of their sub-dynamics; attractors with bars of two standard errors.
+
+    Parameters
+    ----------
+    data : Identification, DistributedIdentification or Demonstrations
+        What identify() found, which holds its data; or the data.
+    found : Identification, optional
+        What was found in `data`, where these are demonstrations.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where left out.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    MissingExtra
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> ax = ew.plotting.plot_samples(found)  # doctest: +SKIP
+    """
+    demos, found = _given(data, found)
     x, names = _view(demos.x)
     ax = _axes(ax, x.shape[1])
     theme = _theme.get()
@@ -85,13 +124,40 @@ def plot_samples(demos: Demonstrations, found: Identification, ax: Any = None) -
     return _labelled(ax, names)
 
 
-def plot_fates(demos: Demonstrations, found: Identification, ax: Any = None) -> Any:
-    """Samples in the colour of their most likely fate, the paler the less sure; those that leave in grey."""
+def plot_fates(data: Any, found: Result | None = None, ax: Any = None) -> Any:
+    """Samples in the colour of their most likely fate, the paler the less sure; those that leave in grey.
+
+    Parameters
+    ----------
+    data : Identification or Demonstrations
+        What identify() found in snapshots, which holds its data; or the data.
+    found : Identification, optional
+        What was found in `data`, where these are demonstrations.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where left out.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    DataError
+        For an identification of trajectories, which has no probabilities of fates.
+    MissingExtra
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.duffing.snapshots(200, seed=0))  # doctest: +SKIP
+    >>> ax = ew.plotting.plot_fates(found)  # doctest: +SKIP
+    """
+    demos, found = _given(data, found)
     if found.fates is None:
         raise DataError(
             "Expected snapshots, which have probabilities of fates, got an identification of trajectories. Use plot_samples()."
         )
-    demos = Demonstrations.of(demos)
     x, names = _view(demos.x)
     ax = _axes(ax, x.shape[1])
     theme = _theme.get()
@@ -112,14 +178,45 @@ def plot_fates(demos: Demonstrations, found: Identification, ax: Any = None) -> 
     return _labelled(ax, names)
 
 
-def plot_graph(demos: Demonstrations, found: Identification, ax: Any = None) -> Any:
-    """Paths from their starts (rings) to their ends, the ends of one attractor joined (dotted)."""
-    demos = Demonstrations.of(demos)
+def plot_graph(data: Any, found: Result | None = None, ax: Any = None) -> Any:
+    """Paths from their starts (rings) to their ends, the ends of one attractor joined (dotted).
+
+    A kernel graph has no paths: its edges are drawn, two thousand of each component at most.
+
+    Parameters
+    ----------
+    data : Identification, DistributedIdentification or Demonstrations
+        What identify() found, which holds its data; or the data.
+    found : Identification, optional
+        What was found in `data`, where these are demonstrations.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where left out.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    MissingExtra
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> ax = ew.plotting.plot_graph(found)  # doctest: +SKIP
+    """
+    demos, found = _given(data, found)
     x, names = _view(demos.x)
     ax = _axes(ax, x.shape[1])
     theme = _theme.get()
     for q in range(found.n_attractors):
         colour = theme.colour(q)
+        if isinstance(found.graph, Graph):
+            for k, edge in enumerate(found.graph.edges(found.members(q))):
+                ax.plot(*x[edge].T, color=colour, lw=0.6, label=f"sub-dynamics {q}" if k == 0 else None)
+            continue
         paths = found.paths(q)
         for k, path in enumerate(paths):
             ax.plot(*x[path].T, color=colour, lw=1, label=f"sub-dynamics {q}" if k == 0 else None)
@@ -130,8 +227,32 @@ def plot_graph(demos: Demonstrations, found: Identification, ax: Any = None) -> 
     return _labelled(ax, names)
 
 
-def plot_spectrum(found: Identification, ax: Any = None) -> Any:
-    """Lowest eigenvalues of every graph Laplacian over the first non-zero one; open marks lie beyond the gap."""
+def plot_spectrum(found: Result, ax: Any = None) -> Any:
+    """Lowest eigenvalues of every graph Laplacian over the first non-zero one; open marks lie beyond the gap.
+
+    Parameters
+    ----------
+    found : Identification or DistributedIdentification
+        What identify() found.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where left out.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    MissingExtra
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> ax = ew.plotting.plot_spectrum(found)  # doctest: +SKIP
+    """
+    found = found.in_memory()
     ax = _axes(ax, 2)
     theme = _theme.get()
     for q, one in enumerate(found.spectra):
@@ -149,12 +270,46 @@ def plot_spectrum(found: Identification, ax: Any = None) -> Any:
     return _labelled(ax, ("number of the eigenvalue", "λ / λ₂"))
 
 
-def plot_embedding(found: Identification, q: int = 0, ax: Any = None) -> Any:
-    """The first two coordinates of one embedding: straight lines that meet in the attractor (cross)."""
+def plot_embedding(found: Result, q: int = 0, ax: Any = None) -> Any:
+    """The first two coordinates of one embedding: straight lines that meet in the attractor (cross).
+
+    The samples of a kernel graph, which has no paths, are drawn as points.
+
+    Parameters
+    ----------
+    found : Identification or DistributedIdentification
+        What identify() found.
+    q : int
+        The sub-dynamics.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where left out.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    DataError
+        For a number that no sub-dynamics has.
+    MissingExtra
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> ax = ew.plotting.plot_embedding(found, 1)  # doctest: +SKIP
+    """
+    found = found.in_memory()
     if not 0 <= q < found.n_attractors:
         raise DataError(f"Expected a sub-dynamics 0 to {found.n_attractors - 1}, got {q}.")
     ax = _axes(ax, 2)
     theme, u = _theme.get(), found.embeddings[q]
+    if not found.has_paths:
+        points = u[:, :2].T if u.shape[1] > 1 else (np.arange(len(u)), u[:, 0])
+        ax.scatter(*points, s=5, color=theme.colour(q), linewidths=0, label=f"samples of sub-dynamics {q}")
+        return _labelled(ax, ("u₂", "u₃") if u.shape[1] > 1 else ("sample", "u₂"))
     bounds = np.concatenate([[0], np.cumsum([len(p) for p in found.paths(q)])])
     for k, (a, b) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
         line = u[a:b, :2].T if u.shape[1] > 1 else (np.arange(b - a), u[a:b, 0])
@@ -164,15 +319,44 @@ def plot_embedding(found: Identification, q: int = 0, ax: Any = None) -> Any:
     return _labelled(ax, ("u₂", "u₃") if u.shape[1] > 1 else ("sample", "u₂"))
 
 
-def plot_field(
-    field: Any, demos: Demonstrations | None = None, found: Identification | None = None, ax: Any = None
-) -> Any:
+def plot_field(field: Any, data: Any = None, found: Result | None = None, ax: Any = None) -> Any:
     """A learned 2-D field as particles follow it, with its data where given.
 
     Without memory: the map, streamlines over level lines of its one potential, basins tinted in the colours of their
     attractors, with the saddles between them and the separatrices that are their borders. With memory: the motions
     from the starts of the demonstrations; a map would show another way where paths cross.
+
+    Parameters
+    ----------
+    field : Field or StableField
+        A field in the plane.
+    data : Identification, DistributedIdentification or Demonstrations, optional
+        What it was learned from, to be drawn beneath it.
+    found : Identification, optional
+        What was found in `data`, where these are demonstrations.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure where left out.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    DataError
+        For a field that is not in the plane.
+    MissingExtra
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> field = ew.learn(found)  # doctest: +SKIP
+    >>> ax = ew.plotting.plot_field(field, found)  # doctest: +SKIP
     """
+    demos = data
+    if data is not None and (found is not None or not isinstance(data, Demonstrations)):
+        demos, found = _given(data, found)
     if field.dimension != 2:
         raise DataError(
             f"Expected a field in the plane, got {field.dimension}-D. Plot roll-outs with plot_samples instead."
@@ -185,7 +369,7 @@ def plot_field(
     memory = bool(getattr(field, "has_memory", False))
     if not memory:
         _map(ax, theme, field, np.linspace(left, right, CELLS), np.linspace(bottom, top, CELLS))
-    if demos is not None and found is not None:
+    if demos is not None and found is not None and found.has_paths:
         shape = {"lw": 4.5, "alpha": 0.35} if memory else {"lw": 1.8}
         for q in range(found.n_attractors):
             for k, path in enumerate(found.paths(q)):
@@ -197,6 +381,22 @@ def plot_field(
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
     return _labelled(ax, ("x₁", "x₂"))
+
+
+def _given(data: Any, found: Any) -> tuple[Demonstrations, Identification]:
+    """Data and what was found in them, from an identification alone or from both."""
+    if found is None:
+        if not hasattr(data, "in_memory"):
+            raise DataError(f"Expected what identify() found, got {type(data).__name__}. Call identify() first.")
+        data, found = None, data
+    found = found.in_memory()
+    demos = found.demos if data is None else Demonstrations.of(data)
+    if demos.n_samples != found.n_samples:
+        raise DataError(
+            f"Expected the {found.n_samples} samples that were identified, got {demos.n_samples}. Leave the data out: the "
+            "identification holds its own."
+        )
+    return demos, found
 
 
 def _map(ax: Any, theme: Theme, field: Any, gx: FloatArray, gy: FloatArray) -> None:

@@ -17,6 +17,9 @@ from ._types import FloatArray
 from .demonstrations import Chart, Demonstrations
 from .errors import DataError
 
+__all__ = ["angle_between", "composed", "exponential", "from_poses", "logarithm", "mean_orientation", "orientations"]
+
+
 # Orientations this near to half a turn from the reference have no side: the chart ends.
 EDGE = 0.99 * np.pi
 # A quaternion is one when its length is 1 to within what files round to.

@@ -144,7 +144,7 @@ class Identification:
     >>> import eigenwell as ew
     >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
     >>> found
-    Identification(2 attractors, confidence 1.00)
+    Identification(2 attractors, confidence 0.99)
     >>> found.attractors.round(1)
     array([[-1.,  2.],
            [ 1.,  2.]])

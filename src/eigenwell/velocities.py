@@ -18,6 +18,9 @@ import numpy as np
 
 from ._types import FloatArray
 
+__all__ = ["Smoothed", "estimate_velocities", "smoothed"]
+
+
 # Seven points and a cubic: the slope at a sample of what has been smoothed, or was smooth.
 WINDOW, ORDER = 7, 3
 # Recorders that call themselves regular jitter by well under this share of a step.

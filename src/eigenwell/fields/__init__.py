@@ -3,13 +3,14 @@
 from .certificates import Certificate, Loop
 from .field import StableField
 from .fit import Fit, Followed
-from .learned import REACH, Field
+from .learned import REACH as REACH
+from .learned import Field
 from .motion import Motion
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
-from .stable import Speed, StableModel
+from .stable import Speed as Speed
+from .stable import StableModel as StableModel
 
 __all__ = [
-    "REACH",
     "Adaptive",
     "Certificate",
     "Euler",
@@ -20,8 +21,6 @@ __all__ = [
     "Loop",
     "Motion",
     "RungeKutta4",
-    "Speed",
     "StableField",
-    "StableModel",
     "Stepper",
 ]

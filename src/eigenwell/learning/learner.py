@@ -215,6 +215,8 @@ def learn_bundles(
 def _identified(data: Any, v: Any, found: Any, dt: float | None, time: Any) -> Identification:
     from ..identification import Identification, identify
 
+    # Results in files have their samples read into memory.
+    data, v, found = (one.in_memory() if hasattr(one, "in_memory") else one for one in (data, v, found))
     if isinstance(v, Identification):
         v, found = None, v
     if isinstance(data, Identification):

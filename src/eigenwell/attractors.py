@@ -25,13 +25,35 @@ ENDS_WITHIN = 5.0
 
 @dataclass(frozen=True)
 class Attractor:
-    """`position` with its standard error per coordinate, and the estimates it was chosen from.
+    """An attractor: its place, how sure it is, and the estimates it was chosen from.
 
-    `by_intersection`: where the lines of the embedding meet, mapped back to x (the paper). `by_affine_fit`: the zero of
-    v = A (x - x*) near the ends, None where that is ill posed or A is not stable. `by_mean_end`: mean of the ends.
+    Attributes
+    ----------
+    position : (d,) array
+        The place; of a cycle the mean of its curve.
+    standard_error : (d,) array
+        Of every coordinate.
+    by_intersection : (d,) array
+        Where the lines of the embedding meet, mapped back to x: the paper's estimate.
+    by_affine_fit : (d,) array or None
+        The zero of v = A (x - x*) near the ends; None where that is ill posed or A is not stable.
+    by_mean_end : (d,) array
+        Mean of the ends; of a kernel graph, of the slowest samples.
+    kind : str
+        "point" or "cycle".
+    eigenvalues : (d,) complex array or None
+        Of the local field at a point, where they could be estimated.
+    period : float or None
+        Of a cycle; NaN where time is not known.
+    curve : (m, d) array or None
+        A cycle as a closed curve.
 
-    `kind` is "point", with the `eigenvalues` of the local field where they could be estimated, or "cycle", with its
-    `period` (NaN where time is not known) and a closed `curve` (m, d), whose mean is the position.
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> found.located[0].kind
+    'point'
     """
 
     position: FloatArray

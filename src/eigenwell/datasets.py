@@ -45,7 +45,27 @@ MULTI_MODELS = ("Multi_Models_1", "Multi_Models_2", "Multi_Models_3", "Multi_Mod
 
 
 def lasa_folder(folder: str | Path | None = None) -> Path:
-    """Where the LASA .mat files are, or a DataError that says how to get them."""
+    """Where the LASA .mat files are, or a DataError that says how to get them.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        Where to look first.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    DataError
+        Where they are not found; the message says how to get them.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.datasets.lasa_folder()  # doctest: +SKIP
+    """
     named = folder or os.environ.get(LASA_VARIABLE)
     if named:
         found = _mat_folder(Path(named))
@@ -77,6 +97,26 @@ def download_lasa(folder: str | Path | None = None) -> Path:
 
     By calling it you accept the terms of the data: non-commercial use, no redistribution. Nothing is kept unless the
     hash is the known one.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        Where to keep them; by default the user's cache.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    DataError
+        When the download fails or is not the known one.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.datasets.download_lasa()  # doctest: +SKIP
     """
     target = Path(folder) if folder else _cache()
     with tempfile.TemporaryDirectory() as scratch:
@@ -113,7 +153,30 @@ def _mat_folder(root: Path) -> Path | None:
 
 
 def lasa_shapes(folder: str | Path | None = None, *, multi_models: bool = False) -> list[str]:
-    """Names of the shapes: 26 single-motion ones, or all 30."""
+    """Names of the shapes: 26 single-motion ones, or all 30.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        Where the .mat files are.
+    multi_models : bool
+        Also the four that hold several motions.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    DataError
+        Where the files are not found.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> len(ew.datasets.lasa_shapes())  # doctest: +SKIP
+    26
+    """
     names = sorted(p.stem for p in lasa_folder(folder).glob("*.mat"))
     return names if multi_models else [n for n in names if n not in MULTI_MODELS]
 
@@ -128,6 +191,32 @@ def lasa(
     """One LASA shape: seven demonstrations of 1,000 samples in mm and mm/s, all ending in the origin.
 
     `every` keeps each n-th sample and the last one, whose place is the attractor.
+
+    Parameters
+    ----------
+    shape : str
+        Its name, one of `lasa_shapes()`.
+    demonstrations : sequence of int, optional
+        Which of the seven; all where left out.
+    every : int
+        Keeps each n-th sample and the last one.
+    folder : str or Path, optional
+        Where the .mat files are.
+
+    Returns
+    -------
+    Demonstrations
+        Trajectories with `truth`.
+
+    Raises
+    ------
+    DataError
+        Where the files or the shape are not found.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.datasets.lasa("Angle", [0, 1])  # doctest: +SKIP
     """
     path = lasa_folder(folder) / f"{shape}.mat"
     if not path.exists():
@@ -165,6 +254,38 @@ def composite(
     Attractors are at least 15 mm apart and within a square of 60 mm, less than two shapes wide, so that bundles
     overlap and cross. `noise` is the standard deviation added, as a share of the median step on x and of the median
     speed on v; `drop` the share of samples left out. With n_shapes=None two to four shapes are drawn.
+
+    Parameters
+    ----------
+    seed : int
+        Of shapes, places and noise.
+    n_shapes : int, optional
+        How many; two to four, drawn at random, where left out.
+    n_demonstrations : int
+        Of every shape.
+    every : int
+        Keeps each n-th sample.
+    noise : float
+        Standard deviation added, as a share of the median step and speed.
+    drop : float
+        Share of the samples left out.
+    folder : str or Path, optional
+        Where the LASA files are.
+
+    Returns
+    -------
+    Demonstrations
+        Unordered samples with `truth`.
+
+    Raises
+    ------
+    DataError
+        Where the LASA files are not found.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.datasets.composite(0, n_shapes=2)  # doctest: +SKIP
     """
     rng = np.random.default_rng(seed)
     count = int(rng.integers(2, 5)) if n_shapes is None else n_shapes
@@ -212,6 +333,32 @@ def pen_strokes(
     Each bundle follows a smooth random curve to its attractor; the pen starts and ends at rest, slows down where the
     curve bends (the two-thirds power law of hand motion), trembles at 8 to 12 Hz with amplitude `tremor`, and stops
     within `spread` of the attractor. Velocities are estimated from the positions, as from a real tablet.
+
+    Parameters
+    ----------
+    seed : int
+        Of curves and tremor.
+    n_attractors : int
+        Places that strokes end in.
+    n_strokes : int
+        To each.
+    tremor : float
+        Its amplitude.
+    spread : float
+        How near the attractors are met.
+    frequency : float
+        Samples per second.
+
+    Returns
+    -------
+    Demonstrations
+        Trajectories with `truth`.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.datasets.pen_strokes(0).n_trajectories
+    6
     """
     rng = np.random.default_rng(seed)
     attractors = _apart(rng, n_attractors, side=1.0, distance=0.35)
@@ -268,6 +415,36 @@ def joint_recordings(
     Motions go from scattered starts over a via posture shared by the bundle to the goal, with minimum-jerk timing,
     durations of 2 to 4 s, encoder noise, goals met within `spread`, and `dwell` seconds of standing still at the end.
     Velocities are estimated from the angles, as they would be.
+
+    Parameters
+    ----------
+    seed : int
+        Of postures, starts and noise.
+    dimension : int
+        Joints.
+    n_attractors : int
+        Postures that motions end in.
+    n_per_attractor : int
+        Motions to each.
+    noise : float
+        Standard deviation of the encoders, in radians.
+    spread : float
+        How near the goals are met, in radians.
+    dwell : float
+        Seconds of standing still at the end.
+    frequency : float
+        Samples per second.
+
+    Returns
+    -------
+    Demonstrations
+        Trajectories with `truth`.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.datasets.joint_recordings(0, n_attractors=2, n_per_attractor=2).dimension
+    7
     """
     rng = np.random.default_rng(seed)
     goals = rng.uniform(-1.5, 1.5, size=(n_attractors, dimension))

@@ -49,7 +49,21 @@ class Chart:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is known of made-up data: for scoring, never read by `identify` or `learn`."""
+    """What is known of made-up data: for scoring, never read by `identify` or `learn`.
+
+    Attributes
+    ----------
+    labels : (n,) int array
+        The attractor of every sample, -1 for none.
+    attractors : (Q, d) array
+        Their places.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.systems.heart.sample(seed=0, frequency=20.0).truth.attractors.tolist()
+    [[-1.0, 2.0], [1.0, 2.0]]
+    """
 
     labels: IntArray
     attractors: FloatArray
@@ -57,15 +71,42 @@ class Truth:
 
 @dataclass(frozen=True, eq=False)
 class Demonstrations:
-    """Positions `x` and velocities `v`, both (n, d).
+    """The data, checked once as they come in and frozen after: positions and velocities, in order or not.
 
-    `offsets` holds where trajectories begin and end (trajectory k is rows offsets[k]:offsets[k+1]), or is
-    None when the order of the samples means nothing. `time` is one number per sample, or None. `names` are those of the
-    trajectories (files), or empty.
+    Make them with `of`, `from_samples`, `from_trajectories` or `from_grid`, which check what they get.
 
-    Where velocities were estimated, `x` has been freed of noise by the same estimate; `raw` keeps the positions as they
-    came (None: x is as it came), and `noise` the standard deviation found in a coordinate of each trajectory. `chart` says how
-    the last three coordinates are orientations, where they are; `about`, what was read as what.
+    Attributes
+    ----------
+    x : (n, d) array
+        Positions; where velocities were estimated, freed of noise by the same estimate.
+    v : (n, d) array
+        Velocities.
+    offsets : (K + 1,) int array or None
+        Trajectory k is rows offsets[k]:offsets[k + 1]; None where the order of the samples means nothing.
+    time : (n,) array or None
+        The time of every sample.
+    warnings : tuple of Caution
+        Doubts about the data.
+    names : tuple of str
+        Of the trajectories (files), or empty.
+    raw : (n, d) array or None
+        Positions as they came, where x was freed of noise.
+    noise : (K,) array or None
+        Standard deviation of the noise found in a coordinate of each trajectory.
+    chart : Chart or None
+        How the last three coordinates are orientations, where they are.
+    about : str
+        What was read as what, of files.
+    truth : Truth or None
+        What is known of made-up data; never read by `identify` or `learn`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> x = np.random.default_rng(0).normal(size=(50, 2))
+    >>> ew.Demonstrations.of(x, -x)
+    Demonstrations(50 samples in 2-D, unordered samples)
     """
 
     x: FloatArray
@@ -91,22 +132,44 @@ class Demonstrations:
 
     @property
     def n_samples(self) -> int:
+        """n, the number of samples."""
         return len(self.x)
 
     @property
     def dimension(self) -> int:
+        """d, the number of coordinates."""
         return int(self.x.shape[1])
 
     @property
     def ordered(self) -> bool:
+        """Whether the samples come as trajectories in order of time."""
         return self.offsets is not None
 
     @property
     def n_trajectories(self) -> int | None:
+        """K, the number of trajectories; None for unordered samples."""
         return None if self.offsets is None else len(self.offsets) - 1
 
     def trajectories(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """(x, v) of each trajectory, in order of time."""
+        """Each trajectory in order of time.
+
+        Returns
+        -------
+        iterator of (x, v)
+            Arrays (T_k, d).
+
+        Raises
+        ------
+        DataError
+            For unordered samples.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+        >>> [len(x) for x, v in demos.trajectories()]
+        [201, 201, 201, 201, 201, 201]
+        """
         if self.offsets is None:
             raise DataError("Expected trajectories, got unordered samples; identify() recovers the paths.")
         for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True):
@@ -132,7 +195,12 @@ class Demonstrations:
         return out
 
     def trimmed(self) -> Demonstrations:
-        """Trajectories without the rests before and after the motion: what a field is learned from."""
+        """Trajectories without the rests before and after the motion: what a field is learned from.
+
+        Returns
+        -------
+        Demonstrations
+        """
         if self.offsets is None:
             return self
         keep = np.flatnonzero(self.moving)
@@ -148,16 +216,57 @@ class Demonstrations:
         )
 
     def shuffled(self, seed: int = 0) -> Demonstrations:
-        """The same samples in random order, with time and trajectory forgotten."""
+        """The same samples in random order, with time and trajectory forgotten.
+
+        Parameters
+        ----------
+        seed : int
+            Of the order.
+
+        Returns
+        -------
+        Demonstrations
+            Unordered samples.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> ew.systems.heart.sample(seed=0, frequency=20.0).shuffled().ordered
+        False
+        """
         order = np.random.default_rng(seed).permutation(self.n_samples)
         return self.take(order)
 
     def take(self, index: IntArray) -> Demonstrations:
-        """The samples at `index`, as unordered samples."""
+        """The samples at `index`, as unordered samples.
+
+        Parameters
+        ----------
+        index : int array
+            Rows, in the order wanted.
+
+        Returns
+        -------
+        Demonstrations
+            Unordered samples.
+        """
         truth = self.truth and Truth(self.truth.labels[index], self.truth.attractors)
         return Demonstrations(self.x[index], self.v[index], warnings=self.warnings, truth=truth)
 
     def with_truth(self, labels: IntArray, attractors: FloatArray) -> Demonstrations:
+        """The same with what is known of made-up data.
+
+        Parameters
+        ----------
+        labels : (n,) int array
+            The attractor of every sample.
+        attractors : (Q, d) array
+            Their places.
+
+        Returns
+        -------
+        Demonstrations
+        """
         return replace(self, truth=Truth(labels, attractors))
 
     @classmethod
@@ -175,6 +284,36 @@ class Demonstrations:
         One (n, d) array with `v` alone is unordered samples; with `dt` or `time` it is one trajectory. A vector is a
         scalar system, a mapping with x, y, u, v (a dictionary, an xarray Dataset) a field on a grid. `smooth=False` keeps
         noisy positions as they are where velocities are estimated.
+
+        Parameters
+        ----------
+        x : array, list of arrays, Demonstrations, mapping, data frame
+            Positions (n, d), or trajectories, or data that hold their velocities.
+        v : array or list of arrays, optional
+            Velocities, of the shape of x.
+        dt : float, optional
+            The sampling step of rows in order of time.
+        time : array or list of arrays, optional
+            The time of every sample.
+        smooth : bool
+            Whether positions are freed of noise where velocities are estimated.
+
+        Returns
+        -------
+        Demonstrations
+
+        Raises
+        ------
+        DataError
+            For data that cannot be used, and for arguments that would be ignored.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigenwell as ew
+        >>> t = np.linspace(0, 5, 100)[:, None]
+        >>> ew.Demonstrations.of([np.exp(-t) * [1, 2], np.exp(-t) * [1, -2]], dt=0.05)
+        Demonstrations(200 samples in 2-D, 2 trajectories)
         """
         given = {"v": v, "dt": dt, "time": time, "smooth=False": None if smooth else False}
         beside = [name for name, value in given.items() if value is not None]
@@ -207,7 +346,32 @@ class Demonstrations:
 
     @classmethod
     def from_samples(cls, x: Any, v: Any) -> Demonstrations:
-        """Unordered samples: row i of `x` moves with row i of `v`."""
+        """Unordered samples: row i of `x` moves with row i of `v`.
+
+        Parameters
+        ----------
+        x : (n, d) array
+            Positions, in any order.
+        v : (n, d) array
+            Their velocities.
+
+        Returns
+        -------
+        Demonstrations
+
+        Raises
+        ------
+        DataError
+            For positions alone, for shapes that differ, and for numbers that are not finite.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigenwell as ew
+        >>> x = np.random.default_rng(0).normal(size=(50, 2))
+        >>> ew.Demonstrations.from_samples(x, -x).n_samples
+        50
+        """
         xs = matrix(x, "x")
         if v is None:
             raise DataError(
@@ -222,7 +386,32 @@ class Demonstrations:
 
     @classmethod
     def from_grid(cls, *arrays: Any) -> Demonstrations:
-        """A field on a grid, (X, Y, U, V) or (X, Y, Z, U, V, W): nodes with a velocity, as unordered samples."""
+        """A field on a grid, (X, Y, U, V) or (X, Y, Z, U, V, W): nodes with a velocity, as unordered samples.
+
+        Parameters
+        ----------
+        arrays : arrays
+            Coordinates of the nodes and then components of the velocity, all of one shape; NaN where there is
+            none.
+
+        Returns
+        -------
+        Demonstrations
+            Unordered samples.
+
+        Raises
+        ------
+        DataError
+            For another number of arrays, or shapes that differ.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigenwell as ew
+        >>> x, y = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9))
+        >>> ew.Demonstrations.from_grid(x, y, -x, -y).n_samples
+        81
+        """
         return cls._on_nodes(*flattened(*arrays))
 
     @classmethod
@@ -245,6 +434,38 @@ class Demonstrations:
 
         `names` are those of the trajectories. Without `v`, positions are freed of noise and velocities estimated by one
         model (`velocities`); `smooth=False` leaves the positions alone.
+
+        Parameters
+        ----------
+        trajectories : list of arrays or of (x, v) pairs
+            Arrays (T_k, d) in order of time.
+        v : list of arrays, optional
+            Velocities of the shapes of the positions.
+        dt : float, optional
+            The sampling step.
+        time : list of arrays, optional
+            The time of every sample.
+        names : sequence of str
+            Of the trajectories.
+        smooth : bool
+            Whether positions are freed of noise where velocities are estimated.
+
+        Returns
+        -------
+        Demonstrations
+
+        Raises
+        ------
+        DataError
+            For data that cannot be used.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import eigenwell as ew
+        >>> t = np.linspace(0, 5, 100)[:, None]
+        >>> ew.Demonstrations.from_trajectories([np.exp(-t) * [1, 2]], dt=0.05).n_trajectories
+        1
         """
         check_dt(dt)
         pairs = [

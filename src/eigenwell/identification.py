@@ -39,7 +39,16 @@ class Builder(Protocol):
     """
 
     def build(self, demos: Demonstrations) -> PathFinding | FlowFinding | Graph:
-        """The graph of these samples."""
+        """The graph of these samples.
+
+        Parameters
+        ----------
+        demos : Demonstrations
+
+        Returns
+        -------
+        PathFinding, FlowFinding or Graph
+        """
         ...
 
 

@@ -108,7 +108,7 @@ def plot_samples(data: Any, found: Result | None = None, ax: Any = None) -> Any:
     --------
     >>> import eigenwell as ew
     >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
-    >>> ax = ew.plotting.plot_samples(found)  # doctest: +SKIP
+    >>> ax = ew.plotting.plot_samples(found)
     """
     demos, found = _given(data, found)
     x, names = _view(demos.x)
@@ -205,7 +205,7 @@ def plot_graph(data: Any, found: Result | None = None, ax: Any = None) -> Any:
     --------
     >>> import eigenwell as ew
     >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
-    >>> ax = ew.plotting.plot_graph(found)  # doctest: +SKIP
+    >>> ax = ew.plotting.plot_graph(found)
     """
     demos, found = _given(data, found)
     x, names = _view(demos.x)
@@ -250,7 +250,7 @@ def plot_spectrum(found: Result, ax: Any = None) -> Any:
     --------
     >>> import eigenwell as ew
     >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
-    >>> ax = ew.plotting.plot_spectrum(found)  # doctest: +SKIP
+    >>> ax = ew.plotting.plot_spectrum(found)
     """
     found = found.in_memory()
     ax = _axes(ax, 2)
@@ -299,7 +299,7 @@ def plot_embedding(found: Result, q: int = 0, ax: Any = None) -> Any:
     --------
     >>> import eigenwell as ew
     >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
-    >>> ax = ew.plotting.plot_embedding(found, 1)  # doctest: +SKIP
+    >>> ax = ew.plotting.plot_embedding(found, 1)
     """
     found = found.in_memory()
     if not 0 <= q < found.n_attractors:
@@ -352,7 +352,7 @@ def plot_field(field: Any, data: Any = None, found: Result | None = None, ax: An
     --------
     >>> import eigenwell as ew
     >>> field = ew.learn(found)  # doctest: +SKIP
-    >>> ax = ew.plotting.plot_field(field, found)  # doctest: +SKIP
+    >>> ax = ew.plotting.plot_field(field, found)
     """
     demos = data
     if data is not None and (found is not None or not isinstance(data, Demonstrations)):
@@ -369,7 +369,7 @@ def plot_field(field: Any, data: Any = None, found: Result | None = None, ax: An
     memory = bool(getattr(field, "has_memory", False))
     if not memory:
         _map(ax, theme, field, np.linspace(left, right, CELLS), np.linspace(bottom, top, CELLS))
-    if demos is not None and found is not None and found.has_paths:
+    if demos is not None and isinstance(found, Identification) and found.has_paths:
         shape = {"lw": 4.5, "alpha": 0.35} if memory else {"lw": 1.8}
         for q in range(found.n_attractors):
             for k, path in enumerate(found.paths(q)):

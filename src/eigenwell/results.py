@@ -82,15 +82,40 @@ class Result(Protocol):
         ...
 
     def members(self, q: int) -> IntArray:
-        """Samples of sub-dynamics q, path after path in order of time."""
+        """Samples of sub-dynamics q, path after path in order of time.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics.
+
+        Returns
+        -------
+        (n_q,) int array
+        """
         ...
 
     def paths(self, q: int) -> list[IntArray]:
-        """Sample indices of every path of sub-dynamics q, in order of time."""
+        """Sample indices of every path of sub-dynamics q, in order of time.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics.
+
+        Returns
+        -------
+        list of int arrays
+        """
         ...
 
     def in_memory(self) -> Identification:
-        """The result with its samples in memory, thinned along the paths where there are very many."""
+        """The result with its samples in memory, thinned along the paths where there are very many.
+
+        Returns
+        -------
+        Identification
+        """
         ...
 
 

@@ -46,15 +46,47 @@ def identify(
 ) -> DistributedIdentification:
     """The same answer as `eigenwell.identify`, for data in partitions that need not fit in memory.
 
-    `data` is a Dask DataFrame, a Dask Array (n, 2 d) of positions and then velocities, or Parquet files: a folder, a pattern,
-    or a list. `client` is your Dask client; without one, the current client, or a cluster on this machine for the time
-    of the call. `out` is a folder that this process and all workers see. It takes the result, and the work of
-    finished stages, so that a run that was broken off goes on where it was (`resume=False` starts over).
+    With a column of trajectories, rows that share a value are one trajectory, in whatever partition, in order of time.
 
-    Columns are recognised by their names; `position`, `velocity`, `time` and `trajectory` say otherwise. With a column of
-    trajectories, rows that share a value are one trajectory, in whatever partition, in order of time. `samples_per_cell` is how
-    many samples one task matches; it follows from the memory of the workers. `tidy` removes stage files at the end, but for
-    those that `learn` reads. `progress(stage, done, total)` is called as tasks finish.
+    Parameters
+    ----------
+    data : Dask DataFrame, Dask Array or paths
+        A Dask Array (n, 2 d) has positions and then velocities. Parquet files are given as a folder, a pattern
+        or a list.
+    out : str or Path
+        A folder that this process and all workers see. It takes the result, and the work of finished stages.
+    client : dask.distributed.Client, optional
+        Without one, the current client, or a cluster on this machine for the time of the call.
+    resume : bool
+        A run that was broken off goes on where it was; False starts over.
+    samples_per_cell : int, optional
+        How many samples one task matches; by default it follows from the memory of the workers.
+    position, velocity : str or list of str, optional
+        Columns, which are otherwise recognised by their names.
+    time, trajectory : str, optional
+        Columns, likewise.
+    tidy : bool
+        Remove stage files at the end, but for those that `learn` reads.
+    progress : bool or callable
+        True prints how far it is; a function is called as progress(stage, done, total) as tasks finish.
+
+    Returns
+    -------
+    DistributedIdentification
+
+    Raises
+    ------
+    DataError
+        For data that cannot be used.
+    DistributedError
+        When the cluster could not finish; run again, and it goes on from there.
+    MissingExtra
+        When Dask or pyarrow is not installed.
+
+    Examples
+    --------
+    >>> from eigenwell import distributed
+    >>> found = distributed.identify("data/*.parquet", out="out")  # doctest: +SKIP
     """
     arrow()
     wanted = Wanted(column_names(position), column_names(velocity), time, trajectory)

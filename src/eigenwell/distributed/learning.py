@@ -36,8 +36,37 @@ def learn(
     """One field for all attractors of `found`, as `eigenwell.learn` learns it, with the same options.
 
     The samples are read from the folder of `found`, one sub-dynamics to a task, and thinned along their paths to what the
-    training resamples them to; only these travel. `progress("learn", done, total)` is called as the tasks end, the last of
-    which is the training.
+    training resamples them to; only these travel.
+
+    Parameters
+    ----------
+    found : DistributedIdentification
+        What `distributed.identify` found.
+    client : dask.distributed.Client, optional
+        As for `distributed.identify`.
+    toward, memory, target, recipe, seed, dtype
+        As for `eigenwell.learn`.
+    progress : bool or callable
+        A function is called as progress("learn", done, total) as the tasks end, the last of which is the
+        training.
+
+    Returns
+    -------
+    Field
+
+    Raises
+    ------
+    DataError
+        When there is nothing to learn.
+    DistributedError
+        When the workers died.
+    MissingExtra
+        When Dask or JAX is not installed.
+
+    Examples
+    --------
+    >>> from eigenwell import distributed
+    >>> field = distributed.learn(found)  # doctest: +SKIP
     """
     if not isinstance(found, DistributedIdentification):
         raise DataError(

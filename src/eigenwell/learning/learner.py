@@ -55,17 +55,23 @@ def learn(
     Parameters
     ----------
     data, v, dt, time
-        An Identification; or what `identify` takes, which is then called first. `learn(demos, found)` works too and
-        checks that they belong together.
-    toward
+        An Identification or DistributedIdentification; or what `identify` takes, which is then called first.
+    found : Identification, optional
+        What was found in `data`, where these are demonstrations; it is checked that they belong together.
+        `learn(demos, found)` works too.
+    toward : bool, optional
         Also train a field for each attractor alone, for `field.toward(goal)`. By default where sub-dynamics cross;
         otherwise `toward` uses the coordinates of the map.
-    memory
+    memory : bool, optional
         Also train the motions, for `field.motion(x0)`. By default where paths cross themselves or each other.
-    target, recipe
+    target, recipe : Target, Recipe, optional
         Where paths go in the latent space (default `SpiralTarget()`), and how to train (default `Recipe()`;
         `recipes.PAPER` is the paper's).
-    progress
+    seed : int
+        Of the training.
+    dtype : type
+        float32 or float64, of the training alone.
+    progress : bool or callable
         True prints progress to the terminal; a function is called as progress(step, steps, losses).
 
     Returns

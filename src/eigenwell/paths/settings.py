@@ -11,7 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PathSettings:
-    """Constants of path recovery. The defaults serve all data we know; the class exists so that this can be tested."""
+    """Constants of path recovery. The defaults serve all data we know; the class exists so that this can be tested.
+
+    What each of them is stands beside it in the source, `eigenwell/paths/settings.py`.
+
+    Examples
+    --------
+    >>> from eigenwell.paths import PathSettings
+    >>> PathSettings().neighbours
+    12
+    """
 
     # --- one time step for all, no noise (meeting) ------------------------------------------------------
     asked: int = 500
@@ -99,6 +108,7 @@ class PathSettings:
 
     @property
     def half_fit(self) -> int:
+        """Samples on either side of a fit."""
         return max(1, self.fit // 2)
 
 

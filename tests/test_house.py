@@ -14,8 +14,8 @@ ROOT = Path(eigenwell.__file__).parent
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
     ["_types", "errors", "palette", "progress"],
-    ["velocities", "checks", "metrics", "runge_kutta"],
-    ["grids", "repr_html"],
+    ["velocities", "checks", "metrics", "runge_kutta", "annotations"],
+    ["grids", "repr_html", "arguments"],
     ["demonstrations"],
     ["poses", "cells"],
     ["systems", "datasets", "graphs", "files"],

@@ -15,58 +15,22 @@ from typing import Any
 import numpy as np
 
 from ._types import BoolArray, FloatArray, IntArray
+from .annotations import Chart as Chart
+from .annotations import Truth
+from .arguments import has_names, is_sequence_of_trajectories, moving_samples, trajectory_columns
 from .checks import SHORTEST_PATH as SHORTEST_PATH
 from .checks import (
     Caution,
     check_dt,
-    check_jumps,
-    check_same_dimension,
     check_samples,
     check_tall,
-    check_velocity,
     matrix,
-    spread_stamps,
-    time_stamps,
 )
 from .checks import first_occurrence as first_occurrence
 from .errors import DataError as DataError
 from .grids import flattened, of_mapping
-from .velocities import Smoothed, smoothed
 
 __all__ = ["Caution", "Demonstrations", "Truth"]
-
-# A rest is where a recording stays within this share of the extent, or within its noise.
-STILL = 1e-3
-
-
-@dataclass(frozen=True, eq=False)
-class Chart:
-    """Orientations as three coordinates: `scale` times the rotation vector from `reference`, a unit quaternion x, y, z, w."""
-
-    reference: FloatArray
-    scale: float
-
-
-@dataclass(frozen=True)
-class Truth:
-    """What is known of made-up data: for scoring, never read by `identify` or `learn`.
-
-    Attributes
-    ----------
-    labels : (n,) int array
-        The attractor of every sample, -1 for none.
-    attractors : (Q, d) array
-        Their places.
-
-    Examples
-    --------
-    >>> import eigenwell as ew
-    >>> ew.systems.heart.sample(seed=0, frequency=20.0).truth.attractors.tolist()
-    [[-1.0, 2.0], [1.0, 2.0]]
-    """
-
-    labels: IntArray
-    attractors: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,17 +146,7 @@ class Demonstrations:
         Standing still: all samples from there to the end of the recording lie within four standard deviations of noise, or a
         thousandth of the extent, of the outermost one. That one counts as moving: it is where the motion starts or ends.
         """
-        out = np.ones(self.n_samples, dtype=bool)
-        if self.offsets is None:
-            return out
-        extent = STILL * float(np.ptp(self.x, axis=0).max())
-        for k, (a, b) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
-            reach = max(extent, 4 * float(self.noise[k])) if self.noise is not None else extent
-            for rows in (np.arange(a, b), np.arange(a, b)[::-1]):
-                away = np.linalg.norm(self.x[rows] - self.x[rows[0]], axis=1) > reach
-                resting = int(np.argmax(away)) if away.any() else len(rows)
-                out[rows[: max(resting - 1, 0)]] = False
-        return out
+        return moving_samples(self.x, self.offsets, self.noise)
 
     def trimmed(self) -> Demonstrations:
         """Trajectories without the rests before and after the motion: what a field is learned from.
@@ -227,15 +181,8 @@ class Demonstrations:
         -------
         Demonstrations
             Unordered samples.
-
-        Examples
-        --------
-        >>> import eigenwell as ew
-        >>> ew.systems.heart.sample(seed=0, frequency=20.0).shuffled().ordered
-        False
         """
-        order = np.random.default_rng(seed).permutation(self.n_samples)
-        return self.take(order)
+        return self.take(np.random.default_rng(seed).permutation(self.n_samples))
 
     def take(self, index: IntArray) -> Demonstrations:
         """The samples at `index`, as unordered samples.
@@ -332,11 +279,11 @@ class Demonstrations:
                 )
             return cls._on_nodes(*of_mapping(x))
         check_dt(dt)
-        if v is None and time is None and _has_names(x):
+        if v is None and time is None and has_names(x):
             from .files import read
 
             return read(x, dt=dt, smooth=smooth)
-        if not _is_sequence_of_trajectories(x):
+        if not is_sequence_of_trajectories(x):
             if dt is None and time is None:
                 return cls.from_samples(x, v)
             return cls.from_trajectories(
@@ -363,14 +310,6 @@ class Demonstrations:
         ------
         DataError
             For positions alone, for shapes that differ, and for numbers that are not finite.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import eigenwell as ew
-        >>> x = np.random.default_rng(0).normal(size=(50, 2))
-        >>> ew.Demonstrations.from_samples(x, -x).n_samples
-        50
         """
         xs = matrix(x, "x")
         if v is None:
@@ -458,119 +397,5 @@ class Demonstrations:
         ------
         DataError
             For data that cannot be used.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import eigenwell as ew
-        >>> t = np.linspace(0, 5, 100)[:, None]
-        >>> ew.Demonstrations.from_trajectories([np.exp(-t) * [1, 2]], dt=0.05).n_trajectories
-        1
         """
-        check_dt(dt)
-        pairs = [
-            t if isinstance(t, tuple | list) and len(t) == 2 and np.ndim(np.asarray(t[0])) == 2 else None
-            for t in trajectories
-        ]
-        if len(pairs) == 0:
-            raise DataError("Expected at least one trajectory, got an empty list.")
-        if all(p is not None for p in pairs) and v is None:
-            trajectories, v = [p[0] for p in pairs if p], [p[1] for p in pairs if p]
-        elif any(p is not None for p in pairs):
-            raise DataError(
-                f"Expected (x, v) pairs or positions alone, got {sum(p is not None for p in pairs)} pairs among "
-                f"{len(pairs)} trajectories. Give velocities for all of them or for none."
-            )
-        xs = [matrix(t, f"trajectory {k}") for k, t in enumerate(trajectories)]
-        check_same_dimension(xs)
-        times = time_stamps(xs, time, dt)
-        cautions = check_jumps(xs, names)
-        raw, noise = None, None
-        if times is not None:
-            times, repeats = spread_stamps(times)
-            cautions += repeats
-        if v is None:
-            if times is None:
-                raise DataError(
-                    "Expected velocities or time, got positions alone. Pass dt=..., time=[t1, t2, ...] or pairs "
-                    "[(x1, v1), (x2, v2), ...]."
-                )
-            clean = [smoothed(xk, tk) for xk, tk in zip(xs, times, strict=True)]
-            vs, noise = [c.v for c in clean], np.array([c.noise for c in clean])
-            if smooth and noise.any():
-                raw, xs = np.concatenate(xs), [c.x for c in clean]
-            cautions += (_estimated(clean, smooth),)
-        else:
-            vs = [matrix(vk, f"velocity of trajectory {k}") for k, vk in enumerate(v)]
-            if [a.shape for a in xs] != [a.shape for a in vs]:
-                raise DataError(
-                    "Expected one velocity per position in every trajectory, got shapes "
-                    f"{[a.shape for a in xs][:5]} and {[a.shape for a in vs][:5]}."
-                )
-            cautions += check_velocity(xs, vs, times)
-        lengths = np.array([len(a) for a in xs])
-        x_all, v_all = np.concatenate(xs), np.concatenate(vs)
-        check_tall(x_all.shape)
-        short = np.flatnonzero(lengths < SHORTEST_PATH)
-        if len(short) == len(lengths):
-            raise DataError(
-                f"Expected trajectories of at least {SHORTEST_PATH} samples, got lengths {lengths[:5].tolist()}."
-            )
-        if len(short):
-            cautions += (
-                Caution(
-                    "short-trajectory",
-                    f"{len(short)} of {len(lengths)} trajectories have fewer than {SHORTEST_PATH} samples (first: number "
-                    f"{short[0]}); their samples stay unassigned.",
-                ),
-            )
-        return cls(
-            x_all,
-            v_all,
-            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp),
-            time=None if times is None else np.concatenate(times),
-            warnings=cautions + check_samples(x_all, v_all),
-            names=tuple(names),
-            raw=raw,
-            noise=noise,
-        )
-
-
-def _estimated(clean: list[Smoothed], smooth: bool) -> Caution:
-    noise, window = np.median([c.noise for c in clean]), np.median([c.window for c in clean])
-    said = "Velocities were estimated from positions and time; pass v if you have them."
-    if noise > 0:
-        kept = (
-            "positions were smoothed alike, demos.raw has them as they came" if smooth else "positions were left alone"
-        )
-        said += f" Noise of about {noise:.2g} in a coordinate was averaged over {window:.0f} samples; {kept}."
-    return Caution("velocities-estimated", said)
-
-
-def _is_sequence_of_trajectories(data: Any) -> bool:
-    """A list whose items are tables; a list of rows is one table."""
-    if isinstance(data, np.ndarray):
-        return data.ndim == 3 or (data.dtype == object and data.ndim == 1)
-    if not isinstance(data, list | tuple) or len(data) == 0:
-        return False
-    # Vectors of different lengths, or fewer than they are long, are scalar trajectories and not rows of one table.
-    if all(isinstance(item, np.ndarray) and item.ndim == 1 for item in data):
-        lengths = {len(item) for item in data}
-        return len(lengths) > 1 or len(data) <= min(lengths) >= SHORTEST_PATH
-    return all(_is_table(item) for item in data)
-
-
-def _has_names(data: Any) -> bool:
-    """A data frame (pandas, polars, Arrow), or a list of them: its columns say what they are."""
-    items = data if isinstance(data, list | tuple) else [data]
-    return len(items) > 0 and all(
-        not isinstance(item, np.ndarray)
-        and (hasattr(item, "column_names") or (hasattr(item, "columns") and hasattr(item, "to_numpy")))
-        for item in items
-    )
-
-
-def _is_table(item: Any) -> bool:
-    if hasattr(item, "__array__"):  # arrays, and data frames, whose items are columns
-        return np.ndim(np.asarray(item)) >= 2
-    return isinstance(item, list | tuple) and len(item) > 0 and np.ndim(item[0]) >= 1
+        return cls(**trajectory_columns(trajectories, v, dt, time, names, smooth))

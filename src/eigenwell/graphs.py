@@ -222,3 +222,9 @@ class Graph:
 def thinned(length: int, step: int) -> IntArray:
     """Every step-th place along a path, with its start and its end."""
     return np.unique(np.append(np.arange(0, length, step), length - 1))
+
+
+def laplacian(adjacency: sp.csr_array) -> sp.csr_array:
+    """L = D - A."""
+    weights = adjacency.astype(np.float64)
+    return sp.csr_array(sp.diags_array(weights.sum(axis=1)) - weights)

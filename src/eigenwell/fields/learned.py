@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from .. import repr_html
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import Caution
 from ..progress import Progress, told
 from .certificates import Certificate, certify
 from .field import StableField
 from .fit import Fit
+from .map_queries import MapQueries
 from .motion import Motion
 from .queries import check_index, check_states, check_times
 from .simulation import Stepper
@@ -27,7 +29,7 @@ place that is nearer but already under way."""
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class Field(MapQueries):
     """A learned field: a map to follow from anywhere, and motions that follow what was shown.
 
     The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was
@@ -82,20 +84,19 @@ class Field:
         lines += [] if self.fit is None else [f"  {self.fit}"]
         return "\n".join(lines + [f"  ! {caution}" for caution in self.warnings])
 
-    @property
-    def dimension(self) -> int:
-        """d, the number of coordinates."""
-        return self.map.dimension
-
-    @property
-    def n_attractors(self) -> int:
-        """Q, the number of attractors."""
-        return self.map.n_attractors
-
-    @property
-    def attractors(self) -> FloatArray:
-        """(Q, d), the places where the field is zero and stable."""
-        return self.map.attractors
+    def _repr_html_(self) -> str:
+        borders = self.separatrices(1.0) if self.dimension == 2 and self.n_attractors > 1 else []
+        title = f"{self.dimension}-D field, stable at {self.n_attractors} attractors"
+        near = [curve[~self.far(curve)] for curve in borders]
+        places = repr_html.places(self.attractors, None)
+        counts = [f"{int((self.labels == q).sum()):,}" for q in range(self.n_attractors)]
+        return repr_html.panel(
+            title + (", with memory" if self.has_memory else ""),
+            repr_html.scatter(self.samples, self.labels, self.attractors, [curve for curve in near if len(curve) > 1]),
+            repr_html.table(["", "x*", "samples"], [[str(q), places[q], counts[q]] for q in range(self.n_attractors)])
+            + ("" if self.fit is None else f"<p>{self.fit}</p>"),
+            [str(caution) for caution in self.warnings],
+        )
 
     @property
     def speed_limit(self) -> float:
@@ -141,108 +142,6 @@ class Field:
         states, single = check_states(x, self.dimension)
         flags: BoolArray = np.asarray(self._tree.query(states / self.box)[0]) > REACH
         return bool(flags[0]) if single else flags
-
-    def predict(self, x: Any) -> FloatArray:
-        """The velocity of the map at one state or many: safe in a loop, from anywhere.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        (d,) or (n, d) array
-            Zero at the attractors.
-
-        Raises
-        ------
-        ValueError
-            For states of another dimension, or that are not finite.
-
-        Examples
-        --------
-        >>> field.predict(field.samples[:5]).shape
-        (5, 2)
-        """
-        return self.map.predict(x)
-
-    def potential(self, x: Any) -> Any:
-        """V of the map, which falls along every solution; zero at the attractors alone.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        float or (n,) array
-
-        Examples
-        --------
-        >>> field.potential(field.attractors[0])
-        0.0
-        """
-        return self.map.potential(x)
-
-    def potential_gradient(self, x: Any) -> FloatArray:
-        """The gradient of the map's potential V.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        (d,) or (n, d) array
-        """
-        return self.map.potential_gradient(x)
-
-    def basin(self, x: Any) -> Any:
-        """The attractor in which the map takes each state; -1 on a border, up to rounding.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        int or (n,) int array
-            0 to Q - 1.
-
-        Examples
-        --------
-        >>> int(field.basin(field.attractors[1]))
-        1
-        """
-        return self.map.basin(x)
-
-    @property
-    def saddles(self) -> FloatArray:
-        """(n, d), where the basins of the map meet; none of them is stable."""
-        return self.map.saddles
-
-    def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
-        """The borders of the map's basins, for a planar field: curves (n, 2) through the saddles.
-
-        Parameters
-        ----------
-        reach : float
-            How far out, in boxes.
-
-        Returns
-        -------
-        list of (n, 2) arrays
-
-        Raises
-        ------
-        ValueError
-            For a field that is not in the plane.
-        """
-        return self.map.separatrices(reach)
 
     def simulate(
         self,

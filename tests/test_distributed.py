@@ -292,3 +292,26 @@ def test_moments_of_parts_are_those_of_the_whole():
     pooled = Moments.pooled(Moments.of(part) for part in np.split(x, [0, 10, 500]))
     np.testing.assert_allclose(pooled.mean, x.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(pooled.variance, x.var(axis=0), rtol=1e-9)
+
+
+def test_a_result_in_files_answers_what_one_in_memory_answers(client, tmp_path):
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0).shuffled()
+    alone = ew.identify(demos.x, demos.v)
+    folder = write(tmp_path / "data", frame(demos.x, demos.v), 3)
+    found = distributed.identify(folder, out=tmp_path / "out", client=client)
+    assert {name for name in vars(ew.Result) if not name.startswith("_")} <= set(dir(found))
+    assert found.kinds == alone.kinds
+    for q in range(alone.n_attractors):
+        np.testing.assert_array_equal(found.members(q), alone.members(q))
+        for mine, other in zip(found.paths(q), alone.paths(q), strict=True):
+            np.testing.assert_array_equal(mine, other)
+    here = found.in_memory()
+    np.testing.assert_allclose(here.attractors, alone.attractors)
+    np.testing.assert_array_equal(here.demos.x, np.concatenate([demos.x[alone.members(q)] for q in range(2)]))
+    assert here.confidence == pytest.approx(alone.confidence)
+    np.testing.assert_allclose(np.abs(here.embeddings[0]), np.abs(alone.embeddings[0]), atol=1e-9)
+    # What takes a result takes either.
+    assert ew.plotting.plot_samples(found) is not None
+    assert "2 attractors" in ew.report.report(found) and "2 attractors" in found._repr_html_()
+    few = found.in_memory(most=100)
+    assert few.n_samples < 150 and [len(p) > 2 for p in few.paths(0)] == [True] * 3

@@ -17,18 +17,27 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 BARS = {"megabytes": 240.0, "seconds": 0.5}
-FIRST = """
-import time
-begin = time.process_time()
+DATA = """
+import sys
+import numpy as np
 import eigenwell as ew
-demos = ew.systems.duffing.sample(seed=0)
-drawn = time.process_time()
-found = ew.identify(demos.x, demos.v)
+demos = ew.systems.duffing.sample(seed=0).shuffled()
+np.savez(sys.argv[1], x=demos.x, v=demos.v)
+"""
+# Reading the file is not part of the answer, importing NumPy is.
+FIRST = """
+import sys, time
+begin = time.process_time()
+import numpy as np
+import eigenwell as ew
+imported = time.process_time()
+with np.load(sys.argv[1]) as file:
+    x, v = file["x"], file["v"]
+read = time.process_time()
+found = ew.identify(x, v)
 end = time.process_time()
 assert found.n_attractors == 2
-# Making the data is not part of the answer; importing what identify needs is.
-import sys
-print(end - begin, drawn - begin)
+print((end - read) + (imported - begin))
 """
 
 
@@ -46,18 +55,18 @@ def megabytes(python: Path) -> float:
     return sum(p.stat().st_size for p in site.rglob("*") if p.is_file() and "__pycache__" not in p.parts) / 1e6
 
 
-def first_answer(python: Path, repeats: int) -> tuple[float, float]:
-    """Processor seconds of import, data and identify; and of import and data alone."""
+def first_answer(python: Path, repeats: int) -> float:
+    """Processor seconds of import and first identify, best of some."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     environment.pop("PYTHONPATH", None)
-    runs = [
-        subprocess.run(
-            [python, "-c", FIRST], env=environment, capture_output=True, text=True, check=True
-        ).stdout.split()
-        for _ in range(repeats)
-    ]
-    whole, before = min((float(a), float(b)) for a, b in runs)
-    return whole, before
+    data = python.parent.parent / "duffing.npz"
+
+    def run(code: str) -> str:
+        command = [python, "-c", code, data]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    run(DATA)  # which also compiles the .pyc files
+    return min(float(run(FIRST)) for _ in range(repeats))
 
 
 def main() -> int:

@@ -76,14 +76,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         python = installed(Path(folder) / "core")
         size = megabytes(python)
-        first_answer(python, 1)  # compiles the .pyc files
-        seconds, before = first_answer(python, arguments.repeats)
-    result = {"python": sys.version.split()[0], "megabytes": size, "seconds": seconds, "import_and_data": before}
-    result["bars"] = BARS
-    print(
-        f"site-packages {size:.0f} MB (bar {BARS['megabytes']:.0f}); import, data and first identify {seconds:.2f} s of one"
-    )
-    print(f"processor (bar {BARS['seconds']} s), of which import and data {before:.2f} s")
+        seconds = first_answer(python, arguments.repeats)
+    result = {"python": sys.version.split()[0], "megabytes": size, "seconds": seconds, "bars": BARS}
+    print(f"site-packages {size:.0f} MB (bar {BARS['megabytes']:.0f})")
+    print(f"import and first identify of Duffing {seconds:.2f} s of a processor (bar {BARS['seconds']} s)")
     (ROOT / "benchmarks" / "results" / "core.json").write_text(json.dumps(result, indent=1) + "\n")
     return int(size > BARS["megabytes"] or seconds > BARS["seconds"])
 

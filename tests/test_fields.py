@@ -387,3 +387,22 @@ def test_running_a_field_needs_no_jax() -> None:
     modules = "fields fields.certificates metrics learning learning.recipes learning.winding fields.simulation"
     code = "".join(f"import eigenwell.{m}\n" for m in modules.split()) + "import sys; assert 'jax' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_notebook_shows_a_field() -> None:
+    from untrained import field_of
+
+    found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    field = field_of(found)
+    text = field._repr_html_()
+    assert "2-D field, stable at 2 attractors" in text and "<polyline" in text and "follows" not in text.split("<p>")[0]
+    assert "stable at 1 attractor<" in field.toward(0)._repr_html_()
+
+
+def test_a_certificate_tells_how_far_it_is() -> None:
+    from untrained import field_of
+
+    told: list[tuple[str, int, int]] = []
+    field = field_of(ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0)))
+    field.certificate(samples=2, rates=(50.0,), progress=lambda *one: told.append(one))
+    assert told == [("control rates", 0, 1), ("control rates", 1, 1)]

@@ -126,13 +126,6 @@ class Demonstrations:
         ------
         DataError
             For unordered samples.
-
-        Examples
-        --------
-        >>> import eigenwell as ew
-        >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
-        >>> [len(x) for x, v in demos.trajectories()]
-        [201, 201, 201, 201, 201, 201]
         """
         if self.offsets is None:
             raise DataError("Expected trajectories, got unordered samples; identify() recovers the paths.")
@@ -342,14 +335,6 @@ class Demonstrations:
         ------
         DataError
             For another number of arrays, or shapes that differ.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import eigenwell as ew
-        >>> x, y = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9))
-        >>> ew.Demonstrations.from_grid(x, y, -x, -y).n_samples
-        81
         """
         return cls._on_nodes(*flattened(*arrays))
 

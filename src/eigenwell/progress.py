@@ -56,14 +56,22 @@ def told(progress: bool | Progress | None) -> Iterator[None]:
     >>> with told(False):
     ...     pass
     """
-    if not progress:
+    listener = listener_of(progress)
+    if listener is None:
         yield
         return
-    token = _listener.set(progress if callable(progress) else _print)
+    token = _listener.set(listener)
     try:
         yield
     finally:
         _listener.reset(token)
+
+
+def listener_of(progress: bool | Progress | None) -> Progress | None:
+    """The function to call for what a user passed as `progress`; None for silence."""
+    if callable(progress):
+        return progress
+    return _print if progress else None
 
 
 def _print(stage: str, done: int, total: int) -> None:

@@ -13,10 +13,11 @@ import numpy as np
 from ..demonstrations import DataError
 from ..files.api import Names, column_names
 from ..files.recording import Wanted
+from ..progress import Progress, listener_of
 from .inputs import arrow, find_files, fingerprint, open_parts, partitions_of, take_partition
 from .pipeline import Run
 from .result import DistributedIdentification
-from .stages import Cluster, Progress, Task, connected, lasting
+from .stages import Cluster, Task, connected, lasting
 from .store import intact, put, sweep
 
 DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
@@ -42,7 +43,7 @@ def identify(
     time: str | None = None,
     trajectory: str | None = None,
     tidy: bool = True,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = False,
 ) -> DistributedIdentification:
     """The same answer as `eigenwell.identify`, for data in partitions that need not fit in memory.
 
@@ -89,6 +90,7 @@ def identify(
     >>> found = distributed.identify("data/*.parquet", out="out")  # doctest: +SKIP
     """
     arrow()
+    listener = listener_of(progress)
     wanted = Wanted(column_names(position), column_names(velocity), time, trajectory)
     folder = Path(out).absolute()
     (folder / "work").mkdir(parents=True, exist_ok=True)
@@ -98,13 +100,13 @@ def identify(
         size = _cell_size(connection, folder, samples_per_cell)
 
         def run() -> DistributedIdentification:
-            files, name = _files(data, connection, folder, progress)
+            files, name = _files(data, connection, folder, listener)
             parts, columns = open_parts(files, wanted)
             key = fingerprint(parts if name is None else [], columns, {"cell": size, "format": FORMAT, "name": name})
             _begin(folder, key, size)
             if (folder / "summary.json").exists() and intact(folder, KEPT, key):
                 return DistributedIdentification.open(folder)
-            return Run(Cluster(connection, folder, key, progress), parts, columns, size).whole()
+            return Run(Cluster(connection, folder, key, listener), parts, columns, size).whole()
 
         try:
             found: DistributedIdentification = lasting(run)

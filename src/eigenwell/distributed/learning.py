@@ -9,9 +9,10 @@ import numpy as np
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
 from ..graphs import thinned
+from ..progress import Progress, listener_of
 from .finalize import read_paths
 from .result import IN_MEMORY, DistributedIdentification
-from .stages import DistributedError, Progress, connected
+from .stages import DistributedError, connected
 
 if TYPE_CHECKING:
     from ..fields import Field
@@ -31,7 +32,7 @@ def learn(
     recipe: Recipe | None = None,
     seed: int = 0,
     dtype: Any = np.float32,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = False,
 ) -> Field:
     """One field for all attractors of `found`, as `eigenwell.learn` learns it, with the same options.
 
@@ -72,6 +73,7 @@ def learn(
         raise DataError(
             f"Expected what distributed.identify() found, got {type(found).__name__}. Data in memory go to eigenwell.learn."
         )
+    listener = listener_of(progress)
     every = max(1, -(-int(found.samples_per_attractor.sum()) // IN_MEMORY))
     count = found.n_attractors
     if count == 0:
@@ -106,8 +108,8 @@ def learn(
                 if isinstance(answer, BaseException):
                     raise answer
                 done += 1
-                if progress is not None:
-                    progress("learn", done, count + 1)
+                if listener is not None:
+                    listener("learn", done, count + 1)
             learned: Field = field.result()
         finally:
             connection.cancel([f for f in (*read, field) if not f.done()])

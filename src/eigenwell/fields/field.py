@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import repr_html
 from .._types import BoolArray, FloatArray
 from . import curves
 from .flows import forward, inverse
@@ -56,6 +57,12 @@ class StableField:
 
     def __repr__(self) -> str:
         return f"StableField({self.dimension}-D, stable at {np.round(self.attractors, 4).tolist()})"
+
+    def _repr_html_(self) -> str:
+        places = repr_html.places(self.attractors, None)
+        rows = [[str(q), place] for q, place in enumerate(places)]
+        title = f"{self.dimension}-D field, stable at {self.n_attractors} attractor{'s' * (self.n_attractors != 1)}"
+        return repr_html.panel(title, "", repr_html.table(["", "x*"], rows), [])
 
     @property
     def dimension(self) -> int:

@@ -86,7 +86,7 @@ class Field(MapQueries):
 
     def _repr_html_(self) -> str:
         borders = self.separatrices(1.0) if self.dimension == 2 and self.n_attractors > 1 else []
-        title = f"{self.dimension}-D field, stable at {self.n_attractors} attractors"
+        title = f"{self.dimension}-D field, stable at {self.n_attractors} attractor{'s' * (self.n_attractors != 1)}"
         near = [curve[~self.far(curve)] for curve in borders]
         places = repr_html.places(self.attractors, None)
         counts = [f"{int((self.labels == q).sum()):,}" for q in range(self.n_attractors)]

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental.compilation_cache import compilation_cache
 
 from eigenwell.demonstrations import DataError
 from eigenwell.fields import stable
@@ -160,16 +161,20 @@ def test_the_loops_over_the_layers_compute_the_field_itself(dimension: int) -> N
 def test_programs_are_kept_and_the_users_own_cache_is_left_alone(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path))
     monkeypatch.setattr(programs, "WORTH_KEEPING", 0.0)
-    with programs.kept_programs():
-        jax.jit(lambda a: a * 3.25 + 1)(np.arange(7.0))
-    assert list(tmp_path.rglob("*-cache")) and jax.config.jax_compilation_cache_dir is None
-    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "mine"))
+    before = jax.config.jax_compilation_cache_dir
     try:
+        jax.config.update("jax_compilation_cache_dir", None)
+        compilation_cache.reset_cache()
+        with programs.kept_programs():
+            jax.jit(lambda a: a * 3.25 + 1)(np.arange(7.0))
+        assert list(tmp_path.rglob("*-cache")) and jax.config.jax_compilation_cache_dir is None
+        jax.config.update("jax_compilation_cache_dir", str(tmp_path / "mine"))
         with programs.kept_programs():
             assert jax.config.jax_compilation_cache_dir == str(tmp_path / "mine")
         assert jax.config.jax_compilation_cache_dir == str(tmp_path / "mine")
     finally:
-        jax.config.update("jax_compilation_cache_dir", None)
+        jax.config.update("jax_compilation_cache_dir", before)
+        compilation_cache.reset_cache()
 
 
 def test_training_fits_and_is_repeatable() -> None:

@@ -3,14 +3,15 @@
 from .certificates import Certificate, Loop
 from .field import StableField
 from .fit import Fit, Followed
-from .learned import REACH, Field
+from .learned import REACH as REACH
+from .learned import Field
 from .motion import Motion
 from .motion_loops import MotionLoop
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
-from .stable import Speed, StableModel
+from .stable import Speed as Speed
+from .stable import StableModel as StableModel
 
 __all__ = [
-    "REACH",
     "Adaptive",
     "Certificate",
     "Euler",
@@ -22,8 +23,6 @@ __all__ = [
     "Motion",
     "MotionLoop",
     "RungeKutta4",
-    "Speed",
     "StableField",
-    "StableModel",
     "Stepper",
 ]

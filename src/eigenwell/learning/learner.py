@@ -14,6 +14,7 @@ from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import missing_extra
 from ..fields import Field, StableField
 from ..fields.stable import StableModel
+from ..graphs import thinned
 from . import doubts
 from .crossing import crossings
 from .doubts import Motions
@@ -71,19 +72,25 @@ def learn(
     Parameters
     ----------
     data, v, dt, time
-        An Identification; or what `identify` takes, which is then called first. `learn(demos, found)` works too and
-        checks that they belong together.
-    toward
+        An Identification or DistributedIdentification; or what `identify` takes, which is then called first.
+    found : Identification, optional
+        What was found in `data`, where these are demonstrations; it is checked that they belong together.
+        `learn(demos, found)` works too.
+    toward : bool, optional
         Also train a field for each attractor alone, for `field.toward(goal)`. By default where sub-dynamics cross;
         otherwise `toward` uses the coordinates of the map.
-    memory
+    memory : bool, optional
         Also train the motions, for `field.motion(x0)`. By default where paths cross themselves or each other.
-    target, recipe
+    target, recipe : Target, Recipe, optional
         Where paths go in the latent space (default `SpiralTarget()`), and how to train (default `Recipe()`;
         `recipes.PAPER` is the paper's).
-    progress
+    seed : int
+        Of the training.
+    dtype : type
+        float32 or float64, of the training alone.
+    progress : bool or callable
         True prints progress to the terminal; a function is called as progress(step, steps, losses).
-    watch
+    watch : callable, optional
         Called with what was learned so far, a `Growing`, after every tenth of a part's steps: to look on, or to draw it.
 
     Returns
@@ -264,6 +271,8 @@ def learn_bundles(
 def _identified(data: Any, v: Any, found: Any, dt: float | None, time: Any) -> Identification:
     from ..identification import Identification, identify
 
+    # Results in files have their samples read into memory.
+    data, v, found = (one.in_memory() if hasattr(one, "in_memory") else one for one in (data, v, found))
     if isinstance(v, Identification):
         v, found = None, v
     if isinstance(data, Identification):
@@ -352,11 +361,6 @@ def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArra
             phases.append(phases_of(x, attractors[q])[index])
             labels.append(np.full(len(index), q, dtype=np.intp))
     return np.concatenate(samples), np.concatenate(labels), np.concatenate(phases)
-
-
-def thinned(length: int, step: int) -> IntArray:
-    """Every step-th sample of a path, with its start and its end."""
-    return np.unique(np.append(np.arange(0, length, step), length - 1))
 
 
 @dataclass

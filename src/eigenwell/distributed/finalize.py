@@ -14,6 +14,7 @@ from ..graphs import Clique
 from ..identification import eigenpairs_for, sub_dynamics
 from ..numbering import canonical_order
 from ..paths import odd_cautions
+from ..paths.beside import Tails, running_on, tails
 from ..paths.grading import PathEnds, grade_paths
 from ..spectral import ExactMasses
 from .inputs import Part, arrow
@@ -36,11 +37,26 @@ def grade(
     d = (table.shape[1] - 6) // 2
     starts, ends = table[:, 6 : 6 + d], table[:, 6 + d :]
     length, first = table[:, 1].astype(np.intp), table[:, 2].astype(np.intp)
+
+    def beside(which: IntArray) -> IntArray:
+        """The rule of one machine, bucket by bucket: each holds whole paths, one after the other."""
+        found, least = np.full(len(which), -1, dtype=np.intp), np.full(len(which), np.inf)
+        buckets = [_bucket(folder, name, np.flatnonzero(bucket == k), length) for k, name in enumerate(names)]
+        parts = [tails(x, v, o, np.flatnonzero(np.isin(n, which)), n) for x, v, o, n in buckets]
+        lost = Tails(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("x", "v", "path")))
+        row = np.searchsorted(which, lost.path)
+        for x, v, offsets, number in buckets:
+            heir, miss = running_on(lost, x, v, offsets, number, resolution)
+            better = miss < least[row]
+            found[row[better]], least[row[better]] = heir[better], miss[better]
+        return found
+
     graded = grade_paths(
         PathEnds(ends, table[:, 3], table[:, 4] > 0, length, table[:, 5] > 0, starts),
         resolution=resolution,
         radius=radius,
         trusted_ends=trusted_ends,
+        running_on=None if trusted_ends else beside,
     )
     group, order = canonical_order(starts, ends, graded.group, first, extent)
     number = np.empty(len(order), dtype=np.intp)
@@ -74,6 +90,16 @@ def grade(
             "warnings": [[c.name, c.message] for c in (*graded.warnings, *odd_cautions(graded.odd))],
         },
     )
+
+
+def _bucket(
+    folder: Path, name: str, number: IntArray, length: IntArray
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """x, v and offsets of the paths of one bucket, which lie one after the other, and their numbers as they were given."""
+    rows = fetch(folder, "assemble", name, "rows")
+    d = rows.shape[1] // 2
+    offsets = np.concatenate([[0], np.cumsum(length[number])]).astype(np.intp)
+    return rows[:, 1 : 1 + d], rows[:, 1 + d :], offsets, number
 
 
 def _path_table(

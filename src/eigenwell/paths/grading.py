@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,9 +51,18 @@ class Graded:
 
 
 def grade_paths(
-    ends: PathEnds, *, resolution: float, radius: float, trusted_ends: bool, told: Told = NOTHING
+    ends: PathEnds,
+    *,
+    resolution: float,
+    radius: float,
+    trusted_ends: bool,
+    told: Told = NOTHING,
+    running_on: Callable[[IntArray], IntArray] | None = None,
 ) -> Graded:
-    """Group the ends of the usable paths; ends broken off in motion do not found an attractor."""
+    """Group the ends of the usable paths; ends broken off in motion do not found an attractor.
+
+    `running_on` says of paths which other one runs on where they end, -1 for none: a recovered path may have lost its tail.
+    """
     usable = ends.usable & ~told.excluded(len(ends.pace))
     paths = np.flatnonzero(usable)
     if len(paths) == 0 and ends.usable.any():
@@ -69,6 +79,7 @@ def grade_paths(
         return told.grouping(ends.place[of], of, resolution, reach)
 
     cautions: list[Caution] = []
+    heirs: dict[int, int] = {}
     odd: tuple[Odd, ...] = ()
     twin = np.full(len(ends.pace), -1) if ends.twin is None else ends.twin
     if told.names_paths:
@@ -77,13 +88,21 @@ def grade_paths(
         odd, grouping, paths = odd_paths(ends, paths, twin, grouped, at_rest=AT_REST)
     else:
         grouping = grouped(paths)
-        # A lone end that is not at rest, beside attractors that several paths reach, is a path that was lost on the way.
+        # A lone end beside attractors that several paths reach: the path was lost on the way if another one runs on through
+        # its end, or if it is in motion there.
         size = np.bincount(grouping.group)
-        lost = (size[grouping.group] == 1) & (size.max() > 1) & (ends.pace[paths] > AT_REST)
-        share = ends.length[paths[lost]].sum() / ends.length[paths].sum()
-        if 0 < share <= FEW:
-            cautions.append(_broken(int(lost.sum()), len(paths)))
-            paths = paths[~lost]
+        lone = (size[grouping.group] == 1) & (size.max() > 1)
+        heir = np.full(len(paths), -1, dtype=np.intp)
+        if running_on is not None and lone.any():
+            heir[lone] = running_on(paths[lone])
+        taken = np.isin(heir, paths[~lone])
+        lost = lone & ~taken & (ends.pace[paths] > AT_REST)
+        if ends.length[paths[lost]].sum() > FEW * ends.length[paths].sum():
+            lost[:] = False
+        cautions += _broken(int(taken.sum()), int(lost.sum()), len(paths))
+        if (taken | lost).any():
+            heirs = dict(zip(paths[taken].tolist(), heir[taken].tolist(), strict=True))
+            paths = paths[~(taken | lost)]
             grouping = grouped(paths)
 
     def of_paths(by_end: IntArray) -> IntArray:
@@ -91,6 +110,7 @@ def grade_paths(
         group[paths] = by_end
         repeats = np.flatnonzero((twin >= 0) & usable)
         group[repeats] = group[twin[repeats]]
+        group[list(heirs)] = group[list(heirs.values())]
         return group
 
     group = of_paths(grouping.group)
@@ -147,12 +167,18 @@ def is_orbit(x: FloatArray, v: FloatArray) -> bool:
     return bool(on_track.any() and np.ptp(x, axis=0).max() > 10 * step)
 
 
-def _broken(lost: int, total: int) -> Caution:
-    return Caution(
-        "broken-paths",
-        f"{lost} of {total} recovered paths break off in motion where no other path ends; their samples stay "
-        "unassigned. Pass trajectories in order of time if you have them, or sample more densely.",
-    )
+def _broken(taken: int, lost: int, total: int) -> list[Caution]:
+    said = []
+    if taken:
+        said.append(
+            f"{taken} of {total} recovered paths break off where another path runs on, and count to its attractor."
+        )
+    if lost:
+        said.append(
+            f"{lost} of {total} recovered paths break off in motion where no other path ends; their samples stay unassigned."
+        )
+    advice = "Pass trajectories in order of time if you have them, or sample more densely."
+    return [Caution("broken-paths", " ".join([*said, advice]))] if said else []
 
 
 def _doubts(ends: PathEnds, group: IntArray, grouping: Grouping, slowest: FloatArray) -> list[Caution]:

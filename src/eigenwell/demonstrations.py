@@ -65,7 +65,8 @@ class Demonstrations:
 
     Where velocities were estimated, `x` has been freed of noise by the same estimate; `raw` keeps the positions as they
     came (None: x is as it came), and `noise` the standard deviation found in a coordinate of each trajectory. `chart` says how
-    the last three coordinates are orientations, where they are; `about`, what was read as what.
+    the last three coordinates are orientations, where they are; `task` (n,) numbers what each sample was meant for, where a
+    file says it; `about`, what was read as what.
     """
 
     x: FloatArray
@@ -78,10 +79,11 @@ class Demonstrations:
     noise: FloatArray | None = None
     chart: Chart | None = None
     about: str = ""
+    task: IntArray | None = None
     truth: Truth | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for array in (self.x, self.v, self.offsets, self.time, self.raw, self.noise):
+        for array in (self.x, self.v, self.offsets, self.time, self.raw, self.noise, self.task):
             if array is not None:
                 array.flags.writeable = False
 
@@ -144,6 +146,7 @@ class Demonstrations:
             offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp),
             time=None if self.time is None else self.time[keep],
             raw=None if self.raw is None else self.raw[keep],
+            task=None if self.task is None else self.task[keep],
             truth=self.truth and Truth(self.truth.labels[keep], self.truth.attractors),
         )
 

@@ -5,6 +5,7 @@ from .field import StableField
 from .fit import Fit, Followed
 from .learned import REACH, Field
 from .motion import Motion
+from .poses import Pose, PoseCertificate, PoseField, Twist
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed, StableModel
 
@@ -19,9 +20,13 @@ __all__ = [
     "Latent",
     "Loop",
     "Motion",
+    "Pose",
+    "PoseCertificate",
+    "PoseField",
     "RungeKutta4",
     "Speed",
     "StableField",
     "StableModel",
     "Stepper",
+    "Twist",
 ]

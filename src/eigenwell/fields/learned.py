@@ -10,11 +10,12 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..demonstrations import Caution
+from ..demonstrations import Caution, Chart
 from .certificates import Certificate, certify
 from .field import StableField
 from .fit import Fit
 from .motion import Motion
+from .poses import PoseField
 from .queries import check_index, check_states, check_times
 from .simulation import Stepper
 
@@ -35,6 +36,7 @@ class Field:
     lifted    a stable field of (x, phase) for each attractor, or none: a field without memory
     samples   (n, d) training samples, with their attractor `labels` (n,) and `phases` (n,), 1 at the start of a path
     fit       how well each demonstration is followed by `simulate`; `map_fit` by the map, without memory
+    chart     how the last three coordinates are orientations, for a field learned from poses; see `poses`
     """
 
     map: StableField
@@ -46,6 +48,7 @@ class Field:
     fit: Fit | None = None
     map_fit: Fit | None = None
     warnings: tuple[Caution, ...] = field(default=(), repr=False)
+    chart: Chart | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         memory = ", with memory" if self.lifted else ""
@@ -202,6 +205,16 @@ class Field:
     ) -> Certificate:
         """What came out when the proof was put to the test: by loops on `predict`, at the control rates named."""
         return certify(self, samples=samples, rates=rates, seed=seed)
+
+    @property
+    def poses(self) -> PoseField:
+        """The same field in terms of poses: `field.poses.predict(position, orientation)` gives a twist, `simulate` poses."""
+        if self.chart is None:
+            raise ValueError(
+                "Expected a field learned from poses, got one of plain coordinates. Give orientations with "
+                "eigenwell.poses.from_poses(position, orientation), or a file with quaternions."
+            )
+        return PoseField(self, self.chart)
 
     def save(self, path: Any) -> None:
         """Write one file; eigenwell.load(path) brings the same numbers back."""

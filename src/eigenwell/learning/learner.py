@@ -70,7 +70,8 @@ def learn(
     Returns
     -------
     Field
-        Doubts are in `.warnings`, and `.fit` says how well it follows the data.
+        Doubts are in `.warnings`, and `.fit` says how well it follows the data. Learned from poses, `.poses` gives
+        twists and unit quaternions.
 
     Raises
     ------
@@ -102,7 +103,7 @@ def learn(
         raise DataError(
             f"Expected paths to every attractor, got none to {lost}: too few samples end there. Give more of them."
         )
-    return learn_motions(
+    field = learn_motions(
         motions,
         found.attractors[points],
         embeddings=_embeddings(found, points) if isinstance(target, LaplacianTarget) else None,
@@ -115,6 +116,7 @@ def learn(
         dtype=dtype,
         progress=progress,
     )
+    return replace(field, chart=found.demos.chart)
 
 
 def learn_motions(

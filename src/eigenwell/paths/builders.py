@@ -14,7 +14,7 @@ from .absorbing import typical_length
 from .beside import running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
-from .grading import PathEnds, end_pace, grade_paths, is_orbit
+from .grading import PathEnds, end_pace, grade_paths, has_pause, is_orbit
 from .hashing import sample_hash, share
 from .odd import Odd, repeated
 from .settings import DEFAULT, PathSettings
@@ -151,6 +151,7 @@ def _grouped(
             usable=usable,
             start=demos.x[nodes[offsets[:-1]]],
             twin=repeated(demos.x, offsets) if trusted_ends else None,
+            pauses=np.array([has_pause(demos.v[nodes[a:b]]) for a, b in spans]) if trusted_ends else None,
         ),
         resolution=resolution,
         radius=float(np.sqrt(demos.x.var(axis=0).sum())),

@@ -24,7 +24,8 @@ class PathEnds:
     """All that is asked of K paths: where they end (K, d), how fast relative to their way (`end_pace`), whether they
     are closed orbits, how many samples they have, and whether they are whole enough to count.
 
-    Of recordings also where they start (K, d), and the earlier one a path repeats (K,), -1 for none."""
+    Of recordings also where they start (K, d), the earlier one a path repeats (K,), -1 for none, and whether they stand
+    still on the way (K,)."""
 
     place: FloatArray
     pace: FloatArray
@@ -33,6 +34,7 @@ class PathEnds:
     usable: BoolArray
     start: FloatArray | None = None
     twin: IntArray | None = None
+    pauses: BoolArray | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,10 @@ def grade_paths(
     if told.names_paths:
         grouping = grouped(paths)
     elif trusted_ends:
-        odd, grouping, paths = odd_paths(ends, paths, twin, grouped, at_rest=AT_REST)
+        counted = told.n_attractors is not None or told.resolution is not None
+        odd, grouping, paths = odd_paths(
+            ends, paths, twin, grouped, resolution=resolution, at_rest=AT_REST, counted=counted
+        )
     else:
         grouping = grouped(paths)
         # A lone end beside attractors that several paths reach: the path was lost on the way if another one runs on through
@@ -142,6 +147,16 @@ def end_pace(v: FloatArray) -> float:
     speed = np.linalg.norm(v, axis=1)
     mean = np.linalg.norm(v[-max(3, len(v) // 20) :].mean(axis=0))
     return float(min(speed[-3:].min(), mean) / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny))
+
+
+def has_pause(v: FloatArray) -> bool:
+    """Whether a path comes to rest and sets out again: below a fifth of its top speed between two times above a half."""
+    speed = np.linalg.norm(v, axis=1)
+    pace = speed / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny)
+    state = np.where(pace > IN_FULL_MOTION, 1, np.where(pace < AT_REST, -1, 0))
+    moving = state[state != 0] > 0
+    stops, starts = np.flatnonzero(moving[:-1] & ~moving[1:]), np.flatnonzero(~moving[:-1] & moving[1:])
+    return len(stops) > 0 and bool((starts > stops[0]).any())
 
 
 def is_orbit(x: FloatArray, v: FloatArray) -> bool:

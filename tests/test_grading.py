@@ -114,7 +114,18 @@ def test_a_path_runs_on_in_another_with_the_same_place_and_velocity():
     assert runs_on(along, ([0.0, 0.1], [10, 0.1], 26)) == [-1, -1]  # four times as fast
     assert runs_on(along, ([0.0, 0.1], [5.0, 0.1], 51)) == [-1, -1]  # ends here too
     assert runs_on(along, ([0.0, 0.5], [10, 0.5], 101)) == [-1, -1]  # too far
+    assert runs_on(along, ([5.0, 0.1], [10, 0.1], 51)) == [1, -1]  # torn in two
     assert runs_on(along, ([0.0, 0.15], [10, 0.15], 101), ([0.0, 0.05], [10, 0.05], 101))[0] == 2  # the nearest
+
+
+def test_a_path_torn_in_a_pause_goes_on_where_it_stood():
+    s = np.linspace(0, 1, 60)
+    rise, slope = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
+    x = np.concatenate([np.outer(rise, [5.0, 0]), [5, 0.02] + np.outer(rise, [0, 5.0])])
+    v = np.concatenate([np.outer(slope, [5.0, 0]), np.outer(slope, [0, 5.0])])
+    offsets, number = np.array([0, 60, 120]), np.arange(2)
+    found, _ = running_on(tails(x, v, offsets, number, number), x, v, offsets, number, 0.2)
+    assert found.tolist() == [1, -1]
 
 
 @given(st.integers(0, 2**32 - 1))

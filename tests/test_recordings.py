@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.untrained import field_of
 
 import eigenwell as ew
 from eigenwell import files, poses
@@ -14,8 +15,6 @@ from eigenwell.errors import DataError
 from eigenwell.files.columns import recognise
 from eigenwell.files.gaps import mend
 from eigenwell.files.recording import Wanted
-
-from tests.untrained import field_of
 
 T = np.linspace(0, 2, 81)
 X = np.column_stack([np.exp(-2 * T), 1 - np.exp(-2 * T), T * np.exp(-2 * T)])

@@ -43,7 +43,7 @@ def grade(
         found, least = np.full(len(which), -1, dtype=np.intp), np.full(len(which), np.inf)
         buckets = [_bucket(folder, name, np.flatnonzero(bucket == k), length) for k, name in enumerate(names)]
         parts = [tails(x, v, o, np.flatnonzero(np.isin(n, which)), n) for x, v, o, n in buckets]
-        lost = Tails(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("x", "v", "path")))
+        lost = Tails(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("x", "v", "path", "rest")))
         row = np.searchsorted(which, lost.path)
         for x, v, offsets, number in buckets:
             heir, miss = running_on(lost, x, v, offsets, number, resolution)

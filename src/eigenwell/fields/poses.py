@@ -58,8 +58,9 @@ class PoseCertificate:
         return self.inner.holds and self.arrived == 1.0 and self.widest < EDGE
 
     def __str__(self) -> str:
+        verdict = "holds" if self.holds else "DOES NOT HOLD"
         return (
-            f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.arrived:.1%} of {self.starts} loops on poses at {self.rate:g} Hz "
+            f"{verdict}: {self.arrived:.1%} of {self.starts} loops on poses at {self.rate:g} Hz "
             f"arrive, at most {np.degrees(self.widest):.0f} degrees from where the motions end; in its chart it {self.inner}"
         )
 

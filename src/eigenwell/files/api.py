@@ -56,7 +56,8 @@ def read(
     Columns are recognised by their names; `position`, `velocity`, `time` and `trajectory` say otherwise. Several files,
     or a column of trajectories, give trajectories; one file with time gives one trajectory; one with velocities alone
     gives unordered samples. `task` names a column that says what
-    each sample was meant for (LeRobot's `task_index`): `demos.task`, for `identify(demos, labels=demos.task)`. `dt` is the time step where the file has none; `every` keeps each n-th sample of every
+    each sample was meant for (LeRobot's `task_index`): `demos.task`, for `identify(demos, labels=demos.task)`. `dt` is the
+    time step where the file has none; `every` keeps each n-th sample of every
     trajectory, and its last. Gaps (NaN, empty cells) of up to `longest_gap` rows are interpolated, longer ones split the
     recording; 0 refuses any. What was read as what is in `.about`, what was guessed or converted in `.warnings`.
     """

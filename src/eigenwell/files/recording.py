@@ -40,7 +40,8 @@ class Recording:
 
     `time` keeps the type it has in the file, because whole nanoseconds since 1970 do not fit a float; `time_name` may
     name its unit. `orientation` holds unit quaternions x, y, z, w, signs as they come. `angles` are the positions that wrap,
-    each with its turn. `task` numbers what each row was meant for, where the user named its column. `about` says what was read as what, `name` where it came from.
+    each with its turn. `task` numbers what each row was meant for, where the user named its column.
+    `about` says what was read as what, `name` where it came from.
     """
 
     x: FloatArray

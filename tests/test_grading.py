@@ -121,7 +121,7 @@ def test_a_path_runs_on_in_another_with_the_same_place_and_velocity():
 def test_a_path_torn_in_a_pause_goes_on_where_it_stood():
     s = np.linspace(0, 1, 60)
     rise, slope = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
-    x = np.concatenate([np.outer(rise, [5.0, 0]), [5, 0.02] + np.outer(rise, [0, 5.0])])
+    x = np.concatenate([np.outer(rise, [5.0, 0]), np.array([5, 0.02]) + np.outer(rise, [0, 5.0])])
     v = np.concatenate([np.outer(slope, [5.0, 0]), np.outer(slope, [0, 5.0])])
     offsets, number = np.array([0, 60, 120]), np.arange(2)
     found, _ = running_on(tails(x, v, offsets, number, number), x, v, offsets, number, 0.2)

@@ -417,6 +417,44 @@ def test_a_ros1_bag(tmp_path):
     np.testing.assert_allclose(raw(demos), X)
 
 
+@pytest.mark.parametrize("frame", ["base", "tool0"])
+def test_a_twist_beside_a_pose_is_its_velocity(tmp_path, frame):
+    """Turning about z while moving; stamps of the two topics differ. A twist in another frame is left aside."""
+    rosbag2 = pytest.importorskip("rosbags.rosbag2")
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    types = store.types
+    vector, name = types["geometry_msgs/msg/Vector3"], "geometry_msgs/msg/{}Stamped"
+
+    def head(t, frame):
+        return types["std_msgs/msg/Header"](
+            types["builtin_interfaces/msg/Time"](1700000000 + int(t), round(1e9 * (t % 1))), frame
+        )
+
+    angle, fast = np.exp(-2 * T), np.linspace(0, 2, 401)
+    with rosbag2.Writer(tmp_path / "bag", version=9) as writer:
+        pose = writer.add_connection("/pose", name.format("Pose"), typestore=store)
+        twist = writer.add_connection("/twist", name.format("Twist"), typestore=store)
+        for t, x, a in zip(T, X, angle, strict=True):
+            spin = types["geometry_msgs/msg/Quaternion"](*poses.exponential(np.array([0, 0, a])))
+            body = types["geometry_msgs/msg/Pose"](types["geometry_msgs/msg/Point"](*x), spin)
+            message = types[name.format("Pose")](head(t, "base"), body)
+            writer.write(pose, int(1e9 * t), store.serialize_cdr(message, name.format("Pose")))
+        for t in fast:
+            e = np.exp(-2 * t)
+            linear, angular = vector(-2 * e, 2 * e, (1 - 2 * t) * e), vector(0.0, 0.0, -2 * e)
+            message = types[name.format("Twist")](head(t, frame), types["geometry_msgs/msg/Twist"](linear, angular))
+            writer.write(twist, int(1e9 * t), store.serialize_cdr(message, name.format("Twist")))
+    demos = files.read(tmp_path / "bag")
+    if frame == "tool0":
+        assert "left aside: /twist" in demos.about and "velocities-estimated" in {c.name for c in demos.warnings}
+        return
+    assert "/twist (geometry_msgs/msg/TwistStamped) as velocity" in demos.about
+    true = np.column_stack([-2 * angle, 2 * angle, (1 - 2 * T) * angle, 0 * T, 0 * T, -2 * angle * demos.chart.scale])
+    np.testing.assert_allclose(demos.v, true, atol=1e-3)
+
+
 def test_a_bag_without_positions_says_what_is_in_it(tmp_path):
     write_bag(tmp_path / "bag", "geometry_msgs/msg/TwistStamped")
     with pytest.raises(files.UnknownColumns, match=r"found /arm \(geometry_msgs/msg/TwistStamped\)"):

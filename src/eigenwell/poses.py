@@ -34,10 +34,12 @@ def from_poses(
     names: Sequence[str] = (),
     order: str = "xyzw",
     smooth: bool = True,
+    twist: Sequence[FloatArray] | None = None,
 ) -> Demonstrations:
     """Trajectories of poses: positions (T, d) and unit quaternions (T, 4), `order` "xyzw" or "wxyz", signs as they come.
 
-    `demos.x` holds the d positions and three coordinates of orientation; `orientations` turns these back.
+    `demos.x` holds the d positions and three coordinates of orientation; `orientations` turns these back. `twist` (T, d + 3) are
+    linear and angular velocities in the base frame, in radians per unit of time, where they were measured.
     """
     if order not in ("xyzw", "wxyz"):
         raise DataError(f"Expected order 'xyzw' or 'wxyz', got {order!r}.")
@@ -54,8 +56,22 @@ def from_poses(
     xs = [np.hstack([p, scale * logarithm(q, reference)]) for p, q in zip(positions, turned, strict=True)]
     for k, x in enumerate(xs):
         _check_within(x[:, -3:] / scale, k)
-    demos = Demonstrations.from_trajectories(xs, dt=dt, time=time, names=names, smooth=smooth)
-    return replace(demos, chart=Chart(reference, scale))
+    chart, rates = Chart(reference, scale), None
+    if twist is not None:
+        rates = [
+            _rates(x, np.asarray(one, dtype=np.float64), chart, k)
+            for k, (x, one) in enumerate(zip(xs, twist, strict=True))
+        ]
+    demos = Demonstrations.from_trajectories(xs, rates, dt=dt, time=time, names=names, smooth=smooth)
+    return replace(demos, chart=chart)
+
+
+def _rates(x: FloatArray, twist: FloatArray, chart: Chart, k: int) -> FloatArray:
+    if twist.shape != x.shape:
+        raise DataError(
+            f"Expected a twist of {x.shape[1]} numbers (linear, angular) per pose of trajectory {k}, got shape {twist.shape}."
+        )
+    return np.hstack([twist[:, :-3], coordinate_rates(x, twist[:, -3:], chart)])
 
 
 def coordinates(position: FloatArray, orientation: FloatArray, chart: Chart) -> FloatArray:

@@ -221,7 +221,9 @@ def _demonstrations(
         warnings += (Caution("unwrapped", f"{unwrapped} jumps by a full turn in angles were undone."),)
     timed = None if dt is not None else ts or None
     if turns:
-        demos = from_poses(xs, turns, dt=dt, time=timed, names=names, smooth=smooth)
+        # Linear velocities alone say nothing of how the orientation turns.
+        twist = vs if vs and all(v.shape[1] == x.shape[1] + 3 for v, x in zip(vs, xs, strict=True)) else None
+        demos = from_poses(xs, turns, dt=dt, time=timed, names=names, smooth=smooth, twist=twist)
     else:
         demos = Demonstrations.from_trajectories(xs, vs or None, dt=dt, time=timed, names=names, smooth=smooth)
     task = np.concatenate(tasks).astype(np.intp) if tasks else None

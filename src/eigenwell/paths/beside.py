@@ -47,8 +47,8 @@ def running_on(
     """For every tail the number of the other path that runs through it with a velocity like its own, -1 for none.
 
     Also by how much it misses (m,), 0 to 2: squared distance in units of `reach`, plus squared difference of velocity in units
-    of the largest that is alike (at rest all are); the path that misses least is taken. A path's state is the mean of the samples around
-    its nearest one, as many as at a tail.
+    of the largest that is alike (at rest all are); the path that misses least is taken. A path's state is the mean of the
+    samples around its nearest one, as many as at a tail.
     """
     found, miss = np.full(len(lost.path), -1, dtype=np.intp), np.full(len(lost.path), np.inf)
     half = DEFAULT.half_fit // 2

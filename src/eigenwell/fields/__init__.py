@@ -6,6 +6,7 @@ from .fit import Fit, Followed
 from .learned import REACH, Field
 from .motion import Motion
 from .poses import Pose, PoseCertificate, PoseField, Twist
+from .second_order import SecondOrderField
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed, StableModel
 
@@ -24,6 +25,7 @@ __all__ = [
     "PoseCertificate",
     "PoseField",
     "RungeKutta4",
+    "SecondOrderField",
     "Speed",
     "StableField",
     "StableModel",

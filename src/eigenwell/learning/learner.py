@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import missing_extra
-from ..fields import Field, StableField
+from ..fields import Field, SecondOrderField, StableField
 from . import doubts
 from .crossing import crossings
 from .doubts import Motions
@@ -20,6 +20,7 @@ from .following import followed
 from .guide import guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
+from .second_order import learn_second_order
 from .targets import Bundle, Frame, LaplacianTarget, Target
 from .winding import SpiralTarget
 
@@ -32,6 +33,37 @@ Progress = Callable[[int, int, FloatArray], None]
 NODES_PER_PATH, MOST_NODES = 8, 20_000
 KEPT_SAMPLES = 50_000
 """Samples kept with a field: they tell what is far, and where motions start."""
+
+
+@overload
+def learn(
+    data: Any,
+    v: Any = None,
+    *,
+    found: Identification | None = None,
+    dt: float | None = None,
+    time: Any = None,
+    toward: bool | None = None,
+    memory: bool | None = None,
+    target: Target | None = None,
+    recipe: Recipe | None = None,
+    seed: int = 0,
+    dtype: Any = np.float32,
+    progress: bool | Progress = False,
+    order: Literal[1] = 1,
+) -> Field: ...
+
+
+@overload
+def learn(
+    data: Any,
+    v: Any = None,
+    *,
+    found: Identification | None = None,
+    dt: float | None = None,
+    time: Any = None,
+    order: Literal[2],
+) -> SecondOrderField: ...
 
 
 def learn(
@@ -48,7 +80,8 @@ def learn(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: bool | Progress = False,
-) -> Field:
+    order: Literal[1, 2] = 1,
+) -> Field | SecondOrderField:
     """Learn one continuous field with exactly the attractors that were found, stable by construction.
 
     Parameters
@@ -66,6 +99,8 @@ def learn(
         `recipes.PAPER` is the paper's).
     progress
         True prints progress to the terminal; a function is called as progress(step, steps, losses).
+    order
+        2 gives a SecondOrderField of states (q, qdot) from recordings of q with time: passive, its first half qdot.
 
     Returns
     -------
@@ -85,6 +120,11 @@ def learn(
     >>> import eigenwell as ew
     >>> field = ew.learn(ew.identify(ew.systems.heart.sample(seed=0)))  # doctest: +SKIP
     """
+    if order not in (1, 2):
+        raise DataError(f"Expected order 1 or 2, got {order!r}.")
+    given = {"toward": toward, "memory": memory, "target": target, "recipe": recipe}
+    if order == 2 and (names := [name for name, value in given.items() if value is not None]):
+        raise DataError(f"Expected order=2 alone, which is one least-squares fit, got {' and '.join(names)} besides.")
     found = _identified(data, v, found, dt, time)
     if found.n_attractors == 0:
         raise DataError(
@@ -97,6 +137,8 @@ def learn(
             f"Expected an attractor at a point, got {found.n_attractors} cycles. A field that rests cannot follow a motion that "
             "goes round for ever; found.located has the cycles' curves and periods."
         )
+    if order == 2:
+        return learn_second_order(found, points)
     motions = _motions(found, points)
     lost = [q for q, paths in zip(points, motions, strict=True) if not paths]
     if lost:

@@ -49,6 +49,25 @@ def missing(answers: Answers, methods: list[str], levels: list[float], n: int) -
     ]
 
 
+def answered(methods: list[str], levels: list[float], n: int, minutes: float) -> tuple[Answers, int]:
+    """All answers that are kept, after so many minutes of asking for those that were missing; and how many still are."""
+    answers: Answers = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    stop = time.monotonic() + 60 * minutes
+    todo = missing(answers, methods, levels, n)
+    while todo and time.monotonic() < stop:
+        seed, noise, name = todo.pop(0)
+        demos = ew.datasets.composite(seed, noise=noise)
+        answers.setdefault(name, {}).setdefault(f"{noise:g}", {})[str(seed)] = bool(METHODS[name](demos))
+        KEPT.write_text(json.dumps(answers, indent=1) + "\n")
+    return answers, len(todo)
+
+
+def share(answers: Answers, name: str, noise: float, n: int) -> str:
+    """Of the first n composites."""
+    kept = [right for seed, right in answers.get(name, {}).get(f"{noise:g}", {}).items() if int(seed) < n]
+    return f"{sum(kept)} of {len(kept)} = {100 * sum(kept) / max(len(kept), 1):.0f} %"
+
+
 def table(answers: Answers) -> str:
     lines = []
     for name, levels in answers.items():
@@ -64,16 +83,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--minutes", type=float, default=4.0, help="stop after so long; call again to go on")
     chosen = parser.parse_args(arguments)
-    answers: Answers = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    stop = time.monotonic() + 60 * chosen.minutes
-    todo = missing(answers, chosen.methods, chosen.noise, chosen.seeds)
-    while todo and time.monotonic() < stop:
-        seed, noise, name = todo.pop(0)
-        demos = ew.datasets.composite(seed, noise=noise)
-        answers.setdefault(name, {}).setdefault(f"{noise:g}", {})[str(seed)] = bool(METHODS[name](demos))
-        KEPT.write_text(json.dumps(answers, indent=1) + "\n")
+    answers, left = answered(chosen.methods, chosen.noise, chosen.seeds, chosen.minutes)
     print(table(answers))
-    print(f"{len(todo)} left" if todo else "all done")
+    print(f"{left} left" if left else "all done")
 
 
 if __name__ == "__main__":

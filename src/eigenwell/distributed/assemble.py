@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..paths.builders import whole_enough
-from ..paths.grading import end_pace, is_orbit
+from ..paths.grading import end_pace, has_pause, is_orbit
 from ..paths.zipping import along
 from .store import Products, fetch
 
@@ -129,8 +129,8 @@ def _with_repeats(assembled: PathRows, extra: FloatArray) -> PathRows:
 
 
 def finish(assembled: PathRows, usable: BoolArray, offsets: Sequence[int]) -> Products:
-    """Rows in order; a table [path, rows, first id, pace, orbit, usable, start, end] of the paths; rows [id, path, position]
-    in the order of the input, with `bounds` of its partitions. `usable` has an entry for every path."""
+    """Rows in order; a table [path, rows, first id, pace, orbit, usable, pause, start, end] of the paths; rows
+    [id, path, position] in the order of the input, with `bounds` of its partitions. `usable` has an entry for every path."""
     path, ids, x, v = (
         assembled.path,
         assembled.ids,
@@ -148,6 +148,7 @@ def finish(assembled: PathRows, usable: BoolArray, offsets: Sequence[int]) -> Pr
             [end_pace(v[a:b]) for a, b in spans],
             [is_orbit(x[a:b], v[a:b]) for a, b in spans],
             usable,
+            [has_pause(v[a:b]) for a, b in spans],
             x[begin],
             x[end - 1],
         ]

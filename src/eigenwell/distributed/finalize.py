@@ -34,8 +34,8 @@ def grade(
     table = np.concatenate(tables)
     by_path = np.argsort(table[:, 0], kind="stable")
     table, bucket, begin = table[by_path], bucket[by_path], begin[by_path]
-    d = (table.shape[1] - 6) // 2
-    starts, ends = table[:, 6 : 6 + d], table[:, 6 + d :]
+    d = (table.shape[1] - 7) // 2
+    starts, ends = table[:, 7 : 7 + d], table[:, 7 + d :]
     length, first = table[:, 1].astype(np.intp), table[:, 2].astype(np.intp)
 
     def beside(which: IntArray) -> IntArray:
@@ -52,7 +52,7 @@ def grade(
         return found
 
     graded = grade_paths(
-        PathEnds(ends, table[:, 3], table[:, 4] > 0, length, table[:, 5] > 0, starts),
+        PathEnds(ends, table[:, 3], table[:, 4] > 0, length, table[:, 5] > 0, starts, pauses=table[:, 6] > 0),
         resolution=resolution,
         radius=radius,
         trusted_ends=trusted_ends,

@@ -46,7 +46,7 @@ def fitted(name):
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_known_systems_are_followed(name):
     field, motions = fitted(name)
-    assert field.misfit < 0.03
+    assert field.misfit < 0.03 and field.warnings == ()
     starts = np.array([np.r_[q[0], qdot[0]] for _, q, qdot, _ in motions])
     for path, (_, q, _, _) in zip(field.simulate(starts, t=motions[0][0]), motions, strict=True):
         error = np.sqrt(((path[:, : q.shape[1]] - q) ** 2).sum(axis=1).mean())
@@ -142,6 +142,14 @@ def test_recordings_of_a_scalar_are_learned_from_positions_alone():
     for t, q, qdot, _ in tracks:
         rolled = field.simulate(np.r_[q[0], qdot[0]], t=t)[:, :1]
         assert np.sqrt(((rolled - q) ** 2).mean()) < 0.03 * field.scale
+
+
+def test_motions_that_are_not_of_second_order_are_said_to_be_followed_poorly():
+    """The same reach at two speeds: one state, two accelerations."""
+    s = np.linspace(0, 1, 100)[:, None]
+    rise = s**3 * (10 - 15 * s + 6 * s**2)
+    field = ew.learn([rise * [1.0, 0.5], rise * [1.0, 0.5]], time=[s[:, 0], 4 * s[:, 0]], order=2)
+    assert field.misfit > 0.5 and field.warnings[0].name == "misfit"
 
 
 def test_what_order_2_cannot_take_is_refused():

@@ -25,6 +25,7 @@ from scipy.optimize import lsq_linear
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
+from ..demonstrations import Caution
 from .queries import check_states, check_times
 
 # Scales l_i of the pull, as shares of the extent: from within the last hundredth to far outside, where it is a plain spring.
@@ -37,6 +38,8 @@ BUMPS, WIDTH = 40, 1.5
 MOST_SAMPLES = 4000
 # Least damping, in inverse durations of the longest motion: what is left of the energy after it is at most e^-2.
 LEAST_DAMPING = 1.0
+# A misfit above this leaves more than a quarter of the accelerations' variance unexplained.
+POOR = 0.5
 # Weights are kept small by this share of the data's own weight: what no sample asks for is zero.
 RIDGE = 1e-3
 TINY = 1e-12
@@ -79,6 +82,17 @@ class SecondOrderField:
     def attractors(self) -> FloatArray:
         """(Q, 2 d): the places, at rest."""
         return np.hstack([self.centre + self.scale * self.places, np.zeros_like(self.places)])
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        """Doubts: a poor misfit says that acceleration is no function of (q, qdot) in these recordings."""
+        if self.misfit <= POOR:
+            return ()
+        said = (
+            f"Accelerations are missed by {100 * self.misfit:.0f} % of their size: (q, qdot) does not tell them, as in reaches "
+            "of different durations or with pauses. The field is stable, but follows these motions poorly; leave order=2 out."
+        )
+        return (Caution("misfit", said),)
 
     def predict(self, x: Any) -> FloatArray:
         """(qdot, qddot) at states (q, qdot), (2 d,) or (n, 2 d); the first half is the second half of x, to the bit."""

@@ -5,6 +5,7 @@ from .field import StableField
 from .fit import Fit, Followed
 from .learned import REACH, Field
 from .motion import Motion
+from .motion_loops import MotionLoop
 from .poses import Pose, PoseCertificate, PoseField, Twist
 from .second_order import SecondOrderField
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
@@ -21,6 +22,7 @@ __all__ = [
     "Latent",
     "Loop",
     "Motion",
+    "MotionLoop",
     "Pose",
     "PoseCertificate",
     "PoseField",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import missing_extra
-from ..fields import Field, StableField
+from ..fields import Field, SecondOrderField, StableField
 from ..fields.stable import StableModel
 from ..graphs import thinned
 from . import doubts
@@ -22,6 +22,7 @@ from .following import followed
 from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
+from .second_order import learn_second_order
 from .targets import Bundle, Frame, LaplacianTarget, Target
 from .winding import SpiralTarget
 
@@ -51,6 +52,7 @@ class Growing:
     phases: FloatArray
 
 
+@overload
 def learn(
     data: Any,
     v: Any = None,
@@ -66,7 +68,39 @@ def learn(
     dtype: Any = np.float32,
     progress: bool | Progress = False,
     watch: Watch | None = None,
-) -> Field:
+    order: Literal[1] = 1,
+) -> Field: ...
+
+
+@overload
+def learn(
+    data: Any,
+    v: Any = None,
+    *,
+    found: Identification | None = None,
+    dt: float | None = None,
+    time: Any = None,
+    order: Literal[2],
+) -> SecondOrderField: ...
+
+
+def learn(
+    data: Any,
+    v: Any = None,
+    *,
+    found: Identification | None = None,
+    dt: float | None = None,
+    time: Any = None,
+    toward: bool | None = None,
+    memory: bool | None = None,
+    target: Target | None = None,
+    recipe: Recipe | None = None,
+    seed: int = 0,
+    dtype: Any = np.float32,
+    progress: bool | Progress = False,
+    watch: Watch | None = None,
+    order: Literal[1, 2] = 1,
+) -> Field | SecondOrderField:
     """Learn one continuous field with exactly the attractors that were found, stable by construction.
 
     Parameters
@@ -92,11 +126,14 @@ def learn(
         True prints progress to the terminal; a function is called as progress(step, steps, losses).
     watch : callable, optional
         Called with what was learned so far, a `Growing`, after every tenth of a part's steps: to look on, or to draw it.
+    order : int
+        2 gives a SecondOrderField of states (q, qdot) from recordings of q with time: passive, its first half qdot.
 
     Returns
     -------
     Field
-        Doubts are in `.warnings`, and `.fit` says how well it follows the data.
+        Doubts are in `.warnings`, and `.fit` says how well it follows the data. Learned from poses, `.poses` gives
+        twists and unit quaternions.
 
     Raises
     ------
@@ -110,6 +147,11 @@ def learn(
     >>> import eigenwell as ew
     >>> field = ew.learn(ew.identify(ew.systems.heart.sample(seed=0)))  # doctest: +SKIP
     """
+    if order not in (1, 2):
+        raise DataError(f"Expected order 1 or 2, got {order!r}.")
+    given = {"toward": toward, "memory": memory, "target": target, "recipe": recipe}
+    if order == 2 and (names := [name for name, value in given.items() if value is not None]):
+        raise DataError(f"Expected order=2 alone, which is one least-squares fit, got {' and '.join(names)} besides.")
     found = _identified(data, v, found, dt, time)
     if found.n_attractors == 0:
         raise DataError(
@@ -122,13 +164,15 @@ def learn(
             f"Expected an attractor at a point, got {found.n_attractors} cycles. A field that rests cannot follow a motion that "
             "goes round for ever; found.located has the cycles' curves and periods."
         )
+    if order == 2:
+        return learn_second_order(found, points)
     motions = _motions(found, points)
     lost = [q for q, paths in zip(points, motions, strict=True) if not paths]
     if lost:
         raise DataError(
             f"Expected paths to every attractor, got none to {lost}: too few samples end there. Give more of them."
         )
-    return learn_motions(
+    field = learn_motions(
         motions,
         found.attractors[points],
         embeddings=_embeddings(found, points) if isinstance(target, LaplacianTarget) else None,
@@ -142,6 +186,7 @@ def learn(
         progress=progress,
         watch=watch,
     )
+    return replace(field, chart=found.demos.chart)
 
 
 def learn_motions(

@@ -1,0 +1,140 @@
+"""A learned field in terms of poses: orientations as unit quaternions, velocities as twists.
+
+The field itself lives in the chart of `eigenwell.poses`: position, and three coordinates of orientation about where the
+motions end. Here a pose goes in, and a twist (linear velocity, and angular velocity in the base frame) or poses come out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._types import FloatArray
+from ..demonstrations import Chart
+from ..poses import EDGE, angular_velocity, composed, coordinates, exponential, orientations, unit_quaternions
+from .certificates import CLOSE, Certificate
+from .queries import check_states
+
+if TYPE_CHECKING:
+    from .learned import Field
+
+MOST_STEPS = 20_000
+"""Steps of a loop on `predict` before it counts as not arrived."""
+
+
+class Pose(NamedTuple):
+    """Position (..., d) and orientation (..., 4), a unit quaternion x, y, z, w."""
+
+    position: FloatArray
+    orientation: FloatArray
+
+
+class Twist(NamedTuple):
+    """Linear velocity (..., d), and angular velocity (..., 3) in radians per unit of time, both in the base frame."""
+
+    linear: FloatArray
+    angular: FloatArray
+
+
+@dataclass(frozen=True)
+class PoseCertificate:
+    """Loops on `PoseField.predict`, and the certificate of the field in its chart.
+
+    inner     of the field in its chart
+    arrived   share of loops from samples of the data that come within a hundredth of the box of an attractor
+    widest    largest angle from the chart's reference along them, in radians; the chart ends at half a turn
+    """
+
+    inner: Certificate
+    rate: float
+    starts: int
+    arrived: float
+    widest: float
+
+    @property
+    def holds(self) -> bool:
+        return self.inner.holds and self.arrived == 1.0 and self.widest < EDGE
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "DOES NOT HOLD"
+        return (
+            f"{verdict}: {self.arrived:.1%} of {self.starts} loops on poses at {self.rate:g} Hz "
+            f"arrive, at most {np.degrees(self.widest):.0f} degrees from where the motions end; in its chart it {self.inner}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PoseField:
+    """What `field.poses` gives: `predict` a twist, `simulate` poses. Orientations within half a turn of `chart.reference`."""
+
+    field: Field
+    chart: Chart
+
+    def __repr__(self) -> str:
+        return f"PoseField({self.field.n_attractors} attractors)"
+
+    @property
+    def attractors(self) -> Pose:
+        """(Q, d) positions and (Q, 4) orientations where the field rests."""
+        return self._poses(self.field.attractors)
+
+    def predict(self, position: Any, orientation: Any) -> Twist:
+        """The twist at one pose, or at many: positions (n, d) with orientations (n, 4)."""
+        states, single = self._states(position, orientation)
+        rates = self.field.predict(states)
+        linear, angular = rates[:, :-3], angular_velocity(states, rates, self.chart)
+        return Twist(linear[0], angular[0]) if single else Twist(linear, angular)
+
+    def simulate(
+        self,
+        position: Any,
+        orientation: Any,
+        duration: float | None = None,
+        *,
+        t: Any = None,
+        memory: bool | None = None,
+    ) -> Pose:
+        """Poses of the roll-out, as `Field.simulate`: (len(t), d) and (len(t), 4), or with a first axis for many starts."""
+        states, single = self._states(position, orientation)
+        rolled = self.field.simulate(states, duration, t=t, memory=memory)
+        return self._poses(rolled[0] if single else rolled)
+
+    def basin(self, position: Any, orientation: Any) -> Any:
+        """The attractor in which each pose ends."""
+        states, single = self._states(position, orientation)
+        ends = self.field.basin(states)
+        return int(ends[0]) if single else ends
+
+    def certificate(
+        self, *, samples: int = 50, rates: tuple[float, ...] = (100.0, 1000.0), seed: int = 0
+    ) -> PoseCertificate:
+        """The loop a controller runs, p += dt linear, q = exp(dt angular) q, from samples of the data, at the first rate."""
+        inner = self.field.certificate(samples=samples, rates=rates, seed=seed)
+        rng = np.random.default_rng(seed)
+        x = self.field.samples[rng.choice(len(self.field.samples), samples)]
+        rate, arrived, widest = rates[0], np.zeros(samples, dtype=bool), 0.0
+        for _ in range(MOST_STEPS):
+            away = (x[:, None] - self.field.attractors) / self.field.box
+            arrived |= np.linalg.norm(away, axis=2).min(axis=1) < CLOSE
+            widest = max(widest, float(np.linalg.norm(x[:, -3:], axis=1).max()) / self.chart.scale)
+            if arrived.all() or widest > EDGE:
+                break
+            position, orientation = self._poses(x)
+            linear, angular = self.predict(position, orientation)
+            orientation = composed(exponential(angular / rate), orientation)
+            x = np.where(arrived[:, None], x, coordinates(position + linear / rate, orientation, self.chart))
+        return PoseCertificate(inner, rate, samples, float(arrived.mean()), widest)
+
+    def _poses(self, x: FloatArray) -> Pose:
+        return Pose(np.asarray(x[..., :-3]), orientations(x, self.chart))
+
+    def _states(self, position: Any, orientation: Any) -> tuple[FloatArray, bool]:
+        places, single = check_states(position, self.field.dimension - 3)
+        q = unit_quaternions(np.atleast_2d(np.asarray(orientation, dtype=np.float64)))
+        if len(q) != len(places):
+            raise ValueError(
+                f"Expected one orientation per position, got {len(places)} and {len(q)}. Give as many of each."
+            )
+        return coordinates(places, q, self.chart), single

@@ -7,11 +7,11 @@ import eigenwell as ew
 from eigenwell import systems
 from eigenwell.cells import from_anndata
 from eigenwell.flow import weigh
-from eigenwell.flow.bootstrap import replicates
+from eigenwell.flow.bootstrap import reweighted
 from eigenwell.flow.carrying import Stepper, Support
 from eigenwell.flow.cycles import limit_cycle
 from eigenwell.flow.equilibria import sinks, zeros
-from eigenwell.flow.regression import Frame, fit_field, gaussian, pivots
+from eigenwell.flow.regression import Frame, fit_field, pivots, radial
 
 
 def fitted(system, n=400, noise=0.0, seed=0):
@@ -62,10 +62,11 @@ def test_a_clean_field_is_seen_to_a_per_mille():
     assert np.sqrt((error**2).mean()) < 1e-3 * np.sqrt((w**2).mean())
 
 
-def test_pivots_explain_the_kernel_of_all_samples():
+@pytest.mark.parametrize("tail", [0.0, 0.5])
+def test_pivots_explain_the_kernel_of_all_samples(tail):
     u = np.random.default_rng(1).standard_normal((300, 2))
-    chosen = pivots(u, 300, 1e-6)
-    k = gaussian(u, u[chosen])
+    chosen = pivots(u, 300, 1e-6, tail)
+    k, _ = radial(u, u[chosen], tail)
     left = 1 - (k * np.linalg.solve(k[chosen], k.T).T).sum(axis=1)
     assert len(chosen) < 200
     assert left.max() < 1e-5
@@ -74,7 +75,7 @@ def test_pivots_explain_the_kernel_of_all_samples():
 def test_covariance_matches_the_spread_of_the_replicates():
     """Both hold noise and smoothing; on Gaussian noise they agree."""
     _, y, w, field = fitted(systems.saddle, n=500, noise=0.3)
-    drawn = np.array([f(y[:20]) for f in replicates(field, y, w, seed=1, count=200)])
+    drawn = np.array([f(y[:20]) for f in reweighted(field, y, w, seed=1, numbers=np.arange(200))])
     measured = drawn.std(axis=0)
     expected = np.sqrt(np.diagonal(field.covariance(y[:20]), axis1=1, axis2=2))
     assert 0.8 < np.median(measured / expected) < 1.25
@@ -194,7 +195,8 @@ def switch():
 def test_counts_and_fates_are_probabilities(switch):
     demos, found = switch
     assert sum(found.counts.values()) == pytest.approx(1)
-    assert found.confidence == found.counts[found.n_attractors]
+    assert found.confidence == found.counts[found.n_attractors] * found.known
+    assert 0.9 < found.known < 1
     assert found.fates.shape == (demos.n_samples, found.n_attractors + 1)
     np.testing.assert_allclose(found.fates.sum(axis=1), 1)
     assert (found.uncertainty > 0).all()

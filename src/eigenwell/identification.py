@@ -51,7 +51,8 @@ class Identification:
     grouping      how the ends were grouped; None for a kernel graph, whose components are the answer
     arrived       share of the attractors at which a path comes to rest
     confidence    0 to 1: posterior probability of Q given the ends (`paths.evidence`), times `arrived`; for a kernel
-                  graph the share of samples that have a label; for snapshots the share of replicates with this number
+                  graph the share of samples that have a label; for snapshots the share of replicates with this number,
+                  times `known`
     alternatives  other numbers of attractors, the likeliest first, each with its confidence and labels
     odd           recordings that break off, run backwards, repeat another or end alone, and whether they were left out
     told          which decisions were the user's (n_attractors, labels, resolution, exclude)
@@ -59,6 +60,7 @@ class Identification:
     kind          "trajectories", "snapshots" (velocities at scattered places) or "graph" (a kernel's); `evidence` says why
     fates         snapshots: (n, Q + 1) probability of each attractor, and last that of leaving the data; else None
     counts        snapshots: how often each number of attractors came out of the replicates; else None
+    known         snapshots: share of the field's variance that is determined where there is no sample; else 1
     flow          snapshots: the estimated field, a function of x (n, d); else None
     """
 
@@ -80,6 +82,7 @@ class Identification:
     fates: FloatArray | None = None
     counts: dict[int, float] | None = None
     flow: EstimatedField | None = None
+    known: float = 1.0
 
     @property
     def n_attractors(self) -> int:
@@ -88,7 +91,7 @@ class Identification:
     @property
     def confidence(self) -> float:
         if self.counts is not None:
-            return self.counts.get(self.n_attractors, 0.0)
+            return self.counts.get(self.n_attractors, 0.0) * self.known
         if self.grouping is None:
             return float((self.labels >= 0).mean())
         return self.grouping.confidence * self.arrived
@@ -331,6 +334,7 @@ def _from_flow(
         fates=found.fates,
         counts=found.counts,
         flow=found.field,
+        known=found.known,
     )
 
 

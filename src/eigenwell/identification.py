@@ -51,8 +51,7 @@ class Identification:
     grouping      how the ends were grouped; None for a kernel graph, whose components are the answer
     arrived       share of the attractors at which a path comes to rest
     confidence    0 to 1: posterior probability of Q given the ends (`paths.evidence`), times `arrived`; for a kernel
-                  graph the share of samples that have a label; for snapshots the share of replicates with this number,
-                  times `known`
+                  graph the share of samples that have a label; for snapshots the share of replicates with Q, times known
     alternatives  other numbers of attractors, the likeliest first, each with its confidence and labels
     odd           recordings that break off, run backwards, repeat another or end alone, and whether they were left out
     told          which decisions were the user's (n_attractors, labels, resolution, exclude)
@@ -60,8 +59,7 @@ class Identification:
     kind          "trajectories", "snapshots" (velocities at scattered places) or "graph" (a kernel's); `evidence` says why
     fates         snapshots: (n, Q + 1) probability of each attractor, and last that of leaving the data; else None
     counts        snapshots: how often each number of attractors came out of the replicates; else None
-    known         snapshots: share of the field's variance that is determined where there is no sample; else 1
-    flow          snapshots: the estimated field, a function of x (n, d); else None
+    known, flow   snapshots: the share of the field that is determined between samples (else 1), and the estimated field
     """
 
     demos: Demonstrations
@@ -199,16 +197,16 @@ def identify(
             f"build(demos), got {builder!r}. Pass an object, or leave it out."
         )
     tie = (Clique() if join is None else join, ExactMasses() if masses is None else masses)
-    told = told_about(demos, n_attractors, labels, resolution, exclude)
-    if told:
-        return _from_told(demos, builder, told, tie)
-    if graph is None and demos.ordered and (closed := orbits(demos)):
-        return _with_orbits(demos, closed, *tie)
     evidence = None
     if graph is None and not demos.ordered:
         first = first_occurrence(demos.x, demos.v)
         evidence = weigh(demos.x[first], demos.v[first])
         builder = FlowGraph() if evidence.snapshots else builder
+    told = told_about(demos, n_attractors, labels, resolution, exclude)
+    if told:
+        return _from_told(demos, builder, told, tie)
+    if graph is None and demos.ordered and (closed := orbits(demos)):
+        return _with_orbits(demos, closed, *tie)
     built = builder.build(demos)
     if isinstance(built, FlowFinding):
         return _from_flow(demos, built, *tie, evidence or Evidence(said=True))
@@ -225,8 +223,8 @@ def _from_told(demos: Demonstrations, builder: Builder, told: Told, tie: tuple[J
     """With a decision taken by the user, who speaks of paths."""
     if not isinstance(builder, TrajectoryGraph | SuccessorGraph):
         raise DataError(
-            "Expected TrajectoryGraph or SuccessorGraph with n_attractors, labels, resolution or exclude, got "
-            f"{type(builder).__name__}: its graph alone decides."
+            "Expected samples along trajectories with n_attractors, labels, resolution or exclude, got "
+            f"{type(builder).__name__}: its graph alone decides. Leave them out, or pass graph=SuccessorGraph()."
         )
     return _from_paths(demos, builder.build(demos, told), *tie, told)
 

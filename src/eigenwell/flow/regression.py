@@ -124,7 +124,7 @@ class FlowField:
     _c: FloatArray = None  # type: ignore[assignment]
 
     def kernel(self, x: FloatArray) -> FloatArray:
-        return radial(x @ self.metric, self._z, self.tail)[0]
+        return radial(x @ self.metric, self._z, self.tail)
 
     def __call__(self, x: FloatArray) -> FloatArray:
         return np.asarray(self.kernel(x) @ self._c + x @ self.affine[1:] + self.affine[0])
@@ -132,7 +132,8 @@ class FlowField:
     def jacobian(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """f (n, r) and J (n, r, r), J[i, a, b] = d f_a / d x_b."""
         u = x @ self.metric
-        k, slope = radial(u, self._z, self.tail)
+        k = radial(u, self._z, self.tail)
+        slope = k ** (1 + self.tail)
         f = k @ self._c + x @ self.affine[1:] + self.affine[0]
         # grad k = -slope T (u - w), summed over the inducing samples with weights c.
         n, r = f.shape
@@ -159,18 +160,17 @@ class FlowField:
         return np.asarray(np.einsum("ka,nk,kb->nab", back, variance, back))
 
 
-def radial(a: FloatArray, b: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
-    """(1 + tail D / 2)^(-1 / tail), D = |a_i - b_j|^2, or its limit exp(-D / 2) at tail 0; and its derivative by -D / 2."""
+def radial(a: FloatArray, b: FloatArray, tail: float) -> FloatArray:
+    """k = (1 + tail D / 2)^(-1 / tail), D = |a_i - b_j|^2, or its limit exp(-D / 2) at tail 0; dk / d(-D / 2) = k^(1 + tail)."""
     e = a @ b.T
     e -= 0.5 * (a**2).sum(axis=1)[:, None]
     e -= 0.5 * (b**2).sum(axis=1)
     np.minimum(e, 0, out=e)
     if tail == 0:
-        k = np.exp(e, out=e)
-        return k, k
-    base = 1 / (1 - tail * e)
-    k = base ** round(1 / tail)
-    return k, k * base
+        return np.exp(e, out=e)
+    e *= -tail
+    e += 1
+    return np.asarray(e ** -round(1 / tail))
 
 
 def pivots(u: FloatArray, count: int, unexplained: float, tail: float = 0.0) -> IntArray:
@@ -185,7 +185,7 @@ def pivots(u: FloatArray, count: int, unexplained: float, tail: float = 0.0) -> 
     at = int(np.argmin((u**2).sum(axis=1)))
     for k in range(count):
         chosen.append(at)
-        rows[k] = (radial(u[at : at + 1], u, tail)[0][0] - rows[:k, at] @ rows[:k]) / np.sqrt(left[at])
+        rows[k] = (radial(u[at : at + 1], u, tail)[0] - rows[:k, at] @ rows[:k]) / np.sqrt(left[at])
         left -= rows[k] ** 2
         left[at] = 0.0
         at = int(left.argmax())
@@ -241,7 +241,7 @@ def _moments(
     gram, cross, k = np.zeros((m, m)), np.zeros((m, v.shape[1])), v.shape[1]
     h_phi, h_y, hh, yy = np.zeros((r + 1, m)), np.zeros((r + 1, k)), np.zeros((r + 1, r + 1)), np.zeros((k, k))
     for rows in _blocks(n):
-        phi = radial(x[rows] @ metric, w, tail)[0] @ features
+        phi = radial(x[rows] @ metric, w, tail) @ features
         h = np.column_stack([np.ones(len(phi)), x[rows]])
         gram += phi.T @ phi
         cross += phi.T @ v[rows]
@@ -262,7 +262,7 @@ def _moments(
 
 
 def _features(z: FloatArray, metric: FloatArray, tail: float) -> FloatArray:
-    values, vectors = np.linalg.eigh(radial(z @ metric, z @ metric, tail)[0])
+    values, vectors = np.linalg.eigh(radial(z @ metric, z @ metric, tail))
     kept = values > RANK * values.max()
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 

@@ -170,7 +170,7 @@ def radial(a: FloatArray, b: FloatArray, tail: float) -> FloatArray:
         return np.exp(e, out=e)
     e *= -tail
     e += 1
-    return np.asarray(e ** -round(1 / tail))
+    return np.asarray(np.reciprocal(e, out=e) ** round(1 / tail))
 
 
 def pivots(u: FloatArray, count: int, unexplained: float, tail: float = 0.0) -> IntArray:

@@ -12,7 +12,8 @@ from eigenwell.flow.carrying import Stepper, Support
 from eigenwell.flow.cycles import limit_cycle
 from eigenwell.flow.equilibria import sinks, zeros
 from eigenwell.flow.estimation import estimate, known_share
-from eigenwell.flow.regression import Frame, blend, fit_field, pivots, radial
+from eigenwell.flow.frame import Frame
+from eigenwell.flow.regression import blend, fit_field, pivots, radial
 
 
 def fitted(system, n=400, noise=0.0, seed=0):

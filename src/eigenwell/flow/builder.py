@@ -19,8 +19,9 @@ from .carrying import LEFT, WANDERING, Support
 from .cycles import LimitCycle
 from .equilibria import Sink
 from .estimation import estimate
+from .frame import Frame
 from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
-from .regression import FlowField, Frame, blend
+from .regression import FlowField, blend
 from .streams import streams
 
 # Neighbours among the samples asked in every replicate that say the fate of a sample that was not.

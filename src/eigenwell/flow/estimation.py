@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
-from .regression import CHOOSING, FlowField, Frame, fit_fields, moving_directions
+from .frame import Frame
+from .regression import CHOOSING, FlowField, fit_fields
 
 # Samples that determine less than half of the field between them are too few for their dimension.
 HALF_KNOWN = 0.5
@@ -93,3 +95,24 @@ def known_share(field: FlowField, y: FloatArray) -> float:
         unknown = np.median(leverage / (1 - leverage) + unexplained / ratio)
         shares.append(1 - min(float(unknown / max(total, np.finfo(np.float64).tiny)), 1.0))
     return float(np.mean(shares))
+
+
+def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArray:
+    """(r, k) directions whose velocity the field explains, or that drift; along the others samples only jitter.
+
+    With as many degrees of freedom as the fit has, pure noise explains a share of (dof +- sqrt(2 dof)) / n; four standard
+    deviations more is a motion. So is a share of noise that is four standard deviations less than all, which also speaks
+    where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter.
+    """
+    n, r = y.shape
+    known = field.posterior
+    dof = r + 1 + max(float((known.e / (known.e + q)).sum()) for q in known.ratios)
+    total = np.atleast_2d(np.cov(v.T))
+    share, directions = scipy.linalg.eigh(
+        np.atleast_2d(np.cov(field(y).T)), total + 1e-12 * np.trace(total) * np.eye(r)
+    )
+    noise = (np.linalg.inv(field.outputs) @ directions) ** 2
+    moves = share > (dof + 4 * np.sqrt(2 * dof)) / n
+    moves |= noise.sum(axis=0) < 1 - 4 * np.sqrt(2 / n)
+    moves |= np.abs(v.mean(axis=0) @ directions) > max(1.0, 4 / np.sqrt(n))
+    return np.asarray(directions[:, moves])

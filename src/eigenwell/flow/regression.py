@@ -44,40 +44,6 @@ LEAST_LIKELY = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
-    """Whitened coordinates: y = (x - centre) W with unit covariance; velocities turn to v W."""
-
-    centre: FloatArray
-    forward: FloatArray  # (d, r)
-    backward: FloatArray  # (r, d)
-
-    @classmethod
-    def of(cls, x: FloatArray) -> Frame:
-        centre = x.mean(axis=0)
-        scale = x.std(axis=0)
-        moving = scale > 0
-        unit = np.where(moving, scale, 1.0)
-        values, vectors = np.linalg.eigh(np.cov((x - centre).T / unit[:, None]).reshape(len(scale), -1))
-        kept = values > 1e-10 * values.max()
-        root = np.sqrt(values[kept])
-        return cls(centre, vectors[:, kept] / unit[:, None] / root, (vectors[:, kept] * unit[:, None] * root).T)
-
-    def seen_along(self, directions: FloatArray, y: FloatArray) -> Frame:
-        """The frame of the projections y D, whitened; what is left out is put at its mean given those."""
-        c = y @ directions
-        values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(c.T)))
-        turn = directions @ (vectors / np.sqrt(values))
-        back = np.linalg.lstsq(y @ turn, y, rcond=None)[0]
-        return Frame(self.centre, self.forward @ turn, back @ self.backward)
-
-    def enter(self, x: FloatArray) -> FloatArray:
-        return np.asarray((x - self.centre) @ self.forward)
-
-    def leave(self, y: FloatArray) -> FloatArray:
-        return np.asarray(y @ self.backward + self.centre)
-
-
-@dataclass(frozen=True, eq=False)
 class Posterior:
     """Covariance of the estimate in the features' eigenvectors: component k of feature j has variance 1 / (e_j + lambda_k).
 
@@ -349,7 +315,20 @@ def fit_fields(y: FloatArray, v: FloatArray, *, rounds: int = 2) -> list[tuple[f
     # All samples together tell as much more than those that choose as they are more.
     odds = np.exp([(tried[0].score - c.score) / 2 * len(y) / len(x) for c in tried])
     odds /= odds.sum()
-    return [(float(p), _refit(y, v, c)) for p, c in zip(odds, tried, strict=True) if p >= LEAST_LIKELY or c is tried[0]]
+    kept: list[tuple[float, _Candidate]] = []
+    for p, c in zip(odds, tried, strict=True):
+        like = next((k for k, (_, other) in enumerate(kept) if _alike(c.field, other.field)), None)
+        if like is None:
+            kept.append((float(p), c))
+        else:  # one kernel, tried twice
+            kept[like] = (kept[like][0] + float(p), kept[like][1])
+    return [(p, _refit(y, v, c)) for p, c in kept if p >= LEAST_LIKELY or c is tried[0]]
+
+
+def _alike(a: FlowField, b: FlowField) -> bool:
+    """Whether two kernels are the same but for a tenth of their metric."""
+    ours, theirs = a.metric @ a.metric.T, b.metric @ b.metric.T
+    return a.tail == b.tail and bool(np.linalg.norm(ours - theirs) < 0.1 * np.linalg.norm(theirs))
 
 
 def _refit(y: FloatArray, v: FloatArray, chosen: _Candidate) -> FlowField:
@@ -373,24 +352,3 @@ def moved(field: FlowField, affine: FloatArray, weights: FloatArray) -> FlowFiel
 def blend(a: FlowField, b: FlowField, share: float) -> FlowField:
     """The field `share` of the way from a to b, which has the same kernel."""
     return moved(a, a.affine + share * (b.affine - a.affine), a.weights + share * (b.weights - a.weights))
-
-
-def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArray:
-    """(r, k) directions whose velocity the field explains, or that drift; along the others samples only jitter.
-
-    With as many degrees of freedom as the fit has, pure noise explains a share of (dof +- sqrt(2 dof)) / n; four standard
-    deviations more is a motion. So is a share of noise that is four standard deviations less than all, which also speaks
-    where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter.
-    """
-    n, r = y.shape
-    known = field.posterior
-    dof = r + 1 + max(float((known.e / (known.e + q)).sum()) for q in known.ratios)
-    total = np.atleast_2d(np.cov(v.T))
-    share, directions = scipy.linalg.eigh(
-        np.atleast_2d(np.cov(field(y).T)), total + 1e-12 * np.trace(total) * np.eye(r)
-    )
-    noise = (np.linalg.inv(field.outputs) @ directions) ** 2
-    moves = share > (dof + 4 * np.sqrt(2 * dof)) / n
-    moves |= noise.sum(axis=0) < 1 - 4 * np.sqrt(2 / n)
-    moves |= np.abs(v.mean(axis=0) @ directions) > max(1.0, 4 / np.sqrt(n))
-    return np.asarray(directions[:, moves])

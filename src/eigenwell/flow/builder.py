@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -125,24 +126,31 @@ def _check_enough(n: int, dimension: int) -> None:
 def _most_frequent(
     found: Portrait, others: list[Replicate], many: Ensemble, y: FloatArray, support: Support
 ) -> Portrait:
-    """The estimate, or, where another number comes out more often, the nearest field that has that number.
+    """The estimate, or, where another number or other kinds come out more often, the nearest field that has these.
 
-    Smoothing hides what is small; the replicates, which hold what it hides, vote.
+    Smoothing hides what is small, and noise makes a small cycle of a weak focus; the replicates, which hold both, vote.
     """
     counts = many.counts
-    mode = max(counts, key=lambda q: counts[q])
-    if counts[mode] <= counts.get(len(found.attractors), 0.0):
+    q = max(counts, key=lambda n: (counts[n], n == len(found.attractors)))
+    tally = Counter(_kinds(p) for p in many.portraits)
+    wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == _kinds(found)))
+    if wanted == _kinds(found):
         return found
     at, outputs = y[:SCOUTS], found.field.outputs
     here = found.field(at)
-    candidates = [b for b, p in zip(others, many.portraits, strict=False) if len(p.attractors) == mode]
+    candidates = [b for b, p in zip(others, many.portraits, strict=False) if _kinds(p) == wanted]
     nearest = min(candidates, key=lambda b: float((((b.field(at) - here) @ outputs) ** 2).sum()))
     for share in (0.0, 0.25, 0.5, 0.75):
         between = blend(nearest.estimate, nearest.field, share)
         tried, _ = portrait(between, y[:STARTS], y[:SCOUTS], support)
-        if len(tried.attractors) == mode:
+        if _kinds(tried) == wanted:
             return tried
     return portrait(nearest.field, y[:STARTS], y[:SCOUTS], support)[0]
+
+
+def _kinds(found: Portrait) -> tuple[int, int]:
+    """How many attractors, and how many of them are cycles."""
+    return len(found.attractors), sum(isinstance(t, LimitCycle) for t in found.attractors)
 
 
 def _in_order(found: Portrait, frame: Frame, x: FloatArray) -> Portrait:

@@ -31,6 +31,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "public_names",
+    "measurements",
 ]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/GALLERY_HEADER.rst", "tutorials/GALLERY_HEADER.rst"]
 suppress_warnings = ["config.cache"]  # the order of the gallery is a function, which is not kept between builds
@@ -69,6 +70,7 @@ sphinx_gallery_conf = {
     "plot_gallery": True,
     "abort_on_example_error": True,
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
     "min_reported_time": 0.5,
     "image_srcset": ["2x"],

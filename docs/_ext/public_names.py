@@ -14,8 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import eigenwell
 from sphinx.application import Sphinx
+
+import eigenwell
 
 PAGES = Path(__file__).parent.parent / "reference" / "api"
 SECTION = re.compile(r"^-{3,}\s*$")
@@ -95,9 +96,17 @@ def _said(module: ModuleType, name: str) -> str:
 
 def top() -> str:
     """The names of `import eigenwell as ew`, each with a link to its page."""
-    lines = ["eigenwell", "=========", "", "After ``import eigenwell as ew``, as ``ew.identify`` and so on; so are all modules.", ""]
+    lines = [
+        "eigenwell",
+        "=========",
+        "",
+        "After ``import eigenwell as ew``, as ``ew.identify`` and so on; so are all modules.",
+        "",
+    ]
     lines += [".. autosummary::", ""]
-    return "\n".join([*lines, *(f"   ~eigenwell.{where}.{name}" for name, where in sorted(eigenwell._HOME.items())), ""])
+    return "\n".join(
+        [*lines, *(f"   ~eigenwell.{where}.{name}" for name, where in sorted(eigenwell._HOME.items())), ""]
+    )
 
 
 def write_pages(app: Sphinx, config: Any) -> None:

@@ -105,7 +105,11 @@ for name, (angles, _) in runs.items():
 
 # %%
 theme = ew.plotting.LIGHT
-looks = {"undisturbed": (theme.faint, "--"), "pushed": (theme.colour(1), "-"), "pushed, goal kept": (theme.colour(0), "-")}
+looks = {
+    "undisturbed": (theme.faint, "--"),
+    "pushed": (theme.colour(1), "-"),
+    "pushed, goal kept": (theme.colour(0), "-"),
+}
 with ew.plotting.style():
     figure = plt.figure(figsize=(11, 4.8), layout="constrained")
     left, right = figure.add_subplot(1, 2, 1, projection="3d"), figure.add_subplot(1, 2, 2)

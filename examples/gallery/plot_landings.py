@@ -19,7 +19,6 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 

@@ -38,7 +38,7 @@ found = ew.identify(x, v)
 print(found)
 
 # %%
-# Two places of rest, *attractors*, at (-1, 0) and (1, 0), as it should be. Every sample has a label, and the answer says how
+# Two places of rest, *attractors*, at (-2, 0) and (2, 0), as it should be. Every sample has a label, and the answer says how
 # sure it is:
 
 print("attractors:", np.round(found.attractors, 3).tolist())

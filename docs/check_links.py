@@ -1,4 +1,4 @@
-"""Every link and picture inside a built site leads somewhere, and no page asks another machine for anything: check_links.py SITE."""
+"""Links and pictures of a built site lead somewhere, and no page asks another machine for anything: check_links.py SITE."""
 
 from __future__ import annotations
 

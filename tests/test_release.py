@@ -1,4 +1,4 @@
-"""What is published: one version, a description that renders elsewhere, and a wheel that works where nothing else is installed."""
+"""What is published: one version, a description that renders elsewhere, a wheel that works where nothing else is."""
 
 import os
 import re

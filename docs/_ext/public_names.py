@@ -96,17 +96,10 @@ def _said(module: ModuleType, name: str) -> str:
 
 def top() -> str:
     """The names of `import eigenwell as ew`, each with a link to its page."""
-    lines = [
-        "eigenwell",
-        "=========",
-        "",
-        "After ``import eigenwell as ew``, as ``ew.identify`` and so on; so are all modules.",
-        "",
-    ]
-    lines += [".. autosummary::", ""]
-    return "\n".join(
-        [*lines, *(f"   ~eigenwell.{where}.{name}" for name, where in sorted(eigenwell._HOME.items())), ""]
-    )
+    said = "After ``import eigenwell as ew``, as ``ew.identify`` and so on; so are all modules."
+    lines = ["eigenwell", "=========", "", said, "", ".. autosummary::", ""]
+    names = sorted(eigenwell._HOME.items())
+    return "\n".join([*lines, *(f"   ~eigenwell.{where}.{name}" for name, where in names), ""])
 
 
 def write_pages(app: Sphinx, config: Any) -> None:

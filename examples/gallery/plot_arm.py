@@ -95,8 +95,8 @@ runs = {
 }
 
 # %%
-# The plain field goes wherever the state leads: pushed over a border between basins, the arm changes its mind, and still arrives. A
-# caller who wants one goal keeps it with ``field.toward(goal)``.
+# The plain field goes wherever the state leads: pushed over a border between basins, the arm changes its mind, and still
+# arrives. A caller who wants one goal keeps it with ``field.toward(goal)``.
 
 for name, (angles, _) in runs.items():
     end = field.basin(angles[-1])

@@ -89,6 +89,6 @@ if flights:
         ax = ew.plotting.plot_samples(found.demos, found)
         for name, place in AIRPORTS.items():
             at = ((np.array(place) - PARIS) * KM)[::-1]
-            ax.annotate(name, at, at + [6, 6], arrowprops={"arrowstyle": "-"}, fontsize=10)
+            ax.annotate(name, at, at + np.array([6, 6]), arrowprops={"arrowstyle": "-"}, fontsize=10)
         ax.set(xlabel="km east of Paris", ylabel="km north of Paris")
         ax.set_aspect("equal")

@@ -3,7 +3,8 @@ Where the paper slips
 =====================
 
 eigenwell starts from a paper (Fichera and Billard, 2022). Reproducing it brought up formulas and numbers that do not hold
-as printed. None touches its main idea; each has a cure. Everything below is computed here; ``eigenwell reproduce --only slips`` prints all ten with their evidence.
+as printed. None touches its main idea; each has a cure. Everything below is computed here;
+``eigenwell reproduce --only slips`` prints all of them with their evidence.
 """
 
 import matplotlib.pyplot as plt

@@ -49,7 +49,8 @@ with ew.plotting.style():
     ew.plotting.plot_samples(found.demos, found)
 
 # %%
-# If something about the data is doubtful, it is told in ``found.warnings``; print ``found`` and read the lines that begin with ``!``.
+# If something about the data is doubtful, it is told in ``found.warnings``; print ``found`` and read the lines that begin
+# with ``!``.
 #
 # A field that ends there
 # -----------------------
@@ -85,8 +86,8 @@ with ew.plotting.style():
 # %%
 # Can you trust it?
 # -----------------
-# Two questions. Is it stable? That is proved, and a *certificate* tests it by the very loop you wrote. Does it follow the data? That is
-# measured:
+# Two questions. Is it stable? That is proved, and a *certificate* tests it by the very loop you wrote. Does it follow the
+# data? That is measured:
 
 print(field.certificate(samples=5, rates=(100.0,)))
 print(field.fit)

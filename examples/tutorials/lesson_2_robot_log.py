@@ -59,8 +59,8 @@ found = ew.identify(demos)
 print(found)
 
 # %%
-# If you know better, say so: ``ew.identify(demos, n_attractors=2)``, or ``labels=`` from a task column, or ``exclude=["3"]`` for an episode
-# that went wrong. ``found.odd`` names episodes that look odd by themselves.
+# If you know better, say so: ``ew.identify(demos, n_attractors=2)``, or ``labels=`` from a task column, or
+# ``exclude=[3]`` for an episode that went wrong. ``found.odd`` names episodes that look odd by themselves.
 #
 # Learn and look
 # --------------
@@ -82,7 +82,7 @@ way = [x]
 for step in range(600):
     x = x + dt * goal.predict(x)
     if step == 60:
-        x = x + [0.08, 0.1]
+        x = x + np.array([0.08, 0.1])
     way.append(x)
 way = np.array(way)
 print("ends", 1000 * np.linalg.norm(x - field.attractors[0]).round(4), "mm from the goal")

@@ -2,8 +2,9 @@
 How many stable states?
 =======================
 
-Many systems can rest in more than one state: a gene switch, a climate, an ecosystem, a market. Given measured states and the rates
-at which they changed, how many are there, and which state leads to which? You need ``pip install "eigenwell[plot]"``; nothing here is trained.
+Many systems can rest in more than one state: a gene switch, a climate, an ecosystem, a market. Given measured states and
+the rates at which they changed, how many are there, and which state leads to which? You need
+``pip install "eigenwell[plot]"``; nothing here is trained.
 
 The measurement
 ---------------
@@ -31,8 +32,8 @@ print(found.evidence)
 # %%
 # How sure?
 # ---------
-# The whole analysis is repeated on re-weighted samples. ``found.counts`` says how often each number of stable states came out, and the
-# confidence is the share of the one reported.
+# The whole analysis is repeated on re-weighted samples. ``found.counts`` says how often each number of stable states came
+# out, and the confidence is the share of the one reported.
 
 print(found.counts, found.confidence)
 

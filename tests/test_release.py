@@ -49,6 +49,12 @@ def test_links_of_the_readme_lead_somewhere():
         assert (ROOT / address).exists(), address
 
 
+def test_the_paper_cites_what_is_in_its_bibliography():
+    cited = set(re.findall(r"@([a-z0-9]+)", (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")))
+    known = set(re.findall(r"@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text(encoding="utf-8")))
+    assert cited == known
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("build")

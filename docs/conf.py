@@ -46,7 +46,6 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 # --- reference ------------------------------------------------------------------------------------------
-autosummary_generate = True
 autosummary_imported_members = True  # a package's public names live in its files
 autosummary_ignore_module_all = False
 autodoc_type_aliases = {name: name for name in ("FloatArray", "IntArray", "BoolArray")}
@@ -57,6 +56,7 @@ autodoc_preserve_defaults = True
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_xref_param_type = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 # --- gallery --------------------------------------------------------------------------------------------
 sphinx_gallery_conf = {

@@ -21,8 +21,8 @@ import eigenwell
 PAGES = Path(__file__).parent.parent / "reference" / "api"
 SECTION = re.compile(r"^-{3,}\s*$")
 COLUMN = re.compile(r"^([\w.]+(?:, [\w.]+)*)\s{2,}(\S.*)$")
-# Code and formulas in backticks stay as they are; elsewhere * | and a closing _ are signs, not markup.
-CODE = re.compile(r"(``[^`]+``|:\w+:`[^`]+`|`[^`]+`)")
+# Code in backticks and *stressed words* stay as they are; elsewhere * | and a closing _ are signs, not markup.
+CODE = re.compile(r"(``[^`]+``|:\w+:`[^`]+`|`[^`]+`|(?<![\w*])\*\w[\w ]*\*(?![\w*]))")
 
 
 def modules() -> list[str]:
@@ -104,12 +104,15 @@ def top() -> str:
 
 def write_pages(app: Sphinx, config: Any) -> None:
     PAGES.mkdir(exist_ok=True)
-    pages = {"eigenwell": top()} | {name: page(name, homes()) for name in modules()}
+    home = homes()
+    pages = {"eigenwell": top()} | {name: page(name, home) for name in modules()}
     for name, text in pages.items():
         file = PAGES / f"{name}.rst"
         # Left alone where nothing changed, so that Sphinx does not read it again.
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")
+    # Named, because a page that is new to a later build would not be looked at.
+    config.autosummary_generate = [str(PAGES / f"{name}.rst") for name in pages]
 
 
 def as_rst(lines: list[str]) -> list[str]:
@@ -144,12 +147,12 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _columns(block: list[str]) -> Iterator[str]:
-    """`name   what it is` lines, with what goes on below indented, as a list of fields."""
+    """`name   what it is` lines, with what goes on below indented, as a list of definitions."""
     depth = len(block[0]) - len(block[0].lstrip())
     for line in block:
         found = COLUMN.match(line.strip())
         if found and len(line) - len(line.lstrip()) == depth:
-            yield f":{found[1]}: {_plain(found[2])}"
+            yield from [f"``{found[1]}``", f"    {_plain(found[2])}"]
         else:
             yield f"    {_plain(line.strip())}"
 
@@ -161,7 +164,7 @@ def _plain(line: str) -> str:
     for i, part in enumerate(parts):
         if i % 2 == 0:
             parts[i] = re.sub(r"(?<=\w)_(?!\w)", r"\\_", re.sub(r"([*|])", r"\\\1", part.replace("\\", "\\\\")))
-        elif not part.startswith(("``", ":")):
+        elif not part.startswith(("``", ":", "*")):
             parts[i] = f"`{part}`"
     return "".join(parts)
 

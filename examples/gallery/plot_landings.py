@@ -104,7 +104,8 @@ if flights:
         ew.plotting.plot_samples(found.demos, found, ax=ax)
         for name, at in AIRPORTS.items():
             place = ((np.array(at) - PARIS) * KM)[::-1]
-            ax.annotate(name, place, place + np.array([14, 8]), arrowprops={"arrowstyle": "-"}, fontsize=11)
+            aside = np.array([-55, 22]) if name == "Le Bourget" else np.array([16, 12])
+            ax.annotate(name, place, place + aside, arrowprops={"arrowstyle": "-"}, fontsize=11)
         ax.set(xlabel="km east of Paris", ylabel="km north of Paris", xlim=(-75, 95), ylim=(-75, 95))
         ax.set_aspect("equal")
 

@@ -27,6 +27,7 @@ with ew.plotting.style():
             ax.plot(*u[a:b].T, color=ew.plotting.LIGHT.colour(q), lw=2, label=f"{lengths[q]} samples")
         ax.plot(0, 0, "X", color=ew.plotting.LIGHT.ink, ms=9)
         ax.set(title=f"{name}, R² = {straight:.4f}", xlabel="u₂", ylabel="u₃")
+        ax.locator_params(nbins=4)
     axes[0].legend()
 
 # %%

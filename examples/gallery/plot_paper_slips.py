@@ -53,7 +53,7 @@ with ew.plotting.style():
     # Duffing for 5 s does not arrive.
     for system, colour, name in ((ew.systems.duffing_short, 1, "5 s, as printed"), (ew.systems.duffing, 0, "40 s")):
         x, _ = next(iter(system.sample(seed=0).trajectories()))
-        axes[1, 1].plot(*x.T, color=theme.colour(colour), lw=1.2, label=name, zorder=2 - colour)
+        axes[1, 1].plot(*x.T, color=theme.colour(colour), lw=1.2 + 3 * colour, label=name, zorder=2 - colour)
         axes[1, 1].plot(*x[-1], "o", color=theme.colour(colour), ms=7, zorder=3)
     axes[1, 1].plot(*ew.systems.duffing.attractors.T, "X", color=theme.ink, ms=10, mec="white", zorder=4)
     axes[1, 1].set(title="Duffing: 5 s do not reach the attractor", xlabel="x₁", ylabel="x₂")

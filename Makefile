@@ -75,4 +75,4 @@ format: setup
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage build dist
-	rm -rf docs/tutorials docs/gallery docs/reference/api docs/reference/generated docs/reference/measurements.md docs/sg_execution_times.rst
+	rm -rf docs/tutorials docs/gallery docs/reference/api docs/reference/generated docs/reference/measurements.md docs/reference/index.md docs/sg_execution_times.rst

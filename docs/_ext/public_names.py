@@ -18,7 +18,16 @@ from sphinx.application import Sphinx
 
 import eigenwell
 
-PAGES = Path(__file__).parent.parent / "reference" / "api"
+REFERENCE = Path(__file__).parent.parent / "reference"
+PAGES = REFERENCE / "api"
+GROUPS = {
+    "Data in": ("demonstrations", "files", "poses", "velocities", "datasets", "systems"),
+    "Identify": ("identification", "results", "graphs", "paths", "flow", "spectral", "attractors"),
+    "Learn and follow": ("learning", "fields", "models", "export"),
+    "Look and compare": ("plotting", "report", "metrics", "baselines", "reproduce"),
+    "Around it": ("estimators", "distributed", "studio", "progress", "errors"),
+}
+"""Modules by what they are for; one that nobody has placed yet goes to the last group."""
 SECTION = re.compile(r"^-{3,}\s*$")
 COLUMN = re.compile(r"^([\w.]+(?:, [\w.]+)*)\s{2,}(\S.*)$")
 # Code in backticks and *stressed words* stay as they are; elsewhere * | and a closing _ are signs, not markup.
@@ -102,17 +111,32 @@ def top() -> str:
     return "\n".join([*lines, *(f"   ~eigenwell.{where}.{name}" for name, where in names), ""])
 
 
+def contents() -> str:
+    """The first page of the reference."""
+    lines = ["# Reference", "", "Every public name, from its docstring, and every command, from its help.", ""]
+    lines += _listed(["At the top: import eigenwell as ew <api/eigenwell>", "commands", "measurements"])
+    known, last = set(modules()), list(GROUPS)[-1]
+    placed = {name for group in GROUPS.values() for name in group}
+    for title, group in GROUPS.items():
+        names = [name for name in group if name in known] + (sorted(known - placed) if title == last else [])
+        lines += [f"## {title}", "", *_listed([f"api/{name}" for name in names])]
+    return "\n".join(lines)
+
+
+def _listed(entries: list[str]) -> list[str]:
+    return ["```{toctree}", ":maxdepth: 1", "", *entries, "```", ""]
+
+
 def write_pages(app: Sphinx, config: Any) -> None:
     PAGES.mkdir(exist_ok=True)
     home = homes()
-    pages = {"eigenwell": top()} | {name: page(name, home) for name in modules()}
-    for name, text in pages.items():
-        file = PAGES / f"{name}.rst"
+    pages = {PAGES / "eigenwell.rst": top()} | {PAGES / f"{name}.rst": page(name, home) for name in modules()}
+    for file, text in (pages | {REFERENCE / "index.md": contents()}).items():
         # Left alone where nothing changed, so that Sphinx does not read it again.
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")
     # Named, because a page that is new to a later build would not be looked at.
-    config.autosummary_generate = [str(PAGES / f"{name}.rst") for name in pages]
+    config.autosummary_generate = list(map(str, pages))
 
 
 def as_rst(lines: list[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The documentation tells the truth: its Python runs, its links lead somewhere, and no public name is left out."""
 
+import json
 import re
 import sys
 from importlib import import_module
@@ -121,3 +122,37 @@ def test_faults_of_a_site_are_found(tmp_path: Path):
         "b.html: no.png is not there",
     ]
     sys.path.remove(str(DOCS))
+
+
+def measured(file: str) -> dict[str, str]:
+    """What was reached, by what was measured; of rows that say 'the same' the one they follow is named first."""
+    rows, last = {}, ""
+    for row in json.loads((ROOT / "benchmarks" / "results" / f"{file}.json").read_text(encoding="utf-8"))["rows"]:
+        what = f"{last}; {row['what']}" if row["what"].startswith("the same") else row["what"]
+        last = last if row["what"].startswith("the same") else what
+        rows[what] = row["reached"]
+    return rows
+
+
+def test_numbers_of_readme_and_paper_are_those_of_the_benchmarks():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    paper = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    left_out = measured("lasa-leave-one-out")
+    for line, name in (
+        ("error in time", "time_rmse"),
+        ("DTW per point", "dtw"),
+        ("Fréchet", "frechet"),
+        ("end", "end"),
+    ):
+        cells = re.search(rf"^\| {line}[^|]*\| ([\d.]+) \| ([\d.]+) \|", readme, re.MULTILINE)
+        assert cells is not None, line
+        for shown, way in zip(cells.groups(), ("memory", "map"), strict=True):
+            assert shown == f"{float(left_out[f'leave one out, {way}, 182 tests: {name}, mm']):.2f}", (line, way)
+    for name in ("time_rmse", "dtw"):
+        assert f"{float(left_out[f'leave one out, memory, 182 tests: {name}, mm']):.2f} mm" in " ".join(paper.split())
+    counts = list(measured("noise-composites").values())
+    for number, first in ((200, 0), (100, 1)):
+        row = " / ".join(count.split(" of ")[0] for count in counts[first:6:2])
+        assert f"| {row} of {number} |" in readme
+    velocity = measured("recordings")["velocity, root mean square error at 1 mm, 100 Hz (mean; worst)"]
+    assert f"| {velocity.split(';')[0]} mm/s (" in readme

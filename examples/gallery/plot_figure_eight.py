@@ -44,7 +44,7 @@ way = np.array(way)
 print(f"arrived {np.linalg.norm(x - motion.attractor):.3f} from the goal after {dt * len(way):.1f} s")
 
 # %%
-# The map, on the left, is stable too, but it takes a short cut: without memory nothing better is possible.
+# The map, on the left, is stable too and arrives, but it cannot follow the eight: no map can.
 
 with ew.plotting.style():
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", sharex=True, sharey=True)

@@ -25,7 +25,7 @@ rng = np.random.default_rng(0)
 strokes = [reach(rng, (-1, 1), (0.9, -0.6), 0.15) for _ in range(4)]
 strokes += [reach(rng, (1, 1), (-0.9, -0.6), -0.15) for _ in range(4)]
 found = ew.identify(strokes, dt=0.02)
-field = ew.learn(found, recipe=ew.learning.Recipe(steps=500))  # less than usual: these ways are simple
+field = ew.learn(found, recipe=ew.learning.Recipe(steps=400))  # less than usual: these ways are simple
 print(field)
 
 # %%

@@ -30,7 +30,7 @@ found = ew.identify(x, v)
 print(found)
 
 # %%
-field = ew.learn(found, recipe=ew.learning.Recipe(steps=600))  # half of the usual training
+field = ew.learn(found, recipe=ew.learning.Recipe(steps=500))  # less than half of the usual training
 print(field)
 
 with ew.plotting.style():

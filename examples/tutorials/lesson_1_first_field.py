@@ -77,7 +77,9 @@ way = [state]
 for _ in range(4000):
     state = state + dt * field.predict(state)
     way.append(state)
-print("arrived at", np.round(state, 3), "as foretold:", field.attractors[field.basin([0.5, 1.0])].round(3))
+print(
+    "arrived at", state.round(2).tolist(), "as foretold:", field.attractors[field.basin([0.5, 1.0])].round(2).tolist()
+)
 
 with ew.plotting.style():
     ax = ew.plotting.plot_field(field)

@@ -23,13 +23,13 @@ folder = Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)
 lines = ["timestamp_ms,episode,tcp_x,tcp_y,gripper_current"]
 for episode in range(8):
-    start = np.array([0.1, 0.5]) + 0.03 * rng.standard_normal(2)
+    start = np.array([[0.1, 0.3], [0.1, 0.8]])[episode % 2] + 0.03 * rng.standard_normal(2)
     goal = np.array([[0.55, 0.15], [0.6, 0.6]])[episode % 2] + 0.003 * rng.standard_normal(2)
     seconds = rng.uniform(1.6, 2.4)
     for t in np.arange(0, seconds + 0.3, 0.01):
         s = min(t / seconds, 1)
         s = s**3 * (10 - 15 * s + 6 * s**2)
-        bow = np.array([0.08, 0.12]) * np.sin(np.pi * s)
+        bow = np.array([0.0, 0.08]) * np.sin(np.pi * s)
         x, y = start + s * (goal - start) + bow + 0.001 * rng.standard_normal(2)
         lines.append(f"{1000 * t:.0f},{episode},{x:.5f},{y:.5f},{0.3 + 0.02 * rng.standard_normal():.3f}")
 log = folder / "log.csv"
@@ -82,7 +82,7 @@ way = [x]
 for step in range(600):
     x = x + dt * goal.predict(x)
     if step == 60:
-        x = x + np.array([0.08, 0.1])
+        x = x + np.array([0.05, 0.1])
     way.append(x)
 way = np.array(way)
 print("ends", 1000 * np.linalg.norm(x - field.attractors[0]).round(4), "mm from the goal")

@@ -197,7 +197,19 @@ def on_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, li
     lines[:] = as_rst(lines)
 
 
+def on_signature(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Names of array types inside others are printed as references by Sphinx; as names they read better."""
+    plain = [
+        None if text is None else re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text)
+        for text in (signature, returns)
+    ]
+    return plain[0], plain[1]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", write_pages)  # before Sphinx looks for pages
+    app.connect("autodoc-process-signature", on_signature)
     app.connect("autodoc-process-docstring", on_docstring, priority=100)  # before numpydoc looks for sections
     return {"parallel_read_safe": True, "parallel_write_safe": True}

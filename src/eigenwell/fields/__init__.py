@@ -5,6 +5,7 @@ from .field import StableField
 from .fit import Fit, Followed
 from .learned import REACH, Field
 from .motion import Motion
+from .motion_loops import MotionLoop
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed, StableModel
 
@@ -19,6 +20,7 @@ __all__ = [
     "Latent",
     "Loop",
     "Motion",
+    "MotionLoop",
     "RungeKutta4",
     "Speed",
     "StableField",

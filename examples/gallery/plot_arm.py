@@ -38,7 +38,7 @@ GAIN = np.array([30, 30, 20, 20, 10, 6, 3])  # Nm of torque for each rad/s that 
 
 
 def follow(command, q, seconds, push=None):
-    """Joint angles every step: torque = gravity + gain * (velocity asked - velocity measured)."""
+    """Joint angles every step: torque = gravity + gain * (velocity asked - velocity measured); asked 100 times a second."""
     data = mujoco.MjData(arm)
     data.qpos[:] = q
     angles, links = [], []
@@ -48,7 +48,9 @@ def follow(command, q, seconds, push=None):
         data.xfrc_applied[:] = 0
         if push and push[0] <= now < push[1]:
             data.xfrc_applied[5, :3] = push[2]  # newton, on the fifth link
-        data.ctrl[:] = data.qfrc_bias + GAIN * (command(now, data.qpos.copy()) - data.qvel)
+        if step % 5 == 0:
+            asked = command(now, data.qpos.copy())
+        data.ctrl[:] = data.qfrc_bias + GAIN * (asked - data.qvel)
         angles.append(data.qpos.copy())
         links.append(np.vstack([data.xpos[1:], data.site_xpos]))
         mujoco.mj_step(arm, data)
@@ -88,10 +90,11 @@ field = ew.learn(found, recipe=ew.learning.Recipe(steps=400))
 print(field)
 begin, push = recordings[0][0], (0.6, 1.0, (0, -160, 0))
 goal = field.basin(begin)
+kept = field.toward(goal)
 runs = {
-    "undisturbed": follow(lambda now, q: field.predict(q), begin, 4.0),
-    "pushed": follow(lambda now, q: field.predict(q), begin, 4.0, push),
-    "pushed, goal kept": follow(lambda now, q: field.toward(goal).predict(q), begin, 4.0, push),
+    "undisturbed": follow(lambda now, q: field.predict(q), begin, 5.0),
+    "pushed": follow(lambda now, q: field.predict(q), begin, 5.0, push),
+    "pushed, goal kept": follow(lambda now, q: kept.predict(q), begin, 5.0, push),
 }
 
 # %%

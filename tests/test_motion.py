@@ -5,8 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from tests.test_fields import random_field
+from tests.untrained import field_of
 
-from eigenwell.fields import Field, Motion
+import eigenwell as ew
+from eigenwell.fields import Field, Motion, motion_loops
 from eigenwell.fields.motion import motion_velocity
 from eigenwell.fields.stable import potential_gradient
 
@@ -76,6 +78,19 @@ def test_a_motion_that_is_held_keeps_its_phase_and_one_that_is_slow_its_path() -
         b = b + 0.5e-3 * slow.step(b, 1e-3)  # a robot at half the speed it is told
     np.testing.assert_allclose(a, b, atol=2e-3)
     assert free.phase == pytest.approx(slow.phase, abs=2e-3)
+
+
+def test_the_certificate_runs_motions_and_sees_one_that_stops(monkeypatch) -> None:
+    found = ew.identify(ew.systems.heart.sample(seed=0, frequency=25.0))
+    field = field_of(found, memory=True)
+    certificate = field.certificate(samples=10, rates=(25.0,))
+    assert [loop.pushed for loop in certificate.motions] == [False, True]
+    assert all(loop.arrived == 1 and loop.falling > 0.99 for loop in certificate.motions) and certificate.holds
+    assert field_of(found).certificate(samples=2, rates=(25.0,)).motions == ()
+    monkeypatch.setattr(motion_loops, "SLOWEST", 0.5)
+    monkeypatch.setattr(Motion, "step", lambda self, x, dt: np.zeros(2))
+    broken = field.certificate(samples=10, rates=(25.0,))
+    assert not broken.holds and "motion.step at 25 Hz: 0.0%" in broken.failures()[0]
 
 
 def test_a_pushed_motion_comes_back_to_its_path_and_arrives() -> None:

@@ -2,11 +2,16 @@
 
 from dataclasses import replace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from eigenwell.demonstrations import DataError
-from eigenwell.learning import crossing_share, crossings, learn_bundles, learn_motions
+from eigenwell.fields import stable
+from eigenwell.fields.flows import identity_flow
+from eigenwell.fields.stable import Speed, StableModel
+from eigenwell.learning import crossing_share, crossings, layers, learn_bundles, learn_motions, programs
 from eigenwell.learning.doubts import about_data as doubts
 from eigenwell.learning.guide import guide
 from eigenwell.learning.lifting import lifted_bundle, phases_of
@@ -22,6 +27,7 @@ from eigenwell.learning.targets import (
     arc_to_go,
     travel_times,
 )
+from eigenwell.learning.training import double_precision
 from eigenwell.learning.tube import Tube, strand_gaps
 from eigenwell.learning.winding import SpiralTarget, Winding
 
@@ -128,6 +134,44 @@ def test_travel_times_recover_the_clock() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("dimension", [2, 3, 5])
+def test_the_loops_over_the_layers_compute_the_field_itself(dimension: int) -> None:
+    rng = np.random.default_rng(dimension)
+    flow = identity_flow(dimension, layers=7, features=5, length=0.5, window=0.8)
+    flow = flow._replace(weights=rng.standard_normal(flow.weights.shape))
+    turn = rng.standard_normal((3, dimension, dimension))
+    model = StableModel(
+        flow,
+        Speed(np.zeros((1, dimension)), np.zeros(2), np.zeros(()), np.zeros(())),
+        rng.standard_normal((3, dimension)),
+        rng.standard_normal(3),
+        turn - turn.swapaxes(1, 2),
+        np.full(3, 0.1),
+        np.zeros(dimension),
+    )
+    x = rng.standard_normal((20, dimension))
+    way, y, _ = stable.direction(model, x)
+    with double_precision(True):
+        ours = layers.direction(jax.tree.map(jnp.asarray, model), jnp.asarray(x))
+    for mine, expected in zip(ours, (way, y, stable.goals(model)), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_programs_are_kept_and_the_users_own_cache_is_left_alone(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path))
+    monkeypatch.setattr(programs, "WORTH_KEEPING", 0.0)
+    with programs.kept_programs():
+        jax.jit(lambda a: a * 3.25 + 1)(np.arange(7.0))
+    assert list(tmp_path.rglob("*-cache")) and jax.config.jax_compilation_cache_dir is None
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "mine"))
+    try:
+        with programs.kept_programs():
+            assert jax.config.jax_compilation_cache_dir == str(tmp_path / "mine")
+        assert jax.config.jax_compilation_cache_dir == str(tmp_path / "mine")
+    finally:
+        jax.config.update("jax_compilation_cache_dir", None)
+
+
 def test_training_fits_and_is_repeatable() -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
     seen = []

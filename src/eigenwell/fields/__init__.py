@@ -6,6 +6,7 @@ from .fit import Fit, Followed
 from .learned import REACH as REACH
 from .learned import Field
 from .motion import Motion
+from .motion_loops import MotionLoop
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed as Speed
 from .stable import StableModel as StableModel
@@ -20,6 +21,7 @@ __all__ = [
     "Latent",
     "Loop",
     "Motion",
+    "MotionLoop",
     "RungeKutta4",
     "StableField",
     "Stepper",

@@ -16,6 +16,7 @@ from .. import runge_kutta
 from .._types import BoolArray, FloatArray
 from ..progress import advance
 from .fit import Fit
+from .motion_loops import MotionLoop, motion_loops
 
 if TYPE_CHECKING:
     from .learned import Field
@@ -124,6 +125,8 @@ class Certificate:
         States at which dV/dt was asked.
     fit : Fit or None
         How well the field follows the data.
+    motions : tuple of MotionLoop
+        What loops on `motion.step` did, left alone and pushed; none for a field without memory.
 
     Examples
     --------
@@ -145,6 +148,8 @@ class Certificate:
     """Largest change of velocity over 1e-9 of the box, found by bisection along random lines, as a share of the limit."""
     samples: int
     fit: Fit | None
+    motions: tuple[MotionLoop, ...] = ()
+    """Loops on `motion.step`, of a field with memory."""
 
     @property
     def holds(self) -> bool:
@@ -154,8 +159,13 @@ class Certificate:
             and self.decreasing == 1.0
             and self.sinks == len(self.attractors)
             and self.jump < 1e-6
-            and all(loop.holds for loop in self.loops)
+            and all(loop.holds for loop in self.ran)
         )
+
+    @property
+    def ran(self) -> tuple[Loop | MotionLoop, ...]:
+        """All loops, on `predict` and on `motion.step`."""
+        return self.loops + self.motions
 
     @property
     def excursion(self) -> float:
@@ -170,7 +180,7 @@ class Certificate:
         list of str
             Empty where all of it holds.
         """
-        said = [str(loop) for loop in self.loops if not loop.holds]
+        said = [str(loop) for loop in self.ran if not loop.holds]
         if self.decreasing < 1:
             said.append(f"V falls at only {self.decreasing:.2%} of the sampled states")
         if self.sinks != len(self.attractors):
@@ -184,7 +194,7 @@ class Certificate:
             f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.sinks} sinks, {len(self.saddles)} saddles; dV/dt < 0 at "
             f"{self.decreasing:.2%} of {self.samples} states; largest jump {self.jump:.1g} of the speed limit"
         ]
-        lines += [f"  {loop}" for loop in self.loops]
+        lines += [f"  {loop}" for loop in self.ran]
         if self.fit is not None:
             lines.append(f"  {'follows the data' if self.fit.good else 'DOES NOT FOLLOW THE DATA'}: {self.fit}")
         return "\n".join(lines)
@@ -227,6 +237,7 @@ def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) 
         jump=_largest_jump(field, wide[: 2 * LINES]),
         samples=len(wide),
         fit=field.fit,
+        motions=motion_loops(field, min(rates), max(1, samples // 10), rng),
     )
 
 

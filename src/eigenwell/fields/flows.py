@@ -157,8 +157,8 @@ def linearise(flow: Flow, x: Array) -> tuple[Array, list[Step]]:
     steps: list[Step] = []
 
     def layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
-        s, t, slope_s, slope_t = _with_slopes(flow, layer, p)
-        moved, step = _jacobian(flow, layer, q, s, slope_s, slope_t)
+        s, t, slope_s, slope_t = layer_slopes(flow, layer, p)
+        moved, step = layer_jacobian(flow, layer, q, s, slope_s, slope_t)
         steps.append(step)
         return moved + t
 
@@ -170,9 +170,9 @@ def linearise_inverse(flow: Flow, y: Array) -> tuple[Array, list[Step]]:
     steps: list[Step] = []
 
     def layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
-        s, t, slope_s, slope_t = _with_slopes(flow, layer, p)
+        s, t, slope_s, slope_t = layer_slopes(flow, layer, p)
         q = _unstretched(flow, q - t, s)
-        steps.append(_jacobian(flow, layer, q, s, slope_s, slope_t)[1])
+        steps.append(layer_jacobian(flow, layer, q, s, slope_s, slope_t)[1])
         return q
 
     return _through(flow, y, reversed(range(flow.frequencies.shape[0])), layer), steps[::-1]
@@ -240,7 +240,7 @@ def _scale_and_shift(flow: Flow, layer: int, p: Array) -> tuple[Array, Array]:
     return b * LOG_SCALE_BOUND * xp.tanh(out[:, :moved] / LOG_SCALE_BOUND), b * out[:, moved:]
 
 
-def _with_slopes(flow: Flow, layer: int, p: Array) -> tuple[Array, Array, Array, Array]:
+def layer_slopes(flow: Flow, layer: int, p: Array) -> tuple[Array, Array, Array, Array]:
     """s, t, and their derivatives with respect to p, (n, d_q, d_p) each."""
     xp = namespace(p)
     frequencies, weights = flow.frequencies[layer], flow.weights[layer]
@@ -260,7 +260,7 @@ def _with_slopes(flow: Flow, layer: int, p: Array) -> tuple[Array, Array, Array,
     return b * s, b * t, slope_s, slope_t
 
 
-def _jacobian(flow: Flow, layer: int, q: Array, s: Array, slope_s: Array, slope_t: Array) -> tuple[Array, Step]:
+def layer_jacobian(flow: Flow, layer: int, q: Array, s: Array, slope_s: Array, slope_t: Array) -> tuple[Array, Step]:
     """q exp(s a), and dq'/dq = e^(s a) (1 - s a (1 - a^2)), dq'/dp = q e^(s a) a ds/dp + dt/dp."""
     a = _fading(flow, q)
     stretch = namespace(q).exp(s * a)

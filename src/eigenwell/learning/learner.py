@@ -18,7 +18,7 @@ from . import doubts
 from .crossing import crossings
 from .doubts import Motions
 from .following import followed
-from .guide import guide
+from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
 from .targets import Bundle, Frame, LaplacianTarget, Target
@@ -153,12 +153,14 @@ def learn_motions(
         for q, (paths, place) in enumerate(zip(motions, attractors, strict=True))
     ]
     options = {"target": target, "seed": seed, "dtype": dtype}
-    smooth = not met and recipe.uses_velocity and recipe.guide > 0 and guide(together, seed=seed).smooth
+    asked = not met and recipe.uses_velocity and recipe.guide > 0
+    known = guide(together, seed=seed) if asked else no_guide(together)
+    smooth = known.smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
     steps = _Steps(_shown(progress), fitting.steps + single.steps * (toward + bool(met if memory is None else memory)))
     fields, failed = learn_bundles(
-        [together if several else alone], recipe=fitting, progress=steps.part(fitting), **options
+        [together if several else alone], guides=[known], recipe=fitting, progress=steps.part(fitting), **options
     )
     goals: tuple[StableField, ...] = ()
     if toward:
@@ -185,13 +187,17 @@ def learn_motions(
 def learn_bundles(
     groups: Sequence[Bundle | Sequence[Bundle]],
     *,
+    guides: Sequence[Guide] | None = None,
     target: Target | None = None,
     recipe: Recipe | None = None,
     seed: int = 0,
     dtype: Any = np.float32,
     progress: Progress | None = None,
 ) -> tuple[tuple[StableField, ...], tuple[Caution, ...]]:
-    """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training."""
+    """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training.
+
+    `guides`: what is known between the paths of each group, made here where not given.
+    """
     try:
         from .training import train, training_set
     except ImportError as error:
@@ -203,7 +209,12 @@ def learn_bundles(
     most = max(sum(len(bundle.x) for bundle in group) for group in sets_of)
     recipe = replace(recipe, nodes=min(max(recipe.nodes, NODES_PER_PATH * most), MOST_NODES))
     room = max(len(group) for group in sets_of)
-    sets = [training_set(group, target, recipe, attractors=room, seed=seed) for group in sets_of]
+    if guides is None:
+        guides = [guide(group, seed=seed) if recipe.guide > 0 else no_guide(group) for group in sets_of]
+    sets = [
+        training_set(group, target, recipe, between, attractors=room, seed=seed)
+        for group, between in zip(sets_of, guides, strict=True)
+    ]
     trained = train(sets, recipe, seed=seed, dtype=dtype, progress=progress)
     fields, cautions = [], []
     for one, group in zip(trained, sets_of, strict=True):

@@ -13,9 +13,11 @@ import numpy as np
 import optax
 
 from .._types import FloatArray
-from ..fields.flows import Array, forward, fourier_features, identity_flow, window
-from ..fields.stable import Speed, StableModel, as_numpy, direction, goals, log_speed
-from .guide import guide, no_guide, way_home
+from ..fields.flows import Array, fourier_features, identity_flow, window
+from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed
+from . import layers
+from .guide import Guide, way_home
+from .programs import kept_programs
 from .recipes import Recipe
 from .targets import Bundle, Target, arc_to_go
 
@@ -89,14 +91,13 @@ class Trained:
 
 
 def training_set(
-    bundles: Sequence[Bundle], target: Target, recipe: Recipe, *, attractors: int = 1, seed: int = 0
+    bundles: Sequence[Bundle], target: Target, recipe: Recipe, between: Guide, *, attractors: int = 1, seed: int = 0
 ) -> TrainingSet:
     """Sample `recipe.nodes` points along the paths of one model, the same number on each, by linear interpolation.
 
-    `attractors`: how many the arrays have room for.
+    `between`: what is known between the paths. `attractors`: how many the arrays have room for.
     """
     swirls = [target.swirl(bundle) for bundle in bundles]
-    between = guide(bundles, seed=seed) if recipe.guide > 0 else no_guide(bundles)
     winding = [float(between.smooth or swirl.any()) for swirl in swirls]
     paths = sum(len(bundle.x) for bundle in bundles)
     position = np.linspace(0, paths, recipe.nodes, endpoint=False)
@@ -162,11 +163,10 @@ def train(
         np.zeros(()),
     )
     # Accelerators shorten float32 products to ten bits unless told not to; the run time would not agree.
-    with double_precision(np.dtype(dtype) == np.float64), jax.default_matmul_precision("highest"):
-        data = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves), dtype=dtype), *sets)
-        fixed = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=dtype), (flow, speed))
-        keys = jax.random.split(jax.random.key(seed), len(sets))
-        params, history, steps = _descend(fixed, data, keys, recipe, progress)
+    with kept_programs(), double_precision(np.dtype(dtype) == np.float64), jax.default_matmul_precision("highest"):
+        data = jax.tree.map(lambda *leaves: np.stack(leaves).astype(dtype), *sets)
+        fixed = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=dtype), (flow, speed))
+        params, history, steps = _descend(fixed, data, recipe, seed, progress)
         params = jax.tree.map(np.asarray, params)
     return [
         _trained(_model((flow, speed), one, Trainable(*(a[i] for a in params))), one, history[:, i], steps, recipe)
@@ -184,23 +184,25 @@ def _optimiser(recipe: Recipe) -> optax.GradientTransformation:
 
 
 def _descend(
-    fixed: Any, data: TrainingSet, keys: Array, recipe: Recipe, progress: Progress | None
+    fixed: Any, data: TrainingSet, recipe: Recipe, seed: int, progress: Progress | None
 ) -> tuple[Trainable, FloatArray, int]:
-    models = len(keys)
+    models, _, dimension = data.x.shape
     flow, speed = fixed
+    rng = np.random.default_rng([seed, 3])
 
     def repeated(a: Array) -> Array:
-        return jnp.broadcast_to(a, (models, *a.shape))
+        return np.broadcast_to(a, (models, *a.shape))
 
     params = Trainable(
         repeated(flow.weights), repeated(speed.weights), repeated(speed.offset), data.log_weights, data.swirls
     )
-    state = (params, jax.vmap(_optimiser(recipe).init)(params))
+    state = (params, jax.jit(jax.vmap(_optimiser(recipe).init))(params))
     size = -(-recipe.steps // CHUNKS)
     history: list[FloatArray] = []
     stale, done = 0, 0
     while done < recipe.steps and stale < recipe.patience:
-        state, losses = _advance(state, fixed, data, keys, jnp.asarray(done), recipe, size)
+        draws = jax.tree.map(lambda a: a.astype(data.x.dtype), Draws.of(rng, size, dimension, recipe))
+        state, losses = _advance(state, fixed, data, draws, done, recipe)
         done += size
         history.append(np.asarray(losses))
         if progress is not None:
@@ -211,24 +213,22 @@ def _descend(
     return state[0], np.array(history), done
 
 
-@partial(jax.jit, static_argnames=("recipe", "size"))
-def _advance(
-    state: Any, fixed: Any, data: TrainingSet, keys: Array, done: Array, recipe: Recipe, size: int
-) -> tuple[Any, Array]:
-    """`size` steps on every model."""
+@partial(jax.jit, static_argnames=("recipe",))
+def _advance(state: Any, fixed: Any, data: TrainingSet, draws: Draws, done: Array, recipe: Recipe) -> tuple[Any, Array]:
+    """A step on every model for every row of the draws."""
     optimiser = _optimiser(recipe)
 
-    def one(state: Any, data: TrainingSet, key: Array) -> tuple[Any, Array]:
-        def step(state: Any, i: Array) -> tuple[Any, Array]:
+    def one(state: Any, data: TrainingSet) -> tuple[Any, Array]:
+        def step(state: Any, now: tuple[Array, Draws]) -> tuple[Any, Array]:
             params, memory = state
-            loss, slope = jax.value_and_grad(_loss)(params, fixed, data, jax.random.fold_in(key, i), i, recipe)
+            loss, slope = jax.value_and_grad(_loss)(params, fixed, data, now[1], now[0], recipe)
             update, memory = optimiser.update(slope, memory, params)
             return (optax.apply_updates(params, update), memory), loss
 
-        state, losses = jax.lax.scan(step, state, done + jnp.arange(size))
+        state, losses = jax.lax.scan(step, state, (done + jnp.arange(len(draws.sample)), draws))
         return state, jnp.nanmean(losses)
 
-    return jax.vmap(one)(state, data, keys)
+    return jax.vmap(one)(state, data)
 
 
 def _model(fixed: Any, data: TrainingSet, params: Trainable) -> StableModel:
@@ -247,8 +247,8 @@ def _model(fixed: Any, data: TrainingSet, params: Trainable) -> StableModel:
     )
 
 
-def _loss(params: Trainable, fixed: Any, data: TrainingSet, key: Array, i: Array, recipe: Recipe) -> Array:
-    misfit = _misfit(_model(fixed, data, params), _drawn(data, key, recipe), i, recipe)
+def _loss(params: Trainable, fixed: Any, data: TrainingSet, draws: Draws, i: Array, recipe: Recipe) -> Array:
+    misfit = _misfit(_model(fixed, data, params), _drawn(data, draws, recipe), i, recipe)
     return misfit + recipe.decay * (params.weights**2).sum() + recipe.speed_decay * (params.speed_weights**2).sum()
 
 
@@ -263,35 +263,57 @@ class Batch(NamedTuple):
     position: Array
 
 
-def _drawn(data: TrainingSet, key: Array, recipe: Recipe) -> Batch:
+class Draws(NamedTuple):
+    """Numbers from 0 to 1 that pick the rows of every step, and normal ones that move neighbours in the tube.
+
+    Drawn beforehand and shared by all models: a generator inside the compiled program takes longer to compile than the
+    rest of it.
+    """
+
+    sample: Array
+    neighbour: Array
+    noise: Array
+    guide: Array
+    home: Array
+
+    @classmethod
+    def of(cls, rng: np.random.Generator, steps: int, dimension: int, recipe: Recipe) -> Draws:
+        counts = (recipe.batch, recipe.neighbour_batch, recipe.guide_batch, recipe.home_batch)
+        sample, neighbour, between, home = (rng.random((steps, count)) for count in counts)
+        return cls(sample, neighbour, rng.standard_normal((*neighbour.shape, dimension)), between, home)
+
+
+def _drawn(data: TrainingSet, draws: Draws, recipe: Recipe) -> Batch:
     """Samples, neighbours in the tube, states between the paths, states on their way home."""
-    keys = jax.random.split(key, 5)
-    kinds = [_samples(data, keys[0], None, recipe.batch)]
+    kinds = [_samples(data, draws.sample, None)]
     if recipe.neighbours > 0:
-        tube = _samples(data, keys[1], keys[2], recipe.neighbour_batch)
-        kinds.append(_weighted(tube, recipe.neighbours))
+        kinds.append(_weighted(_samples(data, draws.neighbour, draws.noise), recipe.neighbours))
     if recipe.guide > 0:
-        pick = jax.random.randint(keys[3], (recipe.guide_batch,), 0, data.guide_x.shape[0])
+        pick = _row(draws.guide, data.guide_x)
         x, weight = data.guide_x[pick], data.guide_weight[pick] / recipe.guide_batch
         between = Batch(x, data.guide_v[pick], jnp.zeros_like(x), weight, weight, 0 * weight)
         kinds.append(_weighted(between, recipe.guide))
     if recipe.home > 0:
-        pick = jax.random.randint(keys[4], (recipe.home_batch,), 0, data.home_x.shape[0])
+        pick = _row(draws.home, data.home_x)
         x, weight = data.home_x[pick], jnp.full(recipe.home_batch, 1 / recipe.home_batch, dtype=data.x.dtype)
         kinds.append(Batch(x, data.home_way[pick], jnp.zeros_like(x), 0 * weight, recipe.home * weight, 0 * weight))
     return Batch(*(jnp.concatenate(rows) for rows in zip(*kinds, strict=True)))
 
 
-def _samples(data: TrainingSet, key: Array, noise: Array | None, count: int) -> Batch:
-    """One sample from each of `count` equal parts of the data, moved about in the tube where `noise` is given."""
-    jitter = jax.random.uniform(key, (count,), dtype=data.x.dtype)
-    index = ((np.arange(count) + jitter) / count * data.x.shape[0]).astype(jnp.int32)
+def _row(share: Array, rows: Array) -> Array:
+    """Which row each share of all of them falls on; float32 may round a share up to 1."""
+    return jnp.minimum((share * rows.shape[0]).astype(jnp.int32), rows.shape[0] - 1)
+
+
+def _samples(data: TrainingSet, jitter: Array, noise: Array | None) -> Batch:
+    """One sample from each of as many equal parts of the data, moved about in the tube where `noise` is given."""
+    count = len(jitter)
+    index = _row((np.arange(count) + jitter) / count, data.x)
     x, v, target = data.x[index], data.v[index], data.target[index]
     if noise is not None:
-        xi = jax.random.normal(noise, x.shape, dtype=x.dtype)
-        x = x + xi * data.width[index][:, None]
-        v = v + xi * data.rate[index][:, None]
-        target = target + xi * data.spread[index][:, None]
+        x = x + noise * data.width[index][:, None]
+        v = v + noise * data.rate[index][:, None]
+        target = target + noise * data.spread[index][:, None]
     weight = jnp.full(count, 1 / count, dtype=x.dtype)
     return Batch(x, v, target, weight, weight * data.moving[index], weight * data.placed[index])
 
@@ -301,19 +323,17 @@ def _weighted(batch: Batch, weight: float) -> Batch:
 
 
 def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array:
-    goal = goals(model)[0]
+    way, y, goal = layers.direction(model, batch.x)
+    place = ((y - goal[0] - batch.target) ** 2).sum(-1) @ batch.position
     if not recipe.uses_velocity:
-        return recipe.position * ((forward(model.flow, batch.x) - goal - batch.target) ** 2).sum(-1) @ batch.position
-    way, y, _ = direction(model, batch.x)
+        return recipe.position * place
     f, v = jnp.exp(log_speed(model.speed, batch.x))[:, None] * way, batch.v
     error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(-1) / KNEE**2) - 1)
     lengths = jnp.sqrt((f**2).sum(-1) + 1e-8) * jnp.sqrt((v**2).sum(-1) + 1e-8)
     turn = 1 - (f * v).sum(-1) / lengths
     fade = jnp.minimum(1.0, i / (recipe.warm_start * recipe.steps)) if recipe.warm_start > 0 else 1.0
-    place = ((y - goal - batch.target) ** 2).sum(-1)
-    return fade * (
-        recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
-    ) + recipe.position * (place @ batch.position)
+    moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
+    return fade * moving + recipe.position * place
 
 
 def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:

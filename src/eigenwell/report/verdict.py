@@ -47,10 +47,10 @@ def _stability(certificate: Certificate) -> str:
         else ""
     )
     rest = ", …" if len(certificate.saddles) > 6 else ""
-    loops = [str(loop) for loop in certificate.loops if not loop.holds]
+    loops = [str(loop) for loop in certificate.ran if not loop.holds]
     failures = "".join(f"<li>{escape(said)}</li>" for said in certificate.failures() if said not in loops)
     if loops:
-        failures += f'<li class="no">{len(loops)} of {len(certificate.loops)} loops below do not hold</li>'
+        failures += f'<li class="no">{len(loops)} of {len(certificate.ran)} loops below do not hold</li>'
     return f"""<div class="verdict {"good" if certificate.holds else "bad"}">
 <h3>Stable</h3>
 <p class="big">{judged(certificate.holds, "The certificate holds", "The certificate does not hold")}</p>
@@ -97,6 +97,20 @@ def _loops(certificate: Certificate) -> str:
             judged(loop.holds, "holds", "does not hold"),
         )
         for loop in certificate.loops
+    ]
+    rows += [
+        (
+            f"motion.step at {one.rate:g} Hz",
+            "the shown starts" + (", pushed" if one.pushed else ""),
+            f"{one.starts:,}",
+            f"{one.arrived:.1%}",
+            "",
+            f"{one.falling:.2%} of steps",
+            "",
+            f"{one.excursion:.2f} boxes",
+            judged(one.holds, "holds", "does not hold"),
+        )
+        for one in certificate.motions
     ]
     return table(headings, rows)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import multiprocessing
 import os
@@ -13,7 +12,6 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from typing import Any
 
 log = logging.getLogger("eigenwell.studio")
@@ -36,8 +34,6 @@ def main(connection: Connection, kind: str, folder: str) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     os.environ.setdefault("JAX_PLATFORMS", "cpu")  # models this small are trained before a GPU has woken up
-    if kind == "learning" and (programs := _program_folder()) is not None:
-        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(programs))
     tempfile.tempdir = folder
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     with suppress(OSError, AttributeError):
@@ -90,22 +86,6 @@ def _end_with_parent(folder: str) -> None:
         wait([parent.sentinel])
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
-
-
-def _program_folder() -> Path | None:
-    """Where the compiled training program is kept, so that only the first start of the studio compiles; None for nowhere.
-
-    One folder per kind of processor: homes are shared between machines, and a program for another one may crash.
-    """
-    try:
-        described = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        able = next(line for line in described if line.startswith(("flags", "Features")))
-        home = Path(os.environ.get("EIGENWELL_CACHE") or Path.home() / ".cache" / "eigenwell")
-        folder = home / "programs" / hashlib.sha256(able.encode()).hexdigest()[:12]
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, StopIteration, RuntimeError):
-        return None
-    return folder
 
 
 def _limit_memory() -> None:

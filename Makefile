@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # One BLAS thread a process: the arrays are small, and tests and benchmarks already run side by side.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup demo test test-fast test-nightly test-lowest coverage check bench docs format clean
+.PHONY: setup demo test test-fast test-nightly test-lowest coverage check page bench docs format clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
@@ -44,6 +44,12 @@ check: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+# The studio's page: a linter, unit tests of its parts; the page itself needs nothing of this.
+page:
+	npm install --no-audit --no-fund
+	npm run lint
+	npm test
 
 bench: setup
 	$(PY) -m benchmarks.core

@@ -126,7 +126,7 @@ class Certificate:
     fit : Fit or None
         How well the field follows the data.
     motions : tuple of MotionLoop
-        What loops on `motion.step` did, left alone and pushed; none for a field without memory.
+        What loops on `motion.step` did, of a field with memory.
 
     Examples
     --------

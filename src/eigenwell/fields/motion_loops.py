@@ -33,27 +33,22 @@ class MotionLoop:
     arrived : float
         Share whose motion was done: at its own goal, with nothing left of its path.
     falling : float
-        Share of the steps along which the lifted V fell, but for those of the push.
+        Share of steps along which the lifted V fell, but for those of the push.
     excursion : float
         How far beyond the box the farthest path went, in boxes.
 
     Examples
     --------
-    >>> [loop.pushed for loop in field.certificate(samples=2, rates=(50.0,)).motions]
+    >>> [loop.pushed for loop in field.certificate(samples=4, rates=(50.0,)).motions]
     [False, True]
     """
 
     rate: float
-    """In steps per unit of time."""
     pushed: bool
-    """Whether each was pushed by a fifth of the box, once, at a random moment."""
     starts: int
     arrived: float
-    """Share whose motion was done: at its own goal, with nothing left of its path."""
     falling: float
-    """Share of steps along which the lifted V fell, but for those of the push."""
     excursion: float
-    """How far beyond the box the farthest path went, in boxes."""
 
     @property
     def holds(self) -> bool:

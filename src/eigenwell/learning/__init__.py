@@ -3,7 +3,7 @@
 from .crossing import Crossing as Crossing
 from .crossing import crossing_share as crossing_share
 from .crossing import crossings as crossings
-from .learner import learn
+from .learner import Growing, learn
 from .learner import learn_bundles as learn_bundles
 from .learner import learn_motions as learn_motions
 from .recipes import PAPER, Recipe
@@ -12,4 +12,4 @@ from .targets import Frame as Frame
 from .targets import LaplacianTarget, RayTarget, Target
 from .winding import SpiralTarget
 
-__all__ = ["PAPER", "LaplacianTarget", "RayTarget", "Recipe", "SpiralTarget", "Target", "learn"]
+__all__ = ["PAPER", "Growing", "LaplacianTarget", "RayTarget", "Recipe", "SpiralTarget", "Target", "learn"]

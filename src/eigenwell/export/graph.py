@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
-class Graph:
+class GraphBuilder:
     """Nodes and constants written so far; numbers are stored as `real`."""
 
     def __init__(self, real: type[np.floating[Any]]) -> None:
@@ -19,9 +19,9 @@ class Graph:
         self._seen: dict[tuple[bytes, str, tuple[int, ...]], str] = {}
         self._numbers = count()
 
-    def inner(self) -> Graph:
+    def inner(self) -> GraphBuilder:
         """The body of a loop: nodes of its own, constants and names of this graph."""
-        body = Graph(self.real)
+        body = GraphBuilder(self.real)
         body.constants, body._seen, body._numbers = self.constants, self._seen, self._numbers
         return body
 
@@ -49,7 +49,7 @@ class Graph:
         return self.constant(values).call("Gather", index, axis=0)
 
     def loop(
-        self, most: int, carried: list[Value], body: Graph, out: list[Value], again: Value, types: list[int]
+        self, most: int, carried: list[Value], body: GraphBuilder, out: list[Value], again: Value, types: list[int]
     ) -> list[Value]:
         """Repeat `body`, whose inputs are named in0, in1, ..., while `again` and at most so often; the values that it carries."""
         from onnx import TensorProto, helper
@@ -73,7 +73,7 @@ class Value:
     # NumPy must leave `array * value` to Value.
     __array_ufunc__ = None
 
-    def __init__(self, graph: Graph, name: str) -> None:
+    def __init__(self, graph: GraphBuilder, name: str) -> None:
         self.graph, self.name = graph, name
 
     def call(self, operator: str, *others: Value, **attributes: Any) -> Value:

@@ -21,7 +21,7 @@ from ..fields.learned import LATE
 from ..fields.motion import DONE
 from ..files import replacing
 from ..models import as_field
-from .graph import Graph, Value
+from .graph import GraphBuilder, Value
 from .onnx_graphs import Stable, motion, nearest
 from .parity import Answers, Parity, ParityError, prove
 from .precision import FLOAT, Precision
@@ -111,7 +111,7 @@ def map_model(field: Field, precision: Precision, *, goals: bool = False) -> Any
     """The graph of the map; with `goals`, of the field of whichever attractor is asked for, too."""
     from onnx import TensorProto, helper
 
-    g = Graph(precision.inside)
+    g = GraphBuilder(precision.inside)
     outside = helper.np_dtype_to_tensor_dtype(np.dtype(precision.outside))
     x = Value(g, "x").cast(precision.inside)
     one = Stable.of_goal(g, field, _index(g, Value(g, "goal") + 1)) if goals else Stable.of_map(g, field)
@@ -131,7 +131,7 @@ def basin_model(field: Field, precision: Precision) -> Any:
     """The graph of what is asked once, at the start: where x ends, whether it is known, and how a motion begins."""
     from onnx import TensorProto, helper
 
-    g = Graph(precision.inside)
+    g = GraphBuilder(precision.inside)
     outside, inside = (
         helper.np_dtype_to_tensor_dtype(np.dtype(kind)) for kind in (precision.outside, precision.inside)
     )
@@ -159,7 +159,7 @@ def motion_model(field: Field, precision: Precision) -> Any:
     """The graph of the motions."""
     from onnx import TensorProto, helper
 
-    g = Graph(precision.inside)
+    g = GraphBuilder(precision.inside)
     outside = helper.np_dtype_to_tensor_dtype(np.dtype(precision.outside))
     x, phase, heading, radius = (Value(g, name).cast(precision.inside) for name in ("x", "phase", "heading", "radius"))
     goal = None if field.n_attractors == 1 else _index(g, Value(g, "goal"))
@@ -197,12 +197,12 @@ def motion_model(field: Field, precision: Precision) -> Any:
     return _model(g, field, inputs, outputs)
 
 
-def _index(g: Graph, index: Value) -> Value:
+def _index(g: GraphBuilder, index: Value) -> Value:
     """`index`, or one that no table has: a negative one would count from the end."""
     return index.call("Less", g.constant(0)).call("Where", g.constant(2**31), index)
 
 
-def _model(g: Graph, field: Field, inputs: list[Any], outputs: list[Any]) -> Any:
+def _model(g: GraphBuilder, field: Field, inputs: list[Any], outputs: list[Any]) -> Any:
     from onnx import helper
 
     model = helper.make_model(

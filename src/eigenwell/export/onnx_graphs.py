@@ -13,7 +13,7 @@ from ..fields.flows import LOG_SCALE_BOUND
 from ..fields.motion import RETURN, WIDTH
 from ..fields.stable import TINY
 from .c_text import wind
-from .graph import Graph, Value
+from .graph import GraphBuilder, Value
 from .tables import Tables, tables
 
 Jacobian = list[tuple[Value, Value]]
@@ -41,19 +41,19 @@ class Stable:
     `these` holds flow, speed and frame of each, or of the only one; `wells` the attractors of each.
     """
 
-    graph: Graph
+    graph: GraphBuilder
     these: Tables
     wells: Tables
     index: Value | None
 
     @classmethod
-    def of_map(cls, graph: Graph, field: Field) -> Stable:
+    def of_map(cls, graph: GraphBuilder, field: Field) -> Stable:
         """The map alone."""
         only = tables([field.map])
         return cls(graph, only, only, None)
 
     @classmethod
-    def of_goal(cls, graph: Graph, field: Field, index: Value) -> Stable:
+    def of_goal(cls, graph: GraphBuilder, field: Field, index: Value) -> Stable:
         """Index 0 is the map, q + 1 the field of attractor q alone."""
         alone = [repeated(field.toward(q), field.n_attractors) for q in range(field.n_attractors)]
         every = tables([field.map, *alone])
@@ -234,7 +234,7 @@ def features(half: Value) -> Value:
 
 
 def motion(
-    g: Graph, field: Field, goal: Value | None, z: Value, heading: Value, radius: Value
+    g: GraphBuilder, field: Field, goal: Value | None, z: Value, heading: Value, radius: Value
 ) -> tuple[Value, Value, Value]:
     """zdot (n, d + 1) in the data's units, and the heading and radius (n, 1) that the motion keeps. See `fields.motion`.
 
@@ -259,7 +259,7 @@ def motion(
     return one.limited(one.pull(u, steps)), heading, radius
 
 
-def _wound(g: Graph, field: Field, goal: Value | None, heading: Value, log_ratio: Value) -> Value:
+def _wound(g: GraphBuilder, field: Field, goal: Value | None, heading: Value, log_ratio: Value) -> Value:
     """exp(Omega ln(r / r0)) heading, by the eigenvectors of i Omega."""
     values, vectors = wind(field)
     angle = log_ratio * g.pick(values, goal)

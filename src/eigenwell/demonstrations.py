@@ -59,6 +59,8 @@ class Demonstrations:
         Standard deviation of the noise found in a coordinate of each trajectory.
     chart : Chart or None
         How the last three coordinates are orientations, where they are.
+    task : (n,) int array or None
+        What each sample was meant for, where a file says it.
     about : str
         What was read as what, of files.
     truth : Truth or None
@@ -83,10 +85,11 @@ class Demonstrations:
     noise: FloatArray | None = None
     chart: Chart | None = None
     about: str = ""
+    task: IntArray | None = None
     truth: Truth | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for array in (self.x, self.v, self.offsets, self.time, self.raw, self.noise):
+        for array in (self.x, self.v, self.offsets, self.time, self.raw, self.noise, self.task):
             if array is not None:
                 array.flags.writeable = False
 
@@ -159,6 +162,7 @@ class Demonstrations:
             offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp),
             time=None if self.time is None else self.time[keep],
             raw=None if self.raw is None else self.raw[keep],
+            task=None if self.task is None else self.task[keep],
             truth=self.truth and Truth(self.truth.labels[keep], self.truth.attractors),
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..paths.builders import whole_enough
-from ..paths.grading import end_pace, is_orbit
+from ..paths.grading import end_pace, has_pause, is_orbit
 from ..paths.zipping import along
 from .records import PLACED, REPEATS, Records, column, packed, paths, samples
 from .store import Products, fetch
@@ -148,6 +148,7 @@ def finish(assembled: PathRows, usable: BoolArray, offsets: Sequence[int]) -> Pr
         pace=[end_pace(v[a:b]) for a, b in spans],
         orbit=[is_orbit(x[a:b], v[a:b]) for a, b in spans],
         usable=usable,
+        pause=[has_pause(v[a:b]) for a, b in spans],
         start=x[begin],
         end=x[end - 1],
     )

@@ -13,6 +13,7 @@ from .._types import FloatArray, IntArray
 from ..graphs import Clique
 from ..identification import eigenpairs_for, sub_dynamics
 from ..numbering import canonical_order
+from ..paths.beside import Tails, running_on, tails
 from ..paths.grading import PathEnds, grade_paths
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
@@ -36,11 +37,28 @@ def grade(
     table, bucket, begin = table[by_path], bucket[by_path], begin[by_path]
     starts, ends, pace = column(table, "start"), column(table, "end"), column(table, "pace")
     length, first = column(table, "samples"), column(table, "first")
+
+    def beside(which: IntArray) -> IntArray:
+        """The rule of one machine, bucket by bucket: each holds whole paths, one after the other."""
+        found, least = np.full(len(which), -1, dtype=np.intp), np.full(len(which), np.inf)
+        buckets = [_bucket(folder, name, np.flatnonzero(bucket == k), length) for k, name in enumerate(names)]
+        parts = [tails(x, v, o, np.flatnonzero(np.isin(n, which)), n) for x, v, o, n in buckets]
+        lost = Tails(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("x", "v", "path", "rest")))
+        row = np.searchsorted(which, lost.path)
+        for x, v, offsets, number in buckets:
+            heir, miss = running_on(lost, x, v, offsets, number, resolution)
+            better = miss < least[row]
+            found[row[better]], least[row[better]] = heir[better], miss[better]
+        return found
+
     graded = grade_paths(
-        PathEnds(ends, pace, column(table, "orbit"), length, column(table, "usable"), starts),
+        PathEnds(
+            ends, pace, column(table, "orbit"), length, column(table, "usable"), starts, pauses=column(table, "pause")
+        ),
         resolution=resolution,
         radius=radius,
         trusted_ends=trusted_ends,
+        running_on=None if trusted_ends else beside,
     )
     group, order = canonical_order(starts, ends, graded.group, first, extent)
     number = np.empty(len(order), dtype=np.intp)
@@ -74,6 +92,16 @@ def grade(
             "warnings": [[c.name, c.message] for c in (*graded.warnings, *odd_cautions(graded.odd))],
         },
     )
+
+
+def _bucket(
+    folder: Path, name: str, number: IntArray, length: IntArray
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """x, v and offsets of the paths of one bucket, which lie one after the other, and their numbers as they were given."""
+    rows = fetch(folder, "assemble", name, "rows")
+    d = rows.shape[1] // 2
+    offsets = np.concatenate([[0], np.cumsum(length[number])]).astype(np.intp)
+    return rows[:, 1 : 1 + d], rows[:, 1 + d :], offsets, number
 
 
 def _path_table(

@@ -39,11 +39,11 @@ def end_samples(d: int) -> np.dtype[Any]:
 
 
 def paths(d: int) -> np.dtype[Any]:
-    """A path: its key, how many samples, the id of the first, pace at its end, whether it closes, whether it counts."""
+    """A path: its key, how many samples, the id of the first, pace at its end, whether it closes, counts, pauses."""
     return np.dtype(
         [
             ("path", "i8"), ("samples", "i8"), ("first", "i8"), ("pace", "f8"), ("orbit", "?"), ("usable", "?"),
-            ("start", "f8", (d,)), ("end", "f8", (d,)),
+            ("pause", "?"), ("start", "f8", (d,)), ("end", "f8", (d,)),
         ]
     )  # fmt: skip
 

@@ -7,6 +7,8 @@ from .learned import REACH as REACH
 from .learned import Field
 from .motion import Motion
 from .motion_loops import MotionLoop
+from .poses import Pose, PoseCertificate, PoseField, Twist
+from .second_order import SecondOrderField
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed as Speed
 from .stable import StableModel as StableModel
@@ -22,7 +24,12 @@ __all__ = [
     "Loop",
     "Motion",
     "MotionLoop",
+    "Pose",
+    "PoseCertificate",
+    "PoseField",
     "RungeKutta4",
+    "SecondOrderField",
     "StableField",
     "Stepper",
+    "Twist",
 ]

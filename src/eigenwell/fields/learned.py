@@ -11,13 +11,14 @@ from scipy.spatial import cKDTree
 
 from .. import repr_html
 from .._types import BoolArray, FloatArray, IntArray
-from ..demonstrations import Caution
+from ..demonstrations import Caution, Chart
 from ..progress import Progress, told
 from .certificates import Certificate, certify
 from .field import StableField
 from .fit import Fit
 from .map_queries import MapQueries
 from .motion import Motion
+from .poses import PoseField
 from .queries import check_index, check_states, check_times
 from .simulation import Stepper
 
@@ -53,6 +54,8 @@ class Field(MapQueries):
         How well each demonstration is followed by `simulate`.
     map_fit : Fit or None
         The same by the map, without memory.
+    chart : Chart or None
+        How the last three coordinates are orientations, for a field learned from poses; see `poses`.
     warnings : tuple of Caution
         Doubts about data and training.
 
@@ -73,6 +76,7 @@ class Field(MapQueries):
     fit: Fit | None = None
     map_fit: Fit | None = None
     warnings: tuple[Caution, ...] = field(default=(), repr=False)
+    chart: Chart | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         memory = ", with memory" if self.lifted else ""
@@ -323,6 +327,16 @@ class Field(MapQueries):
         """
         with told(progress):
             return certify(self, samples=samples, rates=rates, seed=seed)
+
+    @property
+    def poses(self) -> PoseField:
+        """The same field in terms of poses: `field.poses.predict(position, orientation)` gives a twist, `simulate` poses."""
+        if self.chart is None:
+            raise ValueError(
+                "Expected a field learned from poses, got one of plain coordinates. Give orientations with "
+                "eigenwell.poses.from_poses(position, orientation), or a file with quaternions."
+            )
+        return PoseField(self, self.chart)
 
     def save(self, path: Any) -> None:
         """Write one file; eigenwell.load(path) brings the same numbers back.

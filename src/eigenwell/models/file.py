@@ -166,6 +166,7 @@ def _parts(field: Field | StableField) -> tuple[Config, Tensors]:
         fit=many.fit,
         map_fit=many.map_fit,
         warnings=tuple(many.warnings),
+        chart=many.chart,
     )
     tensors: Tensors = {
         "samples": np.array(many.samples, dtype=np.float64, order="C"),
@@ -245,6 +246,7 @@ def _load_file(source: Path) -> Field | StableField:
         fit=config.fit,
         map_fit=config.map_fit,
         warnings=config.warnings,
+        chart=config.chart,
     )
 
 

@@ -10,9 +10,10 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
+from .beside import running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
-from .grading import PathEnds, end_pace, grade_paths, is_orbit
+from .grading import PathEnds, end_pace, grade_paths, has_pause, is_orbit
 from .hashing import sample_hash, share
 from .merging import typical_length
 from .odd import Odd, repeated
@@ -221,6 +222,11 @@ def _grouped(
     told: Told,
 ) -> PathFinding:
     spans = list(zip(offsets[:-1], offsets[1:], strict=True))
+
+    def beside(which: IntArray) -> IntArray:
+        x, v, number = demos.x[nodes], demos.v[nodes], np.arange(len(usable))
+        return running_on(tails(x, v, offsets, which, number), x, v, offsets, number, resolution)[0]
+
     graded = grade_paths(
         PathEnds(
             place=demos.x[nodes[offsets[1:] - 1]],
@@ -230,11 +236,13 @@ def _grouped(
             usable=usable,
             start=demos.x[nodes[offsets[:-1]]],
             twin=repeated(demos.x, offsets) if trusted_ends else None,
+            pauses=np.array([has_pause(demos.v[nodes[a:b]]) for a, b in spans]) if trusted_ends else None,
         ),
         resolution=resolution,
         radius=float(np.sqrt(demos.x.var(axis=0).sum())),
         trusted_ends=trusted_ends,
         told=told.for_paths(nodes, offsets),
+        running_on=None if trusted_ends else beside,
     )
     graph = PathGraph(demos.n_samples, nodes, offsets, graded.group)
     return PathFinding(graph, graded.grouping, graded.arrived, graded.warnings, graded.alternatives, graded.odd)

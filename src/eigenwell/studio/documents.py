@@ -46,7 +46,7 @@ def written(strokes: Sequence[Stroke], options: Options, field: Field | None, se
     }
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packing:
-        # A fixed date: the same drawing is the same file.
+        # A fixed date: when it was saved is nobody's business.
         packing.writestr(zipfile.ZipInfo(DRAWING, (2020, 1, 1, 0, 0, 0)), json.dumps(said), zipfile.ZIP_DEFLATED)
         if field is not None:
             packing.writestr(zipfile.ZipInfo(MODEL, (2020, 1, 1, 0, 0, 0)), packed(field), zipfile.ZIP_DEFLATED)

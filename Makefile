@@ -67,6 +67,7 @@ bench: setup
 # The site, in build/site: every example of the gallery is run, which takes some minutes the first time.
 docs: $(VENV)/.docs
 	$(PY) docs/make_commands.py
+	rm -rf build/site
 	$(PY) -m sphinx -W --keep-going -b html docs build/site
 	$(PY) docs/check_links.py build/site
 

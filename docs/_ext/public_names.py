@@ -135,6 +135,11 @@ def write_pages(app: Sphinx, config: Any) -> None:
         # Left alone where nothing changed, so that Sphinx does not read it again.
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")
+    # Pages of names and modules that are gone.
+    wanted = {f"eigenwell.{where}.{name}.rst" for where, name in home.values()} | {file.name for file in pages}
+    for file in [*PAGES.glob("*.rst"), *(REFERENCE / "generated").glob("*.rst")]:
+        if file.name not in wanted:
+            file.unlink()
     # Named, because a page that is new to a later build would not be looked at.
     config.autosummary_generate = list(map(str, pages))
 

@@ -22,7 +22,6 @@ from sklearn.metrics import adjusted_rand_score
 
 import eigenwell as ew
 from benchmarks.table import Row, report
-from eigenwell import baselines
 from eigenwell.baselines.clustering import features
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.spectral import KernelGraph, linearity
@@ -130,15 +129,11 @@ def composites(n: int, n_peers: int) -> list[Row]:
 
 def peers(n: int) -> str:
     """The alternatives on the first n clean composites; the kernel graph and spectral clustering take most of the time."""
-    good = {"kernel graph by oracle": 0, "spectral clustering told Q": 0, "GMM told Q": 0, "HDBSCAN": 0}
-    for seed in range(n):
-        demos = ew.datasets.composite(seed)
-        q = len(demos.truth.attractors)
-        good["kernel graph by oracle"] += oracle_kernel_graph(demos)
-        good["spectral clustering told Q"] += right(demos, baselines.spectral_clustering(demos, q))
-        good["GMM told Q"] += right(demos, baselines.gaussian_mixture(demos, q))
-        good["HDBSCAN"] += right(demos, baselines.hdbscan(demos))
-    return ", ".join(f"{name} {100 * k / n:.0f} %" for name, k in good.items()) + f" (first {n})"
+    from benchmarks import peers as asked
+
+    names = [name for name in asked.METHODS if name != "eigenwell"]
+    answers, _ = asked.answered(names, [0.0], n, minutes=np.inf)
+    return ", ".join(f"{name} {asked.share(answers, name, 0.0, n)}" for name in names) + f" (first {n})"
 
 
 def many(n_trajectories: int, length: int = 1000, n_attractors: int = 20) -> Demonstrations:

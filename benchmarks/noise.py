@@ -19,9 +19,9 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 import eigenwell as ew
+from benchmarks import peers
 from benchmarks.identify import right
 from benchmarks.table import Row, report
-from eigenwell import baselines
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.systems import integrate, wells
 
@@ -184,26 +184,20 @@ def composites(n: int) -> list[Row]:
     return rows
 
 
-def curve(n: int, n_peers: int) -> list[Row]:
+def curve(n: int) -> list[Row]:
     """More and more noise, beside spectral clustering, which is told how many there are."""
-    rows = []
-    for noise in (0.0, 0.05, 0.1, 0.2, 0.3):
-        good, _, seconds = count(range(n), noise=noise)
-        told = 0
-        for seed in range(n_peers):
-            demos = ew.datasets.composite(seed, noise=noise)
-            told += right(demos, baselines.spectral_clustering(demos, len(demos.truth.attractors)))
-        rows.append(
-            Row(
-                f"composites, noise {100 * noise:g} % of a step",
-                "a curve",
-                f"{good} of {n} = {100 * good / n:.0f} % (median {seconds:.2f} s)",
-                f"spectral clustering told Q: {told} of {n_peers} = {100 * told / n_peers:.0f} %",
-                True,
-            )
+    ours, peer = "eigenwell", "spectral clustering told Q"
+    answers, _ = peers.answered([ours, peer], list(peers.LEVELS), n, minutes=np.inf)
+    return [
+        Row(
+            f"composites, noise {100 * noise:g} % of a step",
+            "a curve",
+            peers.share(answers, ours, noise, n),
+            f"{peer}: {peers.share(answers, peer, noise, n)}",
+            True,
         )
-        print(f"  noise {noise}: {rows[-1].reached}; {rows[-1].beside}", flush=True)
-    return rows
+        for noise in peers.LEVELS
+    ]
 
 
 # --- on a cluster ---------------------------------------------------------------------------------------
@@ -294,7 +288,7 @@ def main(arguments: list[str] | None = None) -> None:
         elif name == "composites":
             rows += composites(n)
         elif name == "curve":
-            rows += curve(n_peers, n_peers)
+            rows += curve(n_peers)
         else:
             root = Path(tempfile.mkdtemp(prefix="eigenwell-"))
             try:

@@ -1,11 +1,15 @@
 """No parameter to set: every constant of path recovery halved and doubled, on data never looked at before.
 
-python -m benchmarks.sensitivity [--quick] [--seeds N] [--only NAME ...]
+python -m benchmarks.sensitivity [--quick] [--seeds N] [--only NAME ...] [--minutes M]
+
+What was measured is kept: after M minutes, or when it is stopped, the next call with as many seeds goes on.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
 
@@ -13,12 +17,12 @@ import numpy as np
 
 import eigenwell as ew
 from benchmarks.identify import right
-from benchmarks.table import Row, report
+from benchmarks.table import RESULTS, Row, report
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.errors import EigenwellError
 from eigenwell.paths import DEFAULT, PathSettings, SuccessorGraph
 
-FIRST_SEED = 2000
+FIRST_SEED = 3000
 """No other benchmark and no test uses seeds from here on."""
 COMPLEMENTS = ("common", "trim", "on_path")
 """Shares close to one: what is halved and doubled is what they leave out."""
@@ -78,26 +82,46 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=None, help="how many of each kind (default 20)")
     parser.add_argument("--only", nargs="+", default=None, help="these constants")
     parser.add_argument("--name", default=None, help="of the file in benchmarks/results")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so long; call again to go on")
     chosen = parser.parse_args(arguments)
     n = chosen.seeds or (3 if chosen.quick else 20)
-    data = kinds(n)
-    total = sum(map(len, data.values()))
-    usual = scores(data, DEFAULT)
-    said = ", ".join(f"{kind} {good} of {len(data[kind])}" for kind, good in usual.items())
+    name = chosen.name or ("sensitivity-quick" if chosen.quick else "sensitivity")
+    table = kept(name, n)
+    stop = time.monotonic() + 60 * chosen.minutes
+    data: dict[str, list[Demonstrations]] = {}
+    left = 0
+    for key, settings in [("as they are", DEFAULT), *((f"{k} x {f:g}", s) for k, f, s in variants(chosen.only))]:
+        if key in table:
+            continue
+        if time.monotonic() >= stop:
+            left += 1
+            continue
+        data = data or kinds(n)
+        table[key] = scores(data, settings)
+        write(name, table, n)
+        print(f"{key}: {sum(table[key].values())}", flush=True)
+    write(name, table, n)
+    print(f"{left} left" if left else "all done")
+
+
+def kept(name: str, n: int) -> dict[str, dict[str, int]]:
+    path = RESULTS / f"{name}.json"
+    said = json.loads(path.read_text()) if path.exists() else {}
+    return dict(said["table"]) if (said.get("seeds"), said.get("first_seed")) == (n, FIRST_SEED) else {}
+
+
+def write(name: str, table: dict[str, dict[str, int]], n: int) -> None:
+    """The table so far; what changed is against the constants as they are."""
+    usual = table["as they are"]
+    size = {kind: n for kind in usual} | {"clean systems": max(1, n // 5) * len(ew.systems.all_systems)}
+    total = sum(size.values())
+    said = ", ".join(f"{kind} {good} of {size[kind]}" for kind, good in usual.items())
     rows = [Row("as they are", "", f"{sum(usual.values())} of {total}", said, True)]
-    print(f"as they are: {said}", flush=True)
-    table = {"as they are": usual}
-    for name, factor, settings in variants(chosen.only):
-        got = scores(data, settings)
-        table[f"{name} x {factor:g}"] = got
+    for key, got in list(table.items())[1:]:
         moved = {kind: got[kind] - usual[kind] for kind in got if got[kind] != usual[kind]}
-        value = getattr(settings, name)
         said = ", ".join(f"{kind} {change:+d}" for kind, change in moved.items()) or "nothing changes"
-        rows.append(
-            Row(f"{name} = {value:g} for {getattr(DEFAULT, name):g}", "", f"{sum(got.values())} of {total}", said, True)
-        )
-        print(f"{name} {getattr(DEFAULT, name):g} -> {value:g}: {sum(got.values())} of {total}; {said}", flush=True)
-    change = np.array([sum(got.values()) - sum(usual.values()) for got in list(table.values())[1:]])
+        rows.append(Row(key, "", f"{sum(got.values())} of {total}", said, True))
+    change = np.array([sum(got.values()) - sum(usual.values()) for got in list(table.values())[1:]] or [0])
     within = int((np.abs(change) <= 0.02 * total).sum())
     rows.append(
         Row(
@@ -108,13 +132,7 @@ def main(arguments: list[str] | None = None) -> None:
             True,
         )
     )
-    report(
-        chosen.name or ("sensitivity-quick" if chosen.quick else "sensitivity"),
-        rows,
-        seeds=n,
-        first_seed=FIRST_SEED,
-        table=table,
-    )
+    report(name, rows, seeds=n, first_seed=FIRST_SEED, table=table)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,11 @@ def test_identify_takes_what_the_user_knows(folder, tmp_path):
     assert answer["about"].startswith("Read x1, x2 as position") and "alternatives" in answer
     assert [(o["recording"], o["kind"]) for o in answer["odd"]] == [(2, "ends alone")]  # its two fellows are gone
     fails(3, "identify", folder / "ordered.csv", "--exclude", "nobody", match="name of a recording")
+    # A column says the task: here the number of the trajectory itself, so that each is a goal of its own.
+    named = ("--task", "trajectory", "--trajectory", "trajectory")
+    answer = json.loads(ok("identify", folder / "ordered.csv", *named, "--json"))
+    assert answer["n_attractors"] == 6 and "by labels" in answer["told"][0]
+    fails(3, "identify", folder / "ordered.csv", "--task", "chore", match="chore")
 
 
 def test_learn_does_not_replace_a_model_unasked(folder, tmp_path):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from eigenwell import DataError
 from eigenwell.numbering import canonical_order
+from eigenwell.paths.beside import running_on, tails
 from eigenwell.paths.builders import resolution, whole_enough
 from eigenwell.paths.grading import PathEnds, end_pace, grade_paths, is_orbit
 from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims
@@ -70,6 +71,80 @@ def test_a_lone_end_in_motion_founds_no_attractor():
     # Of recordings in the user's own order it is left out too, and named.
     trusted = grade_paths(ends_of(places, [0.0] * 6 + [0.9]), resolution=0.02, radius=3.0, trusted_ends=True)
     assert trusted.grouping.n_groups == 2 and [(one.number, one.left_out) for one in trusted.odd] == [(6, True)]
+
+
+@pytest.mark.parametrize("pace", [0.9, 0.0])
+def test_a_path_that_lost_its_tail_counts_to_the_one_that_runs_on(pace):
+    ends = ends_of([*PAIRS, [2.5, 0.0]], [0.0] * 6 + [pace])
+    asked = []
+
+    def heir(paths):
+        asked.append(paths.tolist())
+        return np.array([4])
+
+    graded = grade_paths(ends, resolution=0.02, radius=3.0, trusted_ends=False, running_on=heir)
+    assert asked == [[6]]  # the lone one alone
+    assert graded.grouping.n_groups == 2 and graded.group[6] == graded.group[4]
+    assert "count to its attractor" in str(next(c for c in graded.warnings if c.name == "broken-paths"))
+
+
+def test_lost_paths_that_are_many_are_how_the_data_are():
+    ends = ends_of([*PAIRS[:3], [5, 5], [5, 0]], [0.0] * 3 + [0.9] * 2)
+    assert grade_paths(ends, resolution=0.02, radius=3.0, trusted_ends=False).grouping.n_groups == 3
+
+
+def strands(*lines):
+    """Straight motions (start, end, number of samples) one after the other, at one sample a second."""
+    xs = [np.linspace(a, b, n) for a, b, n in lines]
+    vs = [np.tile((x[-1] - x[0]) / (len(x) - 1), (len(x), 1)) for x in xs]
+    offsets = np.concatenate([[0], np.cumsum([len(x) for x in xs])])
+    return np.concatenate(xs), np.concatenate(vs), offsets, np.arange(len(lines))
+
+
+def runs_on(*lines, reach=0.2):
+    x, v, offsets, number = strands(*lines)
+    return running_on(tails(x, v, offsets, number, number), x, v, offsets, number, reach)[0].tolist()
+
+
+def test_a_path_runs_on_in_another_with_the_same_place_and_velocity():
+    along = ([0.0, 0], [5.0, 0], 51)
+    assert runs_on(along, ([0.0, 0.1], [10, 0.1], 101)) == [1, -1]
+    assert runs_on(along, ([10.0, 0.1], [0, 0.1], 101)) == [-1, -1]  # the other way
+    assert runs_on(along, ([4.8, -5.0], [4.8, 5], 101)) == [-1, -1]  # across
+    assert runs_on(along, ([0.0, 0.1], [10, 0.1], 26)) == [-1, -1]  # four times as fast
+    assert runs_on(along, ([0.0, 0.1], [5.0, 0.1], 51)) == [-1, -1]  # ends here too
+    assert runs_on(along, ([0.0, 0.5], [10, 0.5], 101)) == [-1, -1]  # too far
+    assert runs_on(along, ([5.0, 0.1], [10, 0.1], 51)) == [1, -1]  # torn in two
+    assert runs_on(along, ([0.0, 0.15], [10, 0.15], 101), ([0.0, 0.05], [10, 0.05], 101))[0] == 2  # the nearest
+
+
+def test_a_path_torn_in_a_pause_goes_on_where_it_stood():
+    s = np.linspace(0, 1, 60)
+    rise, slope = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
+    x = np.concatenate([np.outer(rise, [5.0, 0]), np.array([5, 0.02]) + np.outer(rise, [0, 5.0])])
+    v = np.concatenate([np.outer(slope, [5.0, 0]), np.outer(slope, [0, 5.0])])
+    offsets, number = np.array([0, 60, 120]), np.arange(2)
+    found, _ = running_on(tails(x, v, offsets, number, number), x, v, offsets, number, 0.2)
+    assert found.tolist() == [1, -1]
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_which_path_runs_on_knows_no_unit_angle_or_order(seed):
+    rng = np.random.default_rng(seed)
+    lines = [(rng.normal(size=2), rng.normal(size=2), 60) for _ in range(6)]
+    x, v, offsets, number = strands(*lines)
+    angle, scale = rng.uniform(0, 6), 10 ** rng.uniform(-3, 3)
+    turn = scale * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    base = running_on(tails(x, v, offsets, number, number), x, v, offsets, number, 0.3)[0]
+    x, v = x @ turn.T + scale, v @ turn.T
+    moved = running_on(tails(x, v, offsets, number, number), x, v, offsets, number, 0.3 * scale)[0]
+    np.testing.assert_array_equal(base, moved)
+    order = rng.permutation(6)
+    rows = np.concatenate([np.arange(60) + 60 * k for k in order])
+    x, v = x[rows], v[rows]
+    again = running_on(tails(x, v, offsets, number, order), x, v, offsets, order, 0.3 * scale)[0]
+    np.testing.assert_array_equal(base[order], again)
 
 
 def test_what_is_said_about_paths():

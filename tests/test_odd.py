@@ -158,3 +158,51 @@ def test_alternatives_have_labels_of_samples():
     assert other.n_attractors != found.n_attractors and len(other.labels) == found.demos.n_samples
     assert len(np.unique(other.labels[other.labels >= 0])) == other.n_attractors
     assert 0 < other.confidence <= found.confidence
+
+
+def pausing(seed, share=0.5):
+    """The same, but a share of the recordings stand still half-way for a while."""
+    rng = np.random.default_rng(seed)
+    first, second = (np.clip(np.linspace(-0.1 - k, 2.1 - k, 120), 0, 1) for k in (0.0, 1.1))
+    stops = rise(first) / 2 + rise(second) / 2
+    out = []
+    for path in reaches(seed):
+        out.append(path[0] + stops * (path[-1] - path[0]) if rng.random() < share else path)
+    return out
+
+
+def test_a_recording_cut_in_a_pause_is_no_goal_of_its_own():
+    paths = pausing(1)
+    stands = [k for k, path in enumerate(paths) if len(path) == 120]
+    cut = stands[0]
+    paths[cut] = paths[cut][:57]
+    found = ew.identify(paths, dt=0.01)
+    assert found.n_attractors == 3 and kinds(found) == {(cut, "ends alone", True)}
+    assert found.confidence < 0.95  # it may have been one
+    told = ew.identify(paths, dt=0.01, n_attractors=4)
+    assert told.n_attractors == 4 and kinds(told) == {(cut, "ends alone", False)}
+
+
+def test_where_nobody_pauses_a_lone_end_at_rest_is_a_goal():
+    paths = [*reaches(2), *reaches(3, goals=np.array([[400.0, 400.0]]), each=1)]
+    found = ew.identify(paths, dt=0.01)
+    assert found.n_attractors == 4 and kinds(found) == {(15, "ends alone", False)}
+
+
+def test_an_end_well_away_from_the_others_of_its_goal_is_named():
+    paths = reaches(4, each=6, goals=GOALS[:2])
+    paths[2] = paths[2] + rise(np.linspace(0, 1, len(paths[2]))) * np.array([30.0, 0.0])
+    found = ew.identify(paths, dt=0.01)
+    assert found.n_attractors == 2 and kinds(found) == {(2, "ends alone", False)}
+    assert "well away" in str(found.odd[0])
+
+
+def test_a_pause_is_a_rest_between_two_motions():
+    from eigenwell.paths.grading import has_pause
+
+    t = np.linspace(0, 1, 100)[:, None]
+    assert not has_pause(np.ones((100, 2)))
+    assert not has_pause(np.hstack([np.sin(np.pi * t)] * 2))  # rests at both ends alone
+    assert has_pause(np.hstack([np.sin(2 * np.pi * t)] * 2))
+    assert has_pause(np.abs(np.hstack([np.sin(5 * np.pi * t)] * 2)))
+    assert not has_pause(np.hstack([1 + 0.3 * np.sin(20 * t)] * 2))  # slower is not at rest

@@ -2,12 +2,15 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.untrained import field_of
 
 import eigenwell as ew
 from eigenwell import files, poses
+from eigenwell.demonstrations import Chart
 from eigenwell.errors import DataError
 from eigenwell.files.columns import recognise
 from eigenwell.files.gaps import mend
@@ -277,6 +280,77 @@ def test_what_is_no_orientation_or_turns_too_far_is_refused():
         poses.from_poses(position, around, dt=0.01)
 
 
+def moved(q, omega, h):
+    """The orientation after a time h at angular velocity omega in the base frame."""
+    return poses.composed(poses.exponential(h * omega), q)
+
+
+def test_coordinates_and_angular_velocity_are_two_views_of_one_motion():
+    rng = np.random.default_rng(0)
+    chart = Chart(poses.exponential(rng.normal(0, 1, 3)), 40.0)
+    w = np.concatenate([rng.normal(0, 1, (50, 3)), 1e-4 * rng.normal(0, 1, (10, 3)), np.zeros((1, 3))])
+    x, omega = np.hstack([rng.normal(size=(61, 2)), chart.scale * w]), rng.normal(size=(61, 3))
+    rates = poses.coordinate_rates(x, omega, chart)
+    np.testing.assert_allclose(
+        poses.angular_velocity(x, np.hstack([np.zeros((61, 2)), rates]), chart), omega, atol=1e-9
+    )
+    h, q = 1e-5, poses.orientations(x, chart)
+    ahead, behind = (poses.coordinates(x[:, :2], moved(q, omega, s), chart)[:, -3:] for s in (h, -h))
+    np.testing.assert_allclose((ahead - behind) / (2 * h), rates, atol=1e-4 * chart.scale)
+
+
+def pose_field(seed=0):
+    """An untrained field on poses: any numbers make a stable one."""
+    position, orientation, target, _ = turns(np.random.default_rng(seed), goals=2, each=4)
+    found = ew.identify(poses.from_poses(position, orientation, dt=0.01))
+    return replace(field_of(found, bend=0.02), chart=found.demos.chart), position, orientation, target
+
+
+def test_a_field_of_poses_gives_twists_and_unit_quaternions(tmp_path):
+    field, position, orientation, target = pose_field()
+    assert np.degrees(poses.angle_between(field.poses.attractors.orientation, target[[0, 1]])).max() < 60
+    places, spun = np.array([p[0] for p in position]), np.array([q[0] for q in orientation])
+    twist = field.poses.predict(places, spun)
+    assert twist.linear.shape == twist.angular.shape == (8, 3)
+    np.testing.assert_allclose(field.poses.predict(places, -spun).angular, twist.angular)  # q and -q are one
+    rolled = field.poses.simulate(places, spun, t=[0.0, 1e-6])
+    np.testing.assert_allclose(np.linalg.norm(rolled.orientation, axis=-1), 1.0)
+    np.testing.assert_allclose((rolled.position[:, 1] - places) / 1e-6, twist.linear, rtol=1e-3, atol=1e-2)
+    ahead = moved(spun, twist.angular, 1e-6)
+    assert poses.angle_between(ahead, rolled.orientation[:, 1]).max() < 1e-6
+    one = field.poses.predict(places[0], spun[0])
+    np.testing.assert_allclose(one.angular, twist.angular[0])
+    at_rest = field.poses.predict(*field.poses.attractors)
+    assert np.abs(at_rest.linear).max() < 1e-9 and np.abs(at_rest.angular).max() < 1e-9
+    arrived = field.poses.simulate(places, spun, duration=100.0)
+    goal = field.poses.basin(places, spun)
+    end = poses.angle_between(arrived.orientation[:, -1], field.poses.attractors.orientation[goal])
+    assert np.degrees(end).max() < 1.0
+    field.save(tmp_path / "pose.safetensors")
+    again = ew.load(tmp_path / "pose.safetensors")
+    np.testing.assert_array_equal(again.poses.predict(places, spun).angular, twist.angular)
+
+
+def test_a_certificate_of_poses_loops_on_what_is_called():
+    field, *_ = pose_field()
+    certificate = field.poses.certificate(samples=4, rates=(20.0,))
+    assert certificate.holds == certificate.inner.holds and certificate.arrived == 1.0
+    assert 0 < certificate.widest < np.pi and "loops on poses" in str(certificate)
+
+
+def test_poses_that_a_field_does_not_know_are_refused():
+    field, position, _, _ = pose_field()
+    far = poses.composed(field.chart.reference, poses.exponential(np.array([0, 0, 0.999 * np.pi])))
+    with pytest.raises(DataError, match="within half a turn"):
+        field.poses.predict(position[0][0], far)
+    with pytest.raises(ValueError, match="one orientation per position"):
+        field.poses.predict(position[0][:3], far)
+    with pytest.raises(DataError, match="unit quaternions"):
+        field.poses.predict(position[0][0], 2 * far)
+    with pytest.raises(ValueError, match="learned from poses"):
+        _ = replace(field, chart=None).poses
+
+
 # --- ROS ------------------------------------------------------------------------------------------
 
 
@@ -343,6 +417,44 @@ def test_a_ros1_bag(tmp_path):
     np.testing.assert_allclose(raw(demos), X)
 
 
+@pytest.mark.parametrize("frame", ["base", "tool0"])
+def test_a_twist_beside_a_pose_is_its_velocity(tmp_path, frame):
+    """Turning about z while moving; stamps of the two topics differ. A twist in another frame is left aside."""
+    rosbag2 = pytest.importorskip("rosbags.rosbag2")
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    types = store.types
+    vector, name = types["geometry_msgs/msg/Vector3"], "geometry_msgs/msg/{}Stamped"
+
+    def head(t, frame):
+        return types["std_msgs/msg/Header"](
+            types["builtin_interfaces/msg/Time"](1700000000 + int(t), round(1e9 * (t % 1))), frame
+        )
+
+    angle, fast = np.exp(-2 * T), np.linspace(0, 2, 401)
+    with rosbag2.Writer(tmp_path / "bag", version=9) as writer:
+        pose = writer.add_connection("/pose", name.format("Pose"), typestore=store)
+        twist = writer.add_connection("/twist", name.format("Twist"), typestore=store)
+        for t, x, a in zip(T, X, angle, strict=True):
+            spin = types["geometry_msgs/msg/Quaternion"](*poses.exponential(np.array([0, 0, a])))
+            body = types["geometry_msgs/msg/Pose"](types["geometry_msgs/msg/Point"](*x), spin)
+            message = types[name.format("Pose")](head(t, "base"), body)
+            writer.write(pose, int(1e9 * t), store.serialize_cdr(message, name.format("Pose")))
+        for t in fast:
+            e = np.exp(-2 * t)
+            linear, angular = vector(-2 * e, 2 * e, (1 - 2 * t) * e), vector(0.0, 0.0, -2 * e)
+            message = types[name.format("Twist")](head(t, frame), types["geometry_msgs/msg/Twist"](linear, angular))
+            writer.write(twist, int(1e9 * t), store.serialize_cdr(message, name.format("Twist")))
+    demos = files.read(tmp_path / "bag")
+    if frame == "tool0":
+        assert "left aside: /twist" in demos.about and "velocities-estimated" in {c.name for c in demos.warnings}
+        return
+    assert "/twist (geometry_msgs/msg/TwistStamped) as velocity" in demos.about
+    true = np.column_stack([-2 * angle, 2 * angle, (1 - 2 * T) * angle, 0 * T, 0 * T, -2 * angle * demos.chart.scale])
+    np.testing.assert_allclose(demos.v, true, atol=1e-3)
+
+
 def test_a_bag_without_positions_says_what_is_in_it(tmp_path):
     write_bag(tmp_path / "bag", "geometry_msgs/msg/TwistStamped")
     with pytest.raises(files.UnknownColumns, match=r"found /arm \(geometry_msgs/msg/TwistStamped\)"):
@@ -350,3 +462,42 @@ def test_a_bag_without_positions_says_what_is_in_it(tmp_path):
     (tmp_path / "broken.bag").write_bytes(b"#ROSBAG V2.0\nnothing")
     with pytest.raises(files.UnreadableFile, match="ROS bag"):
         files.read(tmp_path / "broken.bag")
+
+
+# --- tasks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "npz"])
+def test_a_column_of_tasks_says_which_goal(tmp_path, suffix):
+    """Six recordings that end at two places far apart, meant for three goals; tasks are words where a format has words."""
+    columns = table(6)
+    task = np.repeat([0, 1, 2, 0, 1, 2], len(T))
+    words = np.array(["pick", "place", "press"])[task]
+    if suffix == "csv":
+        rows = zip(*columns.values(), words, strict=True)
+        text = "\n".join(",".join(map(str, row)) for row in rows)
+        (tmp_path / "a.csv").write_text(f"{','.join(columns)},job\n{text}\n")
+    elif suffix == "parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table(columns | {"job": words}), tmp_path / "a.parquet")
+    elif suffix == "jsonl":
+        names = [*columns, "job"]
+        rows = zip(*(c.tolist() for c in columns.values()), words.tolist(), strict=True)
+        (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(dict(zip(names, r, strict=True))) for r in rows))
+    else:
+        position = np.column_stack([columns[n] for n in "xyz"])
+        np.savez(tmp_path / "a.npz", x=position, t=columns["t"], demo=columns["demo"], job=task)
+    demos = files.read(tmp_path / f"a.{suffix}", task="job", every=2)
+    np.testing.assert_array_equal(demos.task[demos.offsets[:-1]], [0, 1, 2, 0, 1, 2])
+    assert len(demos.task) == demos.n_samples
+    found = ew.identify(demos, labels=demos.task)
+    assert found.n_attractors == 3 and "labels" in found.told[0]
+    with pytest.raises(files.UnknownColumns, match="chore"):
+        files.read(tmp_path / f"a.{suffix}", task="chore")
+
+
+def test_the_task_of_a_data_frame_and_of_trimmed_recordings():
+    pd = pytest.importorskip("pandas")
+    demos = files.read(pd.DataFrame(table() | {"task_index": np.repeat([7, 7, 3, 3], len(T))}), task="task_index")
+    np.testing.assert_array_equal(demos.task, np.repeat([0, 0, 1, 1], len(T)))
+    assert len(demos.trimmed().task) == demos.trimmed().n_samples

@@ -20,6 +20,7 @@ from .options import (
     Position,
     Resolution,
     Seed,
+    Task,
     Time,
     TimeStep,
     Trajectory,
@@ -54,6 +55,7 @@ def identify(
     n_attractors: Number = None,
     resolution: Resolution = None,
     exclude: Exclude = None,
+    task: Task = None,
     labels: Annotated[
         Path | None, typer.Option("--labels", metavar="FILE", help="Write one label per sample to this text file.")
     ] = None,
@@ -86,15 +88,17 @@ def identify(
     if dask is not None:
         if dt is not None or every != 1:
             raise typer.BadParameter("--dask reads partitions as they are; leave out --dt and --every")
-        if n_attractors is not None or resolution is not None or exclude is not None:
-            raise typer.BadParameter("--dask decides alone; leave out --n-attractors, --resolution and --exclude")
+        if any(given is not None for given in (n_attractors, resolution, exclude, task)):
+            raise typer.BadParameter(
+                "--dask decides alone; leave out --n-attractors, --resolution, --exclude and --task"
+            )
         columns = {"position": position, "velocity": velocity, "time": time, "trajectory": trajectory}
         _on_cluster(dask, file, out or Path("eigenwell-result"), columns, labels, strict, as_json)
         return
     if out is not None:
         raise typer.BadParameter("--out goes with --dask ADDRESS")
-    demos = read(file, position, velocity, time, trajectory, dt, every)
-    found = find(demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude))
+    demos = read(file, position, velocity, time, trajectory, dt, every, task)
+    found = find(demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude), labels=demos.task)
     if labels is not None:
         with replacing(labels) as temporary:
             temporary.write_text("\n".join(map(str, found.labels.tolist())) + "\n", encoding="utf-8")
@@ -137,7 +141,7 @@ def _on_cluster(
     if labels is not None:
         with replacing(labels) as temporary, temporary.open("w", encoding="utf-8") as handle:
             for k in range(len(found.partitions)):
-                handle.write("\n".join(map(str, found.labels(k).tolist())) + "\n")
+                handle.write("\n".join(map(str, found.partition_labels(k).tolist())) + "\n")
     if as_json:
         print_json(
             {

@@ -10,16 +10,21 @@ import typer
 from .options import (
     Debug,
     Every,
+    Exclude,
     Files,
     Goal,
     Json,
     Model,
+    Number,
     Position,
+    Resolution,
     Seed,
+    Task,
     Time,
     TimeStep,
     Trajectory,
     Velocity,
+    excluded,
     read,
     states,
 )
@@ -44,6 +49,10 @@ def learn(
     trajectory: Trajectory = None,
     dt: TimeStep = None,
     every: Every = 1,
+    n_attractors: Number = None,
+    resolution: Resolution = None,
+    exclude: Exclude = None,
+    task: Task = None,
     toward: Annotated[
         bool | None,
         typer.Option(
@@ -74,7 +83,10 @@ def learn(
     from ..models import check_target, save
 
     check_target(output, overwrite=force)  # before the work, not after it
-    found = identify(read(file, position, velocity, time, trajectory, dt, every))
+    demos = read(file, position, velocity, time, trajectory, dt, every, task)
+    found = identify(
+        demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude), labels=demos.task
+    )
     with progress("Learning") as tell:
         recipe = None if steps is None else Recipe(steps=steps)
         field = fit(found, toward=toward, memory=memory, recipe=recipe, seed=seed, progress=tell)

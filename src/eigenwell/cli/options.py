@@ -49,6 +49,14 @@ Exclude = Annotated[
     str | None,
     typer.Option(metavar="3,demo_7.csv", help="Recordings to leave out, by number or name.", rich_help_panel=_KNOWN),
 ]
+Task = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that says which goal a recording was meant for, as task_index.",
+        rich_help_panel=_KNOWN,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the traceback.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
@@ -62,10 +70,13 @@ def read(
     trajectory: str | None,
     dt: float | None,
     every: int,
+    task: str | None = None,
 ) -> Demonstrations:
     from .. import files
 
-    return files.read(paths, position=position, velocity=velocity, time=time, trajectory=trajectory, dt=dt, every=every)
+    return files.read(
+        paths, position=position, velocity=velocity, time=time, trajectory=trajectory, task=task, dt=dt, every=every
+    )
 
 
 def excluded(text: str | None) -> list[int | str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..poses import from_poses
 from .atomic import replacing
@@ -43,6 +43,7 @@ def read(
     velocity: Names | None = None,
     time: str | None = None,
     trajectory: str | None = None,
+    task: str | None = None,
     dt: float | None = None,
     every: int = 1,
     longest_gap: int = LONGEST_GAP,
@@ -50,15 +51,48 @@ def read(
 ) -> Demonstrations:
     """Demonstrations from one file, several files or a folder (one file per trajectory), a LeRobot data set, a ROS bag.
 
-    Data frames (pandas, polars, Arrow), one or a list of them, are read like files.
+    Data frames (pandas, polars, Arrow), one or a list of them, are read like files. Several files, or a column of
+    trajectories, give trajectories; one file with time gives one trajectory; one with velocities alone gives unordered samples.
+    What was read as what is in `.about`, what was guessed or converted in `.warnings`.
 
-    Columns are recognised by their names; `position`, `velocity`, `time` and `trajectory` say otherwise. Several files,
-    or a column of trajectories, give trajectories; one file with time gives one trajectory; one with velocities alone
-    gives unordered samples. `dt` is the time step where the file has none; `every` keeps each n-th sample of every
-    trajectory, and its last. Gaps (NaN, empty cells) of up to `longest_gap` rows are interpolated, longer ones split the
-    recording; 0 refuses any. What was read as what is in `.about`, what was guessed or converted in `.warnings`.
+    Parameters
+    ----------
+    paths : str, path, data frame or list of them
+        Files, a folder, or data frames.
+    position, velocity : str or list of str, optional
+        Columns, which are otherwise recognised by their names.
+    time, trajectory : str, optional
+        Columns, likewise.
+    task : str, optional
+        The column that says what each sample was meant for (LeRobot's `task_index`): `demos.task`, for
+        `identify(demos, labels=demos.task)`.
+    dt : float, optional
+        The time step where the file has none.
+    every : int
+        Keeps each n-th sample of every trajectory, and its last.
+    longest_gap : int
+        Gaps (NaN, empty cells) of up to so many rows are interpolated, longer ones split the recording; 0
+        refuses any.
+    smooth : bool
+        Whether positions are freed of noise where velocities are estimated.
+
+    Returns
+    -------
+    Demonstrations
+
+    Raises
+    ------
+    FileError
+        For a file that cannot be used; MissingFile, UnknownColumns and others say why.
+    MissingExtra
+        For a format whose package is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.files.read("recording.csv")  # doctest: +SKIP
     """
-    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every)
+    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every, task)
     if not (isinstance(every, int) and every >= 1):
         raise DataError(f"Expected every as a whole number >= 1, got {every!r}.")
     if not (isinstance(longest_gap, int) and longest_gap >= 0):
@@ -72,17 +106,61 @@ def read(
             recordings.append(from_frame(one, wanted, f"data frame {number}" if len(given) > 1 else "the data frame"))
         else:
             recordings.extend(_recordings(Path(one), wanted))
+    if task is not None and any(r.task is None for r in recordings):
+        raise UnknownColumns(f"Expected a column {task!r} that says the task in every file, found none in some.")
     return _demonstrations(recordings, dt, longest_gap, smooth)
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
-    """The positions alone, (n, d): states to ask a field about."""
+    """The positions alone: states to ask a field about.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    position : str or list of str, optional
+        Columns, which are otherwise recognised by their names.
+
+    Returns
+    -------
+    (n, d) array
+
+    Raises
+    ------
+    FileError
+        For a file that cannot be used.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> states = ew.files.read_positions("states.csv")  # doctest: +SKIP
+    """
     recordings = _recordings(Path(path), Wanted(column_names(position), dt=None if position else 1.0))
     return np.concatenate([np.asarray(r.x, dtype=np.float64) for r in recordings])
 
 
 def write(path: AnyPath, demos: Demonstrations) -> None:
-    """Write demonstrations in the format the name ends in, every float64 to its last bit."""
+    """Write demonstrations in the format the name ends in, every float64 to its last bit.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its ending chooses the format.
+    demos : Demonstrations
+        What to write.
+
+    Raises
+    ------
+    CannotWrite
+        When the file cannot be written there.
+    UnknownFormat
+        For an ending that is not known.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.files.write("heart.csv", ew.systems.heart.sample(seed=0))  # doctest: +SKIP
+    """
     target = Path(path)
     form = _format(target)
     if target.suffix.lower() == ".gz":
@@ -167,11 +245,13 @@ def _demonstrations(
     vs: list[FloatArray] = []
     ts: list[FloatArray] = []
     turns: list[FloatArray] = []
+    tasks: list[FloatArray] = []
     names: list[str] = []
     filled = dropped = pieces = unwrapped = 0
 
     def beside(recording: Recording, time: FloatArray | None) -> list[tuple[FloatArray | None, list[FloatArray]]]:
-        return [(recording.v, vs), (recording.orientation, turns), (time, ts)]
+        task = None if recording.task is None else recording.task.astype(np.float64)
+        return [(recording.v, vs), (recording.orientation, turns), (time, ts), (task, tasks)]
 
     for recording in recordings:
         time, cautions = None, recording.warnings
@@ -190,8 +270,10 @@ def _demonstrations(
         if trajectory is None and not several and dt is None:
             if recording.orientation is not None:
                 warnings += (_left_aside(),)
-            x, v, gaps = _without_gaps(recording, longest_gap)
-            return _told(Demonstrations.from_samples(x, v), warnings + gaps, recordings)
+            good, gaps = _without_gaps(recording, longest_gap)
+            v, task = recording.v, recording.task
+            demos = Demonstrations.from_samples(recording.x[good], None if v is None else v[good])
+            return _told(replace(demos, task=None if task is None else task[good]), warnings + gaps, recordings)
         groups = _groups(trajectory, len(recording.x))
         for number, rows in enumerate(groups):
             x = recording.x[rows]
@@ -212,20 +294,23 @@ def _demonstrations(
         warnings += (Caution("unwrapped", f"{unwrapped} jumps by a full turn in angles were undone."),)
     timed = None if dt is not None else ts or None
     if turns:
-        demos = from_poses(xs, turns, dt=dt, time=timed, names=names, smooth=smooth)
+        # Linear velocities alone say nothing of how the orientation turns.
+        twist = vs if vs and all(v.shape[1] == x.shape[1] + 3 for v, x in zip(vs, xs, strict=True)) else None
+        demos = from_poses(xs, turns, dt=dt, time=timed, names=names, smooth=smooth, twist=twist)
     else:
         demos = Demonstrations.from_trajectories(xs, vs or None, dt=dt, time=timed, names=names, smooth=smooth)
-    return _told(demos, warnings, recordings)
+    task = np.concatenate(tasks).astype(np.intp) if tasks else None
+    return _told(replace(demos, task=task), warnings, recordings)
 
 
-def _without_gaps(recording: Recording, longest: int) -> tuple[FloatArray, FloatArray | None, tuple[Caution, ...]]:
-    """Unordered samples that are whole: between which of them to interpolate nobody knows."""
+def _without_gaps(recording: Recording, longest: int) -> tuple[BoolArray, tuple[Caution, ...]]:
+    """Which unordered samples are whole: between which of them to interpolate nobody knows."""
     x, v = recording.x, recording.v
     good = np.isfinite(x if v is None else np.hstack([x, v])).all(axis=1)
     if good.all() or not longest or not good.any():
-        return x, v, ()
+        return np.ones(len(x), dtype=bool), ()
     said = f"{int((~good).sum())} of {len(x)} samples have no numbers somewhere and were dropped."
-    return x[good], None if v is None else v[good], (Caution("gaps", said),)
+    return np.asarray(good), (Caution("gaps", said),)
 
 
 def _left_aside() -> Caution:

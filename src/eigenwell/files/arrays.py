@@ -73,7 +73,9 @@ def _matrices(path: Path, matrices: Arrays, vectors: Arrays, x_name: str, wanted
     time = None if time is None else time.reshape(-1)
     _check_length(path, "time", time, len(x))
     trajectory = _trajectory(path, vectors, wanted, len(x))
-    return Recording(x, v, time, trajectory, time_name, cautions)
+    task = _vector(vectors, wanted.task, ())[0] if wanted.task else None
+    _check_length(path, "task", task, len(x))
+    return Recording(x, v, time, trajectory, time_name, cautions, task=None if task is None else numbered(task))
 
 
 def _trajectory(path: Path, vectors: Arrays, wanted: Wanted, n: int) -> IntArray | None:

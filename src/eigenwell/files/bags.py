@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._types import FloatArray
 from ..demonstrations import Demonstrations
 from .errors import CannotWrite, EmptyFile, UnknownColumns, missing_extra, unreadable
 from .recording import Recording, Wanted
@@ -48,7 +49,7 @@ _TWIST = "geometry_msgs/msg/TwistStamped"
 
 @dataclass(frozen=True)
 class Bag:
-    """PoseStamped, TransformStamped, JointState, PointStamped or Odometry; TwistStamped beside a pose is left aside."""
+    """PoseStamped, TransformStamped, JointState, PointStamped or Odometry; TwistStamped beside them is their velocity."""
 
     name: ClassVar[str] = "ROS bag"
     suffixes: ClassVar[tuple[str, ...]] = (".bag", ".mcap", ".db3")
@@ -97,12 +98,11 @@ def _recording(path: Path, reader: Any, wanted: Wanted) -> Recording:
         raise UnknownColumns(
             f"Expected one topic of {best.msgtype} in {path}, found {', '.join(sorted(rivals))}. Say which: position='/topic'."
         )
-    stamps, rows = [], []
+    stamps, rows, frame = [], [], ""
     for connection, received, raw in reader.messages([c for c in known if c.topic == best.topic]):
         message = reader.deserialize(raw, connection.msgtype)
-        stamp = message.header.stamp
-        sent = int(stamp.sec) * 10**9 + int(stamp.nanosec)
-        stamps.append(sent or received)  # a header nobody filled in has the time of arrival
+        frame = message.header.frame_id
+        stamps.append(_stamp(message, received))
         rows.append(_READERS[connection.msgtype](message))
     if not rows:
         raise EmptyFile(f"Expected messages on {best.topic} of {path}, got none.")
@@ -113,17 +113,54 @@ def _recording(path: Path, reader: Any, wanted: Wanted) -> Recording:
         )
     x, orientation, v = (np.array([r[i] for r in rows]) if all(len(r[i]) for r in rows) else None for i in range(3))
     assert x is not None
-    velocity = v if v is not None and v.shape == x.shape and np.any(v) else None
-    aside = sorted(t for t in topics if t != best.topic)
-    about = f"Read {best.topic} ({best.msgtype}) as position" + (" and orientation" if orientation is not None else "")
-    about += (f"; left aside: {', '.join(aside[:20])}" if aside else "") + "."
     order = np.argsort(np.array(stamps), kind="stable")
-
-    def sorted_by_time(a: Any) -> Any:
-        return None if a is None else a[order]
-
+    time = np.array(stamps)[order]
+    velocity = v[order] if v is not None and v.shape == x.shape and np.any(v) else None
+    used = {best.topic}
+    about = f"Read {best.topic} ({best.msgtype}) as position" + (" and orientation" if orientation is not None else "")
+    if v is None and x.shape[1] == 3 and (twist := _twist(reader, time, frame)) is not None:
+        topic, measured = twist
+        velocity = measured if orientation is not None else measured[:, :3]
+        used.add(topic)
+        about += f", {topic} ({_TWIST}) as velocity"
+    aside = sorted(t for t in topics if t not in used)
+    about += (f"; left aside: {', '.join(aside[:20])}" if aside else "") + "."
     angles = tuple((i, 2 * np.pi) for i in range(x.shape[1])) if best.msgtype.endswith("JointState") else ()
     return Recording(
-        sorted_by_time(x), sorted_by_time(velocity), np.array(stamps)[order], None, "time [ns]", (),
-        sorted_by_time(orientation), angles, about,
-    ).thinned(wanted.every)  # fmt: skip
+        x[order],
+        velocity,
+        time,
+        None,
+        "time [ns]",
+        (),
+        None if orientation is None else orientation[order],
+        angles,
+        about,
+    ).thinned(wanted.every)
+
+
+def _twist(reader: Any, time: Any, frame: str) -> tuple[str, FloatArray] | None:
+    """Topic and twist (T, 6) at these times, of the only TwistStamped in the same frame that lasts as long; else None."""
+    found = {c.topic: c for c in reader.connections if c.msgtype == _TWIST}
+    if len(found) != 1:
+        return None
+    (topic, connection), stamps, rows = next(iter(found.items())), [], []
+    for _, received, raw in reader.messages([connection]):
+        message = reader.deserialize(raw, connection.msgtype)
+        if message.header.frame_id != frame:
+            return None
+        stamps.append(_stamp(message, received))
+        rows.append([*_xyz(message.twist.linear), *_xyz(message.twist.angular)])
+    if len(rows) < 2:
+        return None
+    order = np.argsort(np.array(stamps), kind="stable")
+    t, values = np.array(stamps)[order] - time[0], np.array(rows)[order]
+    step, asked = float(np.median(np.diff(t))), time - time[0]
+    if t[0] > asked[0] + 2 * step or t[-1] < asked[-1] - 2 * step:
+        return None
+    return topic, np.column_stack([np.interp(asked, t, column) for column in values.T])
+
+
+def _stamp(message: Any, received: int) -> int:
+    """Nanoseconds; a header nobody filled in has the time of arrival."""
+    return int(message.header.stamp.sec) * 10**9 + int(message.header.stamp.nanosec) or received

@@ -79,10 +79,11 @@ class Columns:
     nanoseconds: str | None = None
     orientation: tuple[str, ...] = ()
     aside: tuple[str, ...] = ()
+    task: str | None = None
 
     @property
     def all(self) -> tuple[str, ...]:
-        single = (self.time, self.nanoseconds, self.trajectory)
+        single = (self.time, self.nanoseconds, self.task, self.trajectory)
         return self.position + self.velocity + self.orientation + tuple(n for n in single if n)
 
     @property
@@ -94,6 +95,7 @@ class Columns:
         clock = " and ".join(n for n in (self.time, self.nanoseconds) if n)
         read += [f"{clock} as time"] if clock else []
         read += [f"{self.trajectory} as trajectory"] if self.trajectory else []
+        read += [f"{self.task} as task"] if self.task else []
         left = f"; left aside: {listed(self.aside)}" if self.aside else ""
         return f"Read {', '.join(read)}{left}."
 
@@ -112,7 +114,7 @@ class Columns:
         wrap = tuple((i, TURN[unit(n) == "deg"]) for i, n in enumerate(self.position) if _ANGLE.fullmatch(plain(n)))
         return Recording(
             x, stacked(self.velocity), time, numbered(table[self.trajectory]) if self.trajectory else None, name, self.warnings,
-            stacked(self.orientation), wrap, self.about,
+            stacked(self.orientation), wrap, self.about, task=numbered(table[self.task]) if self.task else None,
         )  # fmt: skip
 
 
@@ -168,7 +170,7 @@ def recognise(path: Path, names: Sequence[str], wanted: Wanted) -> Columns:
             "Say which belong together with position=[...] and velocity=[...]."
         )
     aside = tuple(n for n in rest if n not in velocity)
-    return Columns(position, velocity, time, trajectory, _mixed(position), nanoseconds, orientation, aside)
+    return Columns(position, velocity, time, trajectory, _mixed(position), nanoseconds, orientation, aside, wanted.task)
 
 
 def _clock(names: Sequence[str]) -> tuple[str | None, str | None]:

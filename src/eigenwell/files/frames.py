@@ -54,14 +54,16 @@ def from_table(path: Path, table: Mapping[str, NDArray[Any]], wanted: Wanted) ->
     """Columns by their names; those that hold no numbers count as time or trajectory only."""
     if not table or len(next(iter(table.values()))) == 0:
         raise EmptyFile(f"Expected rows in {path}, got a table without any.")
-    single = {wanted.time, wanted.trajectory}
+    single = {wanted.time, wanted.trajectory, wanted.task}
     known = {
         n: c for n, c in table.items() if _usable(c) or n in single or plain(n) in (*TIME_NAMES, *TRAJECTORY_NAMES)
     }
     if not known:
         raise UnknownColumns(f"Expected columns of numbers in {path}, found {', '.join(list(table)[:30])}.")
     columns = recognise(path, list(known), wanted)
-    numbers = {n: _numbers(c) if n not in (columns.time, columns.trajectory) else c for n, c in known.items()}
+    numbers = {
+        n: _numbers(c) if n not in (columns.time, columns.trajectory, columns.task) else c for n, c in known.items()
+    }
     return columns.recording(numbers).thinned(wanted.every)
 
 

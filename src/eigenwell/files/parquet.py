@@ -113,7 +113,7 @@ def _recognised(path: Path, numbers: dict[str, tuple[str, int | None]], wanted: 
         said or (name if name in names else None)
         for said, name in ((wanted.time, "timestamp"), (wanted.trajectory, "episode_index"))
     )
-    chosen = Wanted(state, wanted.velocity, time, trajectory)
+    chosen = Wanted(state, wanted.velocity, time, trajectory, task=wanted.task)
     # Only what was chosen: actions and rewards would be mistaken for coordinates.
     return recognise(path, [n for n in names if n in chosen.names], chosen)
 
@@ -156,11 +156,11 @@ def _batches(table: Any, numbers: dict[str, tuple[str, int | None]], columns: Co
                         f"Expected lists of one length in column {column!r} of {path}, got several lengths."
                     )
                 data = data[:, place]
-            if name not in (columns.trajectory, columns.time) and data.dtype.kind not in "fiubM":
+            if name not in (columns.trajectory, columns.time, columns.task) and data.dtype.kind not in "fiubM":
                 raise UnreadableFile(
                     f"Expected numbers in column {name!r} of {path}, got {data.dtype}. Map another column."
                 )
-            out[name] = data if name in (columns.time, columns.trajectory) else data.astype(np.float64)
+            out[name] = data if name in (columns.time, columns.trajectory, columns.task) else data.astype(np.float64)
         yield out
 
 

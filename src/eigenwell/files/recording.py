@@ -26,10 +26,11 @@ class Wanted:
     trajectory: str | None = None
     dt: float | None = None
     every: int = 1
+    task: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        single = tuple(name for name in (self.time, self.trajectory) if name)
+        single = tuple(name for name in (self.time, self.trajectory, self.task) if name)
         return (self.position or ()) + (self.velocity or ()) + single
 
 
@@ -39,7 +40,8 @@ class Recording:
 
     `time` keeps the type it has in the file, because whole nanoseconds since 1970 do not fit a float; `time_name` may
     name its unit. `orientation` holds unit quaternions x, y, z, w, signs as they come. `angles` are the positions that wrap,
-    each with its turn. `about` says what was read as what, `name` where it came from.
+    each with its turn. `task` numbers what each row was meant for, where the user named its column.
+    `about` says what was read as what, `name` where it came from.
     """
 
     x: FloatArray
@@ -52,6 +54,7 @@ class Recording:
     angles: tuple[tuple[int, float], ...] = ()
     about: str = ""
     name: str = ""
+    task: IntArray | None = None
 
     def thinned(self, every: int) -> Recording:
         """Each `every`-th row of every trajectory, and its last, which is where it arrived."""
@@ -69,7 +72,7 @@ class Recording:
 
         return replace(
             self, x=self.x[keep], v=kept(self.v), time=kept(self.time), trajectory=kept(self.trajectory),
-            orientation=kept(self.orientation),
+            orientation=kept(self.orientation), task=kept(self.task),
         )  # fmt: skip
 
 

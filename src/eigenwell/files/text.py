@@ -188,9 +188,9 @@ def _parse(
     wanted = [names.index(n) for n in columns.all]
     codes: dict[str, float] = {}
     converters: dict[int | str, Callable[[str], float]] = {}
-    if columns.trajectory is not None:
-        # Ids may be words: number them as they come.
-        converters[wanted[-1]] = lambda cell: codes.setdefault(cell.strip(), float(len(codes)))
+    for name in (columns.trajectory, columns.task):
+        if name is not None:  # ids may be words: number them as they come
+            converters[names.index(name)] = lambda cell: codes.setdefault(cell.strip(), float(len(codes)))
     if dated and columns.time is not None:
         converters[names.index(columns.time)] = since_first()
     # An empty cell is a gap. Cell by cell is slow: only where a chunk has one.

@@ -1,17 +1,8 @@
 """Snapshots: from velocities at scattered places to a field, its attractors and the fate of every sample."""
 
 from .builder import EstimatedField, FlowFinding, FlowGraph
-from .data_kind import Evidence, regular_share, weigh
-from .orbits import Orbit, group_with_orbits, orbits
+from .data_kind import Evidence
+from .data_kind import regular_share as regular_share
+from .data_kind import weigh as weigh
 
-__all__ = [
-    "EstimatedField",
-    "Evidence",
-    "FlowFinding",
-    "FlowGraph",
-    "Orbit",
-    "group_with_orbits",
-    "orbits",
-    "regular_share",
-    "weigh",
-]
+__all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph"]

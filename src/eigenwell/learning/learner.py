@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from .._types import FloatArray, IntArray
-from ..demonstrations import Caution, DataError, Demonstrations
+from ..demonstrations import Caution, DataError
 from ..errors import missing_extra
-from ..fields import Field, StableField
+from ..fields import Field, SecondOrderField, StableField
+from ..fields.stable import StableModel
+from ..graphs import thinned
 from . import doubts
 from .crossing import crossings
 from .doubts import Motions
@@ -20,6 +22,8 @@ from .following import followed
 from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
+from .second_order import learn_second_order
+from .sources import embeddings_of, identified, motions_of
 from .targets import Bundle, Frame, LaplacianTarget, Target
 from .winding import SpiralTarget
 
@@ -29,9 +33,70 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int, FloatArray], None]
 """Called as progress(step, steps, losses), one loss for every model in training."""
 
+Watch = Callable[["Growing"], None]
+"""Called with a part of the field after every tenth of its training."""
+
 NODES_PER_PATH, MOST_NODES = 8, 20_000
 KEPT_SAMPLES = 50_000
 """Samples kept with a field: they tell what is far, and where motions start."""
+
+
+@dataclass(frozen=True, eq=False)
+class Growing:
+    """A part of a field while it is trained.
+
+    Attributes
+    ----------
+    name : str
+        "map", "goals" or "lifted".
+    fields : tuple of StableField
+        The part, as far as it has come.
+    samples, labels, phases : arrays
+        As in `Field`.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.learn(found, watch=lambda growing: print(growing.name))  # doctest: +SKIP
+    """
+
+    name: str
+    fields: tuple[StableField, ...]
+    samples: FloatArray
+    labels: IntArray
+    phases: FloatArray
+
+
+@overload
+def learn(
+    data: Any,
+    v: Any = None,
+    *,
+    found: Identification | None = None,
+    dt: float | None = None,
+    time: Any = None,
+    toward: bool | None = None,
+    memory: bool | None = None,
+    target: Target | None = None,
+    recipe: Recipe | None = None,
+    seed: int = 0,
+    dtype: Any = np.float32,
+    progress: bool | Progress = False,
+    watch: Watch | None = None,
+    order: Literal[1] = 1,
+) -> Field: ...
+
+
+@overload
+def learn(
+    data: Any,
+    v: Any = None,
+    *,
+    found: Identification | None = None,
+    dt: float | None = None,
+    time: Any = None,
+    order: Literal[2],
+) -> SecondOrderField: ...
 
 
 def learn(
@@ -48,29 +113,42 @@ def learn(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: bool | Progress = False,
-) -> Field:
+    watch: Watch | None = None,
+    order: Literal[1, 2] = 1,
+) -> Field | SecondOrderField:
     """Learn one continuous field with exactly the attractors that were found, stable by construction.
 
     Parameters
     ----------
     data, v, dt, time
-        An Identification; or what `identify` takes, which is then called first. `learn(demos, found)` works too and
-        checks that they belong together.
-    toward
+        An Identification or DistributedIdentification; or what `identify` takes, which is then called first.
+    found : Identification, optional
+        What was found in `data`, where these are demonstrations; it is checked that they belong together.
+        `learn(demos, found)` works too.
+    toward : bool, optional
         Also train a field for each attractor alone, for `field.toward(goal)`. By default where sub-dynamics cross;
         otherwise `toward` uses the coordinates of the map.
-    memory
+    memory : bool, optional
         Also train the motions, for `field.motion(x0)`. By default where paths cross themselves or each other.
-    target, recipe
+    target, recipe : Target, Recipe, optional
         Where paths go in the latent space (default `SpiralTarget()`), and how to train (default `Recipe()`;
         `recipes.PAPER` is the paper's).
-    progress
+    seed : int
+        Of the training.
+    dtype : type
+        float32 or float64, of the training alone.
+    progress : bool or callable
         True prints progress to the terminal; a function is called as progress(step, steps, losses).
+    watch : callable, optional
+        Called with what was learned so far, a `Growing`, after every tenth of a part's steps: to look on, or to draw it.
+    order : int
+        2 gives a SecondOrderField of states (q, qdot) from recordings of q with time: passive, its first half qdot.
 
     Returns
     -------
     Field
-        Doubts are in `.warnings`, and `.fit` says how well it follows the data.
+        Doubts are in `.warnings`, and `.fit` says how well it follows the data. Learned from poses, `.poses` gives
+        twists and unit quaternions.
 
     Raises
     ------
@@ -84,7 +162,12 @@ def learn(
     >>> import eigenwell as ew
     >>> field = ew.learn(ew.identify(ew.systems.heart.sample(seed=0)))  # doctest: +SKIP
     """
-    found = _identified(data, v, found, dt, time)
+    if order not in (1, 2):
+        raise DataError(f"Expected order 1 or 2, got {order!r}.")
+    given = {"toward": toward, "memory": memory, "target": target, "recipe": recipe}
+    if order == 2 and (names := [name for name, value in given.items() if value is not None]):
+        raise DataError(f"Expected order=2 alone, which is one least-squares fit, got {' and '.join(names)} besides.")
+    found = identified(data, v, found, dt, time)
     if found.n_attractors == 0:
         raise DataError(
             "Expected at least one sub-dynamics to learn, got an identification without any. See found.warnings; "
@@ -96,17 +179,19 @@ def learn(
             f"Expected an attractor at a point, got {found.n_attractors} cycles. A field that rests cannot follow a motion that "
             "goes round for ever; found.located has the cycles' curves and periods."
         )
-    motions = _motions(found, points)
+    if order == 2:
+        return learn_second_order(found, points)
+    motions = motions_of(found, points)
     lost = [q for q, paths in zip(points, motions, strict=True) if not paths]
     if lost:
         raise DataError(
             f"Expected paths to every attractor, got none to {lost}: too few samples end there. Give more of them."
         )
-    return learn_motions(
+    field = learn_motions(
         motions,
         found.attractors[points],
-        embeddings=_embeddings(found, points) if isinstance(target, LaplacianTarget) else None,
-        warnings=(*found.warnings, *_about_cycles(found)),
+        embeddings=embeddings_of(found, points) if isinstance(target, LaplacianTarget) else None,
+        warnings=(*found.warnings, *doubts.about_cycles(found.kinds)),
         toward=toward,
         memory=memory,
         target=target,
@@ -114,7 +199,9 @@ def learn(
         seed=seed,
         dtype=dtype,
         progress=progress,
+        watch=watch,
     )
+    return replace(field, chart=found.demos.chart)
 
 
 def learn_motions(
@@ -130,6 +217,7 @@ def learn_motions(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: bool | Progress = False,
+    watch: Watch | None = None,
 ) -> Field:
     """The field of some motions, each given as its paths (x, v), and their attractors (Q, d): what `learn` assembles."""
     recipe = Recipe() if recipe is None else recipe
@@ -151,24 +239,34 @@ def learn_motions(
     smooth = known.smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
-    steps = _Steps(_shown(progress), fitting.steps + single.steps * (toward + bool(met if memory is None else memory)))
-    fields, failed = learn_bundles(
-        [together if several else alone], guides=[known], recipe=fitting, progress=steps.part(fitting), **options
-    )
-    goals: tuple[StableField, ...] = ()
-    if toward:
-        goals, more = learn_bundles(alone, recipe=single, progress=steps.part(single), **options)
+    certain = bool(met if memory is None else memory)
+    steps = _Steps(_shown(progress), fitting.steps + single.steps * (toward + certain))
+    kept = _kept(motions, attractors)
+    failed: tuple[Caution, ...] = ()
+
+    def part(
+        name: str, groups: Sequence[Bundle | Sequence[Bundle]], how: Recipe, guides: list[Guide] | None = None
+    ) -> tuple[StableField, ...]:
+        nonlocal failed
+        look = None if watch is None else lambda fields: watch(Growing(name, fields, *kept))
+        fields, more = learn_bundles(groups, guides=guides, recipe=how, progress=steps.part(how), watch=look, **options)
         failed += more
-    field = Field(fields[0], goals, (), *_kept(motions, attractors))
+        return fields
+
+    def raised() -> list[Bundle]:
+        return [lifted_bundle(bundle, recipe.lift) for bundle in alone]
+
+    # Where motions cross they are what is followed: first, so that whoever looks on sees them first.
+    lifted = part("lifted", raised(), single) if certain else ()
+    field = Field(part("map", [together if several else alone], fitting, [known])[0], (), (), *kept)
+    if toward:
+        field = replace(field, goals=part("goals", alone, single))
     map_fit = fit = followed(field, motions, memory=False)
     if memory is None:
         # A map that cannot follow its data needs memory; unless they are one field, which has none to give.
         memory = not smooth and (bool(met) or not map_fit.good)
     if memory:
-        raised = [lifted_bundle(bundle, recipe.lift) for bundle in alone]
-        lifted, more = learn_bundles(raised, recipe=single, progress=steps.part(single), **options)
-        failed += more
-        field = replace(field, lifted=lifted)
+        field = replace(field, lifted=lifted or part("lifted", raised(), single))
         fit = followed(field, motions, memory=True)
     cautions = doubts.about_repeats(motions) + [
         caution for q, bundle in enumerate(alone) for caution in doubts.about_data(bundle, f"Sub-dynamics {q}")
@@ -186,6 +284,7 @@ def learn_bundles(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: Progress | None = None,
+    watch: Callable[[tuple[StableField, ...]], None] | None = None,
 ) -> tuple[tuple[StableField, ...], tuple[Caution, ...]]:
     """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training.
 
@@ -208,45 +307,25 @@ def learn_bundles(
         training_set(group, target, recipe, between, attractors=room, seed=seed)
         for group, between in zip(sets_of, guides, strict=True)
     ]
-    trained = train(sets, recipe, seed=seed, dtype=dtype, progress=progress)
-    fields, cautions = [], []
-    for one, group in zip(trained, sets_of, strict=True):
+
+    def field_of(model: StableModel, group: Sequence[Bundle]) -> StableField:
         frame = group[0].frame
         brake = frame.scale / (recipe.fastest * max(bundle.top_speed for bundle in group))
-        model = one.model._replace(brake=np.where(frame.braked, brake, 0.0))
-        fields.append(StableField(model, frame.centre, frame.scale, frame.pace))
-        if not np.isfinite(one.losses).all():
-            cautions.append(
-                Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
-            )
+        braked = model._replace(brake=np.where(frame.braked, brake, 0.0))
+        return StableField(braked, frame.centre, frame.scale, frame.pace)
+
+    def look(models: list[StableModel]) -> None:
+        if watch is not None:
+            watch(tuple(field_of(model, group) for model, group in zip(models, sets_of, strict=True)))
+
+    trained = train(sets, recipe, seed=seed, dtype=dtype, progress=progress, watch=None if watch is None else look)
+    fields = [field_of(one.model, group) for one, group in zip(trained, sets_of, strict=True)]
+    cautions = [
+        Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
+        for one in trained
+        if not np.isfinite(one.losses).all()
+    ]
     return tuple(fields), tuple(cautions[:1])
-
-
-def _identified(data: Any, v: Any, found: Any, dt: float | None, time: Any) -> Identification:
-    from ..identification import Identification, identify
-
-    if isinstance(v, Identification):
-        v, found = None, v
-    if isinstance(data, Identification):
-        if v is not None or found is not None or dt is not None or time is not None:
-            raise DataError(
-                "Expected an identification alone, got it with v, found, dt or time. It holds its data: learn(found)."
-            )
-        return data
-    demos = Demonstrations.of(data, v, dt=dt, time=time)
-    if found is None:
-        return identify(demos)
-    if not isinstance(found, Identification):
-        raise DataError(
-            f"Expected found as an Identification, got {type(found).__name__}. Pass what identify returned."
-        )
-    same = found.demos is demos or (np.array_equal(found.demos.x, demos.x) and np.array_equal(found.demos.v, demos.v))
-    if not same:
-        raise DataError(
-            f"Expected the {demos.n_samples} samples that were identified, in the same order, got other ones (found has "
-            f"{found.demos.n_samples}). Call learn(found), which takes its own data."
-        )
-    return found
 
 
 def _check_apart(bundles: Sequence[Bundle]) -> None:
@@ -261,46 +340,6 @@ def _check_apart(bundles: Sequence[Bundle]) -> None:
         )
 
 
-def _motions(found: Identification, points: list[int]) -> Motions:
-    """The paths of some sub-dynamics: those found, where they move; or, of snapshots, carried along the estimated field."""
-    if found.kind == "snapshots":
-        from .carried import carried_motions
-
-        return carried_motions(found, points)
-    demos = found.demos
-    return [[(demos.x[path], demos.v[path]) for path in _moving(found, q)] for q in points]
-
-
-def _moving(found: Identification, q: int) -> list[IntArray]:
-    """Paths without the rests at their ends, which say where the attractor is but not how to get there."""
-    moving = found.demos.moving
-    return [path if moving[path].sum() < 3 else path[moving[path]] for path in found.paths(q)]
-
-
-def _about_cycles(found: Identification) -> list[Caution]:
-    cycles = [q for q, kind in enumerate(found.kinds) if kind == "cycle"]
-    if not cycles:
-        return []
-    return [
-        Caution(
-            "cycles-left-out",
-            f"Sub-dynamics {', '.join(map(str, cycles))} go round for ever and are not learned: the field has the points alone, "
-            "and states on a cycle end at one of them.",
-        )
-    ]
-
-
-def _embeddings(found: Identification, points: list[int]) -> list[list[FloatArray]]:
-    """The embedding of every path of some sub-dynamics."""
-    rows = []
-    for q in points:
-        embedding = found.embeddings[q]
-        at = np.zeros((found.demos.n_samples, embedding.shape[1]))
-        at[found.members(q)] = embedding
-        rows.append([at[path] for path in _moving(found, q)])
-    return rows
-
-
 def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """Samples of the paths with label and phase, thinned where there are very many; starts and ends are always kept."""
     total = sum(len(x) for paths in motions for x, _ in paths)
@@ -313,11 +352,6 @@ def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArra
             phases.append(phases_of(x, attractors[q])[index])
             labels.append(np.full(len(index), q, dtype=np.intp))
     return np.concatenate(samples), np.concatenate(labels), np.concatenate(phases)
-
-
-def thinned(length: int, step: int) -> IntArray:
-    """Every step-th sample of a path, with its start and its end."""
-    return np.unique(np.append(np.arange(0, length, step), length - 1))
 
 
 @dataclass

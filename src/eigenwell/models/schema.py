@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..demonstrations import Caution
+from ..demonstrations import Caution, Chart
 from ..errors import ModelError
 from ..fields import Fit, Followed, Speed, StableField, StableModel
 from ..fields.flows import Flow
@@ -43,6 +43,8 @@ class Config:
     fit: Fit | None
     map_fit: Fit | None
     warnings: tuple[Caution, ...]
+    chart: Chart | None = None
+    """How the last three coordinates are orientations, for a field of poses."""
 
     def parts(self) -> Iterator[tuple[str, int, int]]:
         """Prefix, dimension and number of attractors of every stable field in the file."""
@@ -67,6 +69,8 @@ class Config:
             "map_fit": _fit_as_json(self.map_fit),
             "warnings": [{"name": c.name, "message": c.message} for c in self.warnings],
         }
+        if self.chart is not None:
+            said["chart"] = {"reference": self.chart.reference.tolist(), "scale": self.chart.scale}
         return json.dumps(said, allow_nan=False)
 
 
@@ -115,7 +119,20 @@ def parse_config(text: str, where: str) -> Config:
         fit=_fit_from_json(said.get("fit"), attractors, where),
         map_fit=_fit_from_json(said.get("map_fit"), attractors, where),
         warnings=tuple(caution(entry, where) for entry in expect(said, "warnings", list, where)),
+        chart=_chart_from_json(said.get("chart"), where),
     )
+
+
+def _chart_from_json(said: Any, where: str) -> Chart | None:
+    if said is None:
+        return None
+    if not isinstance(said, dict):
+        raise ModelError(f"Expected a chart in {where} as a JSON object, got {shown(said)}. {AGAIN}")
+    reference, scale = expect(said, "reference", list, where), expect(said, "scale", float, where)
+    numbers = [q for q in reference if type(q) is float and math.isfinite(q)]
+    if len(numbers) != 4 or len(reference) != 4 or abs(math.hypot(*numbers) - 1) > 1e-6 or not 0 < scale < math.inf:
+        raise ModelError(f"Expected a unit quaternion and a scale > 0 as chart in {where}, got others. {AGAIN}")
+    return Chart(np.array(numbers), scale)
 
 
 def expect(said: dict[str, Any], key: str, kind: type, where: str) -> Any:

@@ -35,9 +35,9 @@ SPREADS = 24
 # Prior shares: goals whose ends have a shape, ends that are strays, centres placed beside another one.
 SHAPED, STRAY, BESIDE = 1 / 3, 0.05, 0.5
 # A shape is no slimmer than this: ends that lie exactly in a row are a row of goals.
-SLIMMEST = 0.1
+SLIMMEST = 0.05
 # The spread of one goal stays well within this share of the extent.
-REACH = 0.12
+REACH = 0.2
 # Strays stay within this share of the extent; with fewer ends than this nothing says which one strays.
 STRAY_REACH, STRAY_AMONG = 0.1, 4
 # Two centres nearer than two spreads are not two.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,8 @@ class PathEnds:
     """All that is asked of K paths: where they end (K, d), how fast relative to their way (`end_pace`), whether they
     are closed orbits, how many samples they have, and whether they are whole enough to count.
 
-    Of recordings also where they start (K, d), and the earlier one a path repeats (K,), -1 for none."""
+    Of recordings also where they start (K, d), the earlier one a path repeats (K,), -1 for none, and whether they stand
+    still on the way (K,)."""
 
     place: FloatArray
     pace: FloatArray
@@ -32,6 +34,7 @@ class PathEnds:
     usable: BoolArray
     start: FloatArray | None = None
     twin: IntArray | None = None
+    pauses: BoolArray | None = None
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,18 @@ class Graded:
 
 
 def grade_paths(
-    ends: PathEnds, *, resolution: float, radius: float, trusted_ends: bool, told: Told = NOTHING
+    ends: PathEnds,
+    *,
+    resolution: float,
+    radius: float,
+    trusted_ends: bool,
+    told: Told = NOTHING,
+    running_on: Callable[[IntArray], IntArray] | None = None,
 ) -> Graded:
-    """Group the ends of the usable paths; ends broken off in motion do not found an attractor."""
+    """Group the ends of the usable paths; ends broken off in motion do not found an attractor.
+
+    `running_on` says of paths which other one runs on where they end, -1 for none: a recovered path may have lost its tail.
+    """
     usable = ends.usable & ~told.excluded(len(ends.pace))
     paths = np.flatnonzero(usable)
     if len(paths) == 0 and ends.usable.any():
@@ -69,21 +81,33 @@ def grade_paths(
         return told.grouping(ends.place[of], of, resolution, reach)
 
     cautions: list[Caution] = []
+    heirs: dict[int, int] = {}
     odd: tuple[Odd, ...] = ()
     twin = np.full(len(ends.pace), -1) if ends.twin is None else ends.twin
     if told.names_paths:
         grouping = grouped(paths)
     elif trusted_ends:
-        odd, grouping, paths = odd_paths(ends, paths, twin, grouped, at_rest=AT_REST)
+        counted = told.n_attractors is not None or told.resolution is not None
+        odd, grouping, paths = odd_paths(
+            ends, paths, twin, grouped, resolution=resolution, at_rest=AT_REST, counted=counted
+        )
     else:
         grouping = grouped(paths)
-        # A lone end that is not at rest, beside attractors that several paths reach, is a path that was lost on the way.
+        # A lone end beside attractors that several paths reach: the path was lost on the way if another one runs on through
+        # its end, or if it is in motion there.
         size = np.bincount(grouping.group)
-        lost = (size[grouping.group] == 1) & (size.max() > 1) & (ends.pace[paths] > AT_REST)
-        share = ends.length[paths[lost]].sum() / ends.length[paths].sum()
-        if 0 < share <= FEW:
-            cautions.append(_broken(int(lost.sum()), len(paths)))
-            paths = paths[~lost]
+        lone = (size[grouping.group] == 1) & (size.max() > 1)
+        heir = np.full(len(paths), -1, dtype=np.intp)
+        if running_on is not None and lone.any():
+            heir[lone] = running_on(paths[lone])
+        taken = np.isin(heir, paths[~lone])
+        lost = lone & ~taken & (ends.pace[paths] > AT_REST)
+        if ends.length[paths[lost]].sum() > FEW * ends.length[paths].sum():
+            lost[:] = False
+        cautions += _broken(int(taken.sum()), int(lost.sum()), len(paths))
+        if (taken | lost).any():
+            heirs = dict(zip(paths[taken].tolist(), heir[taken].tolist(), strict=True))
+            paths = paths[~(taken | lost)]
             grouping = grouped(paths)
 
     def of_paths(by_end: IntArray) -> IntArray:
@@ -91,6 +115,7 @@ def grade_paths(
         group[paths] = by_end
         repeats = np.flatnonzero((twin >= 0) & usable)
         group[repeats] = group[twin[repeats]]
+        group[list(heirs)] = group[list(heirs.values())]
         return group
 
     group = of_paths(grouping.group)
@@ -124,6 +149,16 @@ def end_pace(v: FloatArray) -> float:
     return float(min(speed[-3:].min(), mean) / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny))
 
 
+def has_pause(v: FloatArray) -> bool:
+    """Whether a path comes to rest and sets out again: below a fifth of its top speed between two times above a half."""
+    speed = np.linalg.norm(v, axis=1)
+    pace = speed / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny)
+    state = np.where(pace > IN_FULL_MOTION, 1, np.where(pace < AT_REST, -1, 0))
+    moving = state[state != 0] > 0
+    stops, starts = np.flatnonzero(moving[:-1] & ~moving[1:]), np.flatnonzero(~moving[:-1] & moving[1:])
+    return len(stops) > 0 and bool((starts > stops[0]).any())
+
+
 def is_orbit(x: FloatArray, v: FloatArray) -> bool:
     """Whether the end of a path lies on its own earlier track, moving along it.
 
@@ -147,12 +182,18 @@ def is_orbit(x: FloatArray, v: FloatArray) -> bool:
     return bool(on_track.any() and np.ptp(x, axis=0).max() > 10 * step)
 
 
-def _broken(lost: int, total: int) -> Caution:
-    return Caution(
-        "broken-paths",
-        f"{lost} of {total} recovered paths break off in motion where no other path ends; their samples stay "
-        "unassigned. Pass trajectories in order of time if you have them, or sample more densely.",
-    )
+def _broken(taken: int, lost: int, total: int) -> list[Caution]:
+    said = []
+    if taken:
+        said.append(
+            f"{taken} of {total} recovered paths break off where another path runs on, and count to its attractor."
+        )
+    if lost:
+        said.append(
+            f"{lost} of {total} recovered paths break off in motion where no other path ends; their samples stay unassigned."
+        )
+    advice = "Pass trajectories in order of time if you have them, or sample more densely."
+    return [Caution("broken-paths", " ".join([*said, advice]))] if said else []
 
 
 def _doubts(ends: PathEnds, group: IntArray, grouping: Grouping, slowest: FloatArray) -> list[Caution]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
 from .ends import Grouping
+from .spanning import spanning_tree
 
 if TYPE_CHECKING:
     from .grading import PathEnds
@@ -22,13 +23,39 @@ FEW = 0.25
 NEAR = 2.0
 # Two recordings are one when no sample differs by more than this share of the extent: what rounding in files leaves.
 SAME = 1e-6
+# With fewer ends at every other goal than this nothing says which of them is the odd one.
+AMONG = 4
+# An end this many times farther from the others of its goal than those are from each other is a stray.
+STRAY = 5.0
+# A lone end at rest is no arrival when three of four rests that others do not share are pauses on the way.
+MERE_PAUSES = 0.75
 
 Kind = Literal["breaks off", "runs backwards", "repeats another", "ends alone", "jumps"]
 
 
 @dataclass(frozen=True)
 class Odd:
-    """Recording `number` (counted from 0, `name` where it has one), what is odd about it, and whether it was left out."""
+    """A recording that is unlike the others.
+
+    Attributes
+    ----------
+    number : int
+        Which, counted from 0.
+    kind : str
+        What is odd about it, in a word.
+    what : str
+        The same in a sentence.
+    left_out : bool
+        Whether it was left out.
+    name : str
+        Of the recording, where it has one.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0)).odd
+    ()
+    """
 
     number: int
     kind: Kind
@@ -65,12 +92,22 @@ def repeated(x: FloatArray, offsets: IntArray) -> IntArray:
 
 
 def odd_paths(
-    ends: PathEnds, paths: IntArray, twin: IntArray, grouped: Callable[[IntArray], Grouping], at_rest: float
+    ends: PathEnds,
+    paths: IntArray,
+    twin: IntArray,
+    grouped: Callable[[IntArray], Grouping],
+    *,
+    resolution: float,
+    at_rest: float,
+    counted: bool,
 ) -> tuple[tuple[Odd, ...], Grouping, IntArray]:
     """What is odd, the grouping of the ends that count, and the paths they belong to.
 
     Broken off: still in motion, while most others come to rest, and not where others end. Backwards: at rest where others
-    set out, and from a goal that more paths reach. A few alone are taken for odd; a quarter of all is how it was meant.
+    set out, and from a goal that more paths reach. Alone: at rest where no other ends. It is a goal that was reached once,
+    unless recordings also rest on the way and every other goal was reached often: then it may have been cut in a pause, and
+    is left out; that it was not lowers the probability. A few alone are taken for odd; a quarter of all is how it was meant.
+    With `counted` the user has said what counts as a goal.
     """
     odd = [Odd(int(k), "repeats another", f"repeats recording {twin[k]}", True) for k in paths if twin[k] >= 0]
     paths = paths[twin[paths] < 0]
@@ -94,7 +131,17 @@ def odd_paths(
     size = np.bincount(grouping.group)
     if np.sum(size == 1) <= FEW * len(paths) and len(size) > 1 and np.min(size[size > 1], initial=len(paths)) >= 3:
         alone = paths[size[grouping.group] == 1]
-        odd += [Odd(int(k), "ends alone", "ends where no other does", False) for k in alone]
+        pauses = 0 if ends.pauses is None else int(ends.pauses[np.setdiff1d(paths, alone)].sum())
+        share = pauses / (pauses + len(alone)) if len(alone) else 0.0
+        cut = not counted and share >= MERE_PAUSES and bool(np.min(size[size > 1]) >= AMONG)
+        what = "ends where no other does" + (", in a pause as others make on the way" if cut else "")
+        odd += [Odd(int(k), "ends alone", what, cut) for k in alone]
+        if cut:
+            paths = np.setdiff1d(paths, alone)
+            grouping = grouped(paths)
+            grouping = replace(grouping, probability=share * grouping.probability)
+    for k in _strays(ends, paths, grouping, resolution):
+        odd.append(Odd(int(k), "ends alone", "ends well away from the others of its goal", False))
     return tuple(sorted(odd, key=lambda o: o.number)), grouping, paths
 
 
@@ -102,6 +149,21 @@ def _from_goals(ends: PathEnds, resting: IntArray, settled: Grouping, moving: In
     """Whether each moving path ends away from every place where others come to rest."""
     distance, _ = cKDTree(ends.place[resting]).query(ends.place[moving])
     return [bool(d > NEAR * settled.low) for d in distance]
+
+
+def _strays(ends: PathEnds, paths: IntArray, grouping: Grouping, resolution: float) -> list[int]:
+    """Paths that were given to a goal but end far from where its others do: of each goal at most the farthest one."""
+    out = []
+    for q in np.flatnonzero(np.bincount(grouping.group) > AMONG):
+        mine = paths[grouping.group == q]
+        place = ends.place[mine]
+        away = cKDTree(place).query(place, k=2)[0][:, 1]
+        far = int(np.argmax(away))
+        # The widest gap that has to be bridged among the others.
+        usual = spanning_tree(np.delete(place, far, axis=0))[1].max()
+        if away[far] > STRAY * max(usual, resolution):
+            out.append(int(mine[far]))
+    return out
 
 
 def _backwards(ends: PathEnds, paths: IntArray, grouping: Grouping) -> IntArray:

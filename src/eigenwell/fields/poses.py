@@ -1,0 +1,236 @@
+"""A learned field in terms of poses: orientations as unit quaternions, velocities as twists.
+
+The field itself lives in the chart of `eigenwell.poses`: position, and three coordinates of orientation about where the
+motions end. Here a pose goes in, and a twist (linear velocity, and angular velocity in the base frame) or poses come out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._types import FloatArray
+from ..demonstrations import Chart
+from ..poses import EDGE, angular_velocity, composed, coordinates, exponential, orientations, unit_quaternions
+from .certificates import CLOSE, Certificate
+from .queries import check_states
+
+if TYPE_CHECKING:
+    from .learned import Field
+
+MOST_STEPS = 20_000
+"""Steps of a loop on `predict` before it counts as not arrived."""
+
+
+class Pose(NamedTuple):
+    """Position (..., d) and orientation (..., 4), a unit quaternion x, y, z, w.
+
+    Examples
+    --------
+    >>> from eigenwell.fields import Pose
+    >>> Pose([0.4, 0.0, 0.2], [0.0, 0.0, 0.0, 1.0]).position
+    [0.4, 0.0, 0.2]
+    """
+
+    position: FloatArray
+    orientation: FloatArray
+
+
+class Twist(NamedTuple):
+    """Linear velocity (..., d), and angular velocity (..., 3) in radians per unit of time, both in the base frame.
+
+    Examples
+    --------
+    >>> from eigenwell.fields import Twist
+    >>> Twist([0.1, 0.0, 0.0], [0.0, 0.0, 0.5]).angular
+    [0.0, 0.0, 0.5]
+    """
+
+    linear: FloatArray
+    angular: FloatArray
+
+
+@dataclass(frozen=True)
+class PoseCertificate:
+    """Loops on `PoseField.predict`, and the certificate of the field in its chart.
+
+    Attributes
+    ----------
+    inner : Certificate
+        Of the field in its chart.
+    rate : float
+        Steps of the loops per unit of time.
+    starts : int
+        How many.
+    arrived : float
+        Share of loops from samples of the data that come within a hundredth of the box of an attractor.
+    widest : float
+        Largest angle from the chart's reference along them, in radians; the chart ends at half a turn.
+
+    Examples
+    --------
+    >>> field.poses.certificate().holds  # doctest: +SKIP
+    True
+    """
+
+    inner: Certificate
+    rate: float
+    starts: int
+    arrived: float
+    widest: float
+
+    @property
+    def holds(self) -> bool:
+        """All loops arrive within the chart, and the field holds in it."""
+        return self.inner.holds and self.arrived == 1.0 and self.widest < EDGE
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "DOES NOT HOLD"
+        return (
+            f"{verdict}: {self.arrived:.1%} of {self.starts} loops on poses at {self.rate:g} Hz "
+            f"arrive, at most {np.degrees(self.widest):.0f} degrees from where the motions end; in its chart it {self.inner}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PoseField:
+    """What `field.poses` gives: `predict` a twist, `simulate` poses. Orientations within half a turn of `chart.reference`.
+
+    Attributes
+    ----------
+    field : Field
+        Of positions and three coordinates of orientation.
+    chart : Chart
+        What these coordinates mean.
+
+    Examples
+    --------
+    >>> twist = field.poses.predict([0.4, 0.0, 0.2], [0.0, 0.0, 0.0, 1.0])  # doctest: +SKIP
+    """
+
+    field: Field
+    chart: Chart
+
+    def __repr__(self) -> str:
+        return f"PoseField({self.field.n_attractors} attractors)"
+
+    @property
+    def attractors(self) -> Pose:
+        """(Q, d) positions and (Q, 4) orientations where the field rests."""
+        return self._poses(self.field.attractors)
+
+    def predict(self, position: Any, orientation: Any) -> Twist:
+        """The twist at one pose, or at many.
+
+        Parameters
+        ----------
+        position : (d,) or (n, d) array
+            Where.
+        orientation : (4,) or (n, 4) array
+            Unit quaternions x, y, z, w.
+
+        Returns
+        -------
+        Twist
+            Linear and angular velocity.
+        """
+        states, single = self._states(position, orientation)
+        rates = self.field.predict(states)
+        linear, angular = rates[:, :-3], angular_velocity(states, rates, self.chart)
+        return Twist(linear[0], angular[0]) if single else Twist(linear, angular)
+
+    def simulate(
+        self,
+        position: Any,
+        orientation: Any,
+        duration: float | None = None,
+        *,
+        t: Any = None,
+        memory: bool | None = None,
+    ) -> Pose:
+        """Poses of the roll-out, as `Field.simulate`.
+
+        Parameters
+        ----------
+        position : (d,) or (n, d) array
+            Where it starts.
+        orientation : (4,) or (n, 4) array
+            Unit quaternions x, y, z, w.
+        duration, t, memory
+            As in `Field.simulate`.
+
+        Returns
+        -------
+        Pose
+            (len(t), d) and (len(t), 4), or with a first axis for many starts.
+        """
+        states, single = self._states(position, orientation)
+        rolled = self.field.simulate(states, duration, t=t, memory=memory)
+        return self._poses(rolled[0] if single else rolled)
+
+    def basin(self, position: Any, orientation: Any) -> Any:
+        """The attractor in which each pose ends.
+
+        Parameters
+        ----------
+        position : (d,) or (n, d) array
+            Where.
+        orientation : (4,) or (n, 4) array
+            Unit quaternions x, y, z, w.
+
+        Returns
+        -------
+        int or (n,) int array
+            As `Field.basin`.
+        """
+        states, single = self._states(position, orientation)
+        ends = self.field.basin(states)
+        return int(ends[0]) if single else ends
+
+    def certificate(
+        self, *, samples: int = 50, rates: tuple[float, ...] = (100.0, 1000.0), seed: int = 0
+    ) -> PoseCertificate:
+        """The loop a controller runs, p += dt linear, q = exp(dt angular) q, from samples of the data, at the first rate.
+
+        Parameters
+        ----------
+        samples : int
+            Loops.
+        rates : tuple of float
+            Steps per unit of time.
+        seed : int
+            Of the samples they start from.
+
+        Returns
+        -------
+        PoseCertificate
+        """
+        inner = self.field.certificate(samples=samples, rates=rates, seed=seed)
+        rng = np.random.default_rng(seed)
+        x = self.field.samples[rng.choice(len(self.field.samples), samples)]
+        rate, arrived, widest = rates[0], np.zeros(samples, dtype=bool), 0.0
+        for _ in range(MOST_STEPS):
+            away = (x[:, None] - self.field.attractors) / self.field.box
+            arrived |= np.linalg.norm(away, axis=2).min(axis=1) < CLOSE
+            widest = max(widest, float(np.linalg.norm(x[:, -3:], axis=1).max()) / self.chart.scale)
+            if arrived.all() or widest > EDGE:
+                break
+            position, orientation = self._poses(x)
+            linear, angular = self.predict(position, orientation)
+            orientation = composed(exponential(angular / rate), orientation)
+            x = np.where(arrived[:, None], x, coordinates(position + linear / rate, orientation, self.chart))
+        return PoseCertificate(inner, rate, samples, float(arrived.mean()), widest)
+
+    def _poses(self, x: FloatArray) -> Pose:
+        return Pose(np.asarray(x[..., :-3]), orientations(x, self.chart))
+
+    def _states(self, position: Any, orientation: Any) -> tuple[FloatArray, bool]:
+        places, single = check_states(position, self.field.dimension - 3)
+        q = unit_quaternions(np.atleast_2d(np.asarray(orientation, dtype=np.float64)))
+        if len(q) != len(places):
+            raise ValueError(
+                f"Expected one orientation per position, got {len(places)} and {len(q)}. Give as many of each."
+            )
+        return coordinates(places, q, self.chart), single

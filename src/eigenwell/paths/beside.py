@@ -1,0 +1,69 @@
+"""Recovered paths that are lost on the way: where one breaks off, another may run on through its end.
+
+The tail of a path may have been given to its neighbour, or a pause on the way may have torn it in two. Two states with the same
+place and velocity have the same fate, so the lost path belongs to the attractor of the path that runs on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._types import FloatArray, IntArray
+from .grading import AT_REST
+from .settings import DEFAULT
+
+# Velocities are alike when they differ by less than half of the larger one: 30 degrees, or a factor of two.
+ALIKE = 0.5
+TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class Tails:
+    """Mean place and velocity (m, d) of the last samples of some paths, the numbers of these paths (m,), and the speed (m,)
+    below which each is at rest."""
+
+    x: FloatArray
+    v: FloatArray
+    path: IntArray
+    rest: FloatArray
+
+
+def tails(x: FloatArray, v: FloatArray, offsets: IntArray, which: IntArray, number: IntArray) -> Tails:
+    """Tails of the paths at `which`; x and v (n, d) lie path after path, and path k has the number `number[k]`."""
+    last = [slice(max(offsets[k], offsets[k + 1] - DEFAULT.half_fit), offsets[k + 1]) for k in which]
+    d = x.shape[1]
+    places, paces = ([a[s].mean(axis=0) for s in last] for a in (x, v))
+    speed = [np.linalg.norm(v[offsets[k] : offsets[k + 1]], axis=1) for k in which]
+    rest = AT_REST * np.array([np.quantile(one, 0.9) for one in speed])
+    return Tails(np.array(places).reshape(-1, d), np.array(paces).reshape(-1, d), number[which], rest)
+
+
+def running_on(
+    lost: Tails, x: FloatArray, v: FloatArray, offsets: IntArray, number: IntArray, reach: float
+) -> tuple[IntArray, FloatArray]:
+    """For every tail the number of the other path that runs through it with a velocity like its own, -1 for none.
+
+    Also by how much it misses (m,), 0 to 2: squared distance in units of `reach`, plus squared difference of velocity in units
+    of the largest that is alike (at rest all are); the path that misses least is taken. A path's state is the mean of the
+    samples around its nearest one, as many as at a tail.
+    """
+    found, miss = np.full(len(lost.path), -1, dtype=np.intp), np.full(len(lost.path), np.inf)
+    half = DEFAULT.half_fit // 2
+    for i, near in enumerate(cKDTree(x).query_ball_point(lost.x, reach)):
+        samples = np.array(near, dtype=np.intp)
+        path = np.searchsorted(offsets, samples, side="right") - 1
+        away = np.linalg.norm(x[samples] - lost.x[i], axis=1)
+        for k in np.unique(path[number[path] != lost.path[i]]):
+            nearest = samples[path == k][np.argmin(away[path == k])]
+            around = slice(max(offsets[k], nearest - half), min(offsets[k + 1], nearest + half))
+            pace = v[around].mean(axis=0)
+            largest = max(ALIKE * max(np.linalg.norm(pace), np.linalg.norm(lost.v[i])), lost.rest[i], TINY)
+            change = np.linalg.norm(pace - lost.v[i]) / largest
+            total = float((away[path == k].min() / reach) ** 2 + change**2)
+            # A path that ends here too does not run on.
+            if change <= 1 and total < miss[i] and nearest + DEFAULT.half_fit < offsets[k + 1]:
+                found[i], miss[i] = number[k], total
+    return found, miss

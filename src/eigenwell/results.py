@@ -164,7 +164,7 @@ class Identification:
     flow : EstimatedField or None
         Snapshots: the estimated field, a function of x (n, d).
     known : float
-        Of snapshots, the share of the field that samples determine between them; it lowers the confidence. Else 1.
+        Snapshots: the share of the field's variance between the samples that they determine; else 1.
 
     Examples
     --------
@@ -212,8 +212,8 @@ class Identification:
         """0 to 1, how sure the number of attractors is.
 
         Paths: the posterior probability of Q given the ends (`paths.evidence`), times `arrived`. Snapshots: the share of
-        replicates with this number. A kernel graph: the share of settings near the given ones with this number; NaN where
-        the graph has no settings to change. Closed orbits alone: the share of samples that have a label.
+        replicates with this number, times `known`. A kernel graph: the share of settings near the given ones with this
+        number; NaN where the graph has no settings to change. Closed orbits alone: the share of samples with a label.
         """
         if self.counts is not None:
             return self.counts.get(self.n_attractors, 0.0) * self.known

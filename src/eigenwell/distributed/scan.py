@@ -17,7 +17,8 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..checks import check_samples, check_tall
 from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
-from ..flow import Evidence, regular_share
+from ..flow import Evidence
+from ..flow.data_kind import regular_share
 from ..paths.builders import check_places
 from ..paths.hashing import sample_hash, share, smallest
 from ..paths.meeting import common_time_step

@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # One BLAS thread a process: the arrays are small, and tests and benchmarks already run side by side.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup demo test test-fast check bench docs format clean
+.PHONY: setup demo test test-fast test-nightly test-lowest coverage check page bench docs format clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
@@ -24,12 +24,35 @@ test: setup
 test-fast: setup
 	$(PY) -m pytest -n 2 --dist loadfile -m "not slow and not browser and not cluster"
 
+# New random examples for every property, instead of the same ones each time.
+test-nightly: setup
+	EIGENWELL_TESTS=nightly $(PY) -m pytest -n 2 --dist loadfile -m "not browser and not cluster"
+
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+test-lowest:
+	$(PYTHON) -m venv build/lowest
+	build/lowest/bin/python -m pip install --quiet uv
+	build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct ".[test]"
+	build/lowest/bin/python -m pytest -q -m "not slow and not browser and not cluster"
+
+# Lines of the core that tests run; fails where a module of it has fewer than 90 %.
+coverage: setup
+	$(PY) -m pytest -q -n 2 --dist loadfile -m "not browser" --cov --cov-report=json:build/coverage.json
+	$(PY) -m benchmarks.coverage build/coverage.json
+
 check: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
+# The studio's page: a linter, unit tests of its parts; the page itself needs nothing of this.
+page:
+	npm install --no-audit --no-fund
+	npm run lint
+	npm test
+
 bench: setup
+	$(PY) -m benchmarks.core
 	$(PY) -m benchmarks.identify
 	$(PY) -m benchmarks.snapshots --quick
 	$(PY) -m benchmarks.spectrum

@@ -145,7 +145,7 @@ def measure(root: Path, n_trajectories: int) -> Measured:
         seconds = time.perf_counter() - start
         work = sum(client.run(processor_seconds).values()) - before
         peak = max(client.run(peak_memory).values())
-    exact = found.n_attractors == n_trajectories // PER_ATTRACTOR and same_partition(found.labels(), truth(folder))
+    exact = found.n_attractors == n_trajectories // PER_ATTRACTOR and same_partition(found.labels, truth(folder))
     took = np.diff([start, *stages.values()])
     said = ", ".join(f"{stage} {t:.1f}" for stage, t in zip(stages, took, strict=True))
     print(f"  {n:,}: {seconds:.1f} s ({work:.1f} s of work), peak {peak:.2f} GB, exact {exact}, {load()}", flush=True)
@@ -244,7 +244,7 @@ def equal(found: distributed.DistributedIdentification, alone: ew.Identification
     close = found.attractors.shape == alone.attractors.shape and np.allclose(
         found.attractors, alone.attractors, atol=1e-9
     )
-    return close and np.array_equal(found.labels(), alone.labels)
+    return close and np.array_equal(found.labels, alone.labels)
 
 
 def equality(root: Path, n_composites: int) -> list[Row]:
@@ -292,7 +292,7 @@ def borders(root: Path, n_composites: int) -> list[Row]:
                     demos = ew.datasets.composite(seed, **options)
                     alone = ew.identify(demos.x, demos.v)
                     found = on_cluster(client, root, demos, 3, cell)
-                    labels = found.labels()
+                    labels = found.labels
                     same += np.array_equal(labels, alone.labels)
                     shares.append(adjusted_rand_score(alone.labels, labels))
                     for k, one in enumerate((alone.labels, labels)):
@@ -324,7 +324,7 @@ def chaos(root: Path, times: int) -> list[Row]:
     def run(client: Any) -> np.ndarray:
         shutil.rmtree(root / "out", ignore_errors=True)
         options = {"out": root / "out", "client": client, "samples_per_cell": 5_000}
-        return distributed.identify(str(folder / "part-*.parquet"), **options).labels()
+        return distributed.identify(str(folder / "part-*.parquet"), **options).labels
 
     with workers() as client:
         client.run(warm_up)

@@ -56,9 +56,9 @@ def photograph(address: str, file: Path) -> None:
             for share in stroke[1:]:
                 page.mouse.move(*place(share))
             page.mouse.up()
-        page.wait_for_selector("body[data-state=ready]")
-        page.click("#learn")
-        page.wait_for_selector("body[data-field=current]", timeout=120_000)
+        # It learns by itself.
+        page.wait_for_selector("body[data-field=current][data-state=ready]", timeout=400_000)
+        page.wait_for_function("() => document.body.dataset.certified === document.body.dataset.rev", timeout=200_000)
         page.wait_for_timeout(2500)
         page.keyboard.press("p")
         for share in DROPS:

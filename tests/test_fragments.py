@@ -1,4 +1,4 @@
-"""From chains to whole paths: cutting, linking, zipping and absorbing, each on a case with one right answer and by law."""
+"""From chains to whole paths: cutting, linking, zipping and merging, each on a case with one right answer and by law."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 from eigenwell.paths import DEFAULT
-from eigenwell.paths.absorbing import absorb, crumbs, hosts, typical_length, within_reach
 from eigenwell.paths.chains import Chains
 from eigenwell.paths.fragments import link_fragments, recover_paths
 from eigenwell.paths.kinematics import Kinematics, estimate
 from eigenwell.paths.linking import cut_doubtful, link, mismatch
+from eigenwell.paths.merging import hosts, merge_short, short_chains, typical_length, within_reach
 from eigenwell.paths.zipping import along, tolerance, zip_chains
 
 
@@ -122,15 +122,15 @@ def test_places_along_a_path(seed):
     np.testing.assert_allclose(distance, np.abs(aside), atol=1e-12)
 
 
-# --- absorbing ------------------------------------------------------------------------------------------
+# --- merging ------------------------------------------------------------------------------------------
 
 
-def naive_hosts(lengths, crumb, sample, other):
-    """The rule, word by word: shortest crumbs first, each to the chain that most of its samples lie on."""
+def naive_hosts(lengths, short, sample, other):
+    """The rule, word by word: shortest short chains first, each to the chain that most of its samples lie on."""
     host = list(range(len(lengths)))
-    for c in sorted(set(crumb.tolist()), key=lambda c: (lengths[c], c)):
+    for c in sorted(set(short.tolist()), key=lambda c: (lengths[c], c)):
         lies_on = {}
-        for k in np.flatnonzero(crumb == c):
+        for k in np.flatnonzero(short == c):
             target = host[other[k]]
             if target != c and lengths[target] >= 2 * lengths[c]:
                 lies_on.setdefault(target, set()).add(int(sample[k]))
@@ -146,16 +146,16 @@ def naive_hosts(lengths, crumb, sample, other):
 def test_hosts_against_the_rule(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 30, 12)
-    crumb = rng.integers(0, 12, 80)
-    sample = 100 * crumb + rng.integers(0, lengths[crumb])
+    short = rng.integers(0, 12, 80)
+    sample = 100 * short + rng.integers(0, lengths[short])
     other = rng.integers(0, 12, 80)
-    np.testing.assert_array_equal(hosts(lengths, crumb, sample, other), naive_hosts(lengths, crumb, sample, other))
+    np.testing.assert_array_equal(hosts(lengths, short, sample, other), naive_hosts(lengths, short, sample, other))
 
 
 def test_a_crumb_goes_to_its_place_in_the_path_and_a_stranger_stays():
-    path, crumb, stranger = straight(60), straight(3, (20.5, 0.1)), straight(3, (20, 30))
-    x, v, chains = together(path, crumb, stranger)
-    found = absorb(x, chains, kinematics(v), None)
+    path, short, stranger = straight(60), straight(3, (20.5, 0.1)), straight(3, (20, 30))
+    x, v, chains = together(path, short, stranger)
+    found = merge_short(x, chains, kinematics(v), None)
     parts = [found.nodes[a:b].tolist() for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
     assert parts[0] == [*range(21), 60, 21, 61, 22, 62, *range(23, 60)]
     assert parts[1:] == [[63, 64, 65]]
@@ -166,7 +166,7 @@ def test_the_typical_length_is_that_of_the_median_sample(lengths):
     lengths = np.array(lengths)
     of_samples = np.sort(np.repeat(lengths, lengths))[::-1]
     assert typical_length(lengths) == of_samples[int(np.ceil(len(of_samples) / 2)) - 1]
-    assert (crumbs(lengths) == (2 * lengths <= typical_length(lengths))).all()
+    assert (short_chains(lengths) == (2 * lengths <= typical_length(lengths))).all()
 
 
 def test_neighbours_within_reach_against_all_pairs():

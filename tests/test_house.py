@@ -1,6 +1,7 @@
 """The house stays in order: imports go one way, `import eigenwell` is light, files stay short, errors have one root."""
 
 import ast
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -13,15 +14,16 @@ ROOT = Path(eigenwell.__file__).parent
 
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
-    ["_types", "errors", "palette"],
-    ["velocities", "checks", "metrics", "runge_kutta"],
-    ["grids"],
+    ["_types", "errors", "palette", "progress"],
+    ["velocities", "checks", "metrics", "runge_kutta", "annotations"],
+    ["grids", "repr_html", "arguments"],
     ["demonstrations"],
     ["poses", "cells"],
     ["systems", "datasets", "graphs", "files"],
     ["paths", "spectral", "numbering"],
     ["attractors"],
     ["flow"],
+    ["results"],
     ["identification"],
     ["fields"],
     ["learning", "models"],
@@ -65,8 +67,9 @@ def test_imports_go_one_way():
 
 
 def test_files_can_be_read_in_one_sitting():
-    long = {p.name: n for p in ROOT.rglob("*.py") if (n := len(p.read_text().splitlines())) > 400}
-    assert not long
+    lengths = {p.name: len(p.read_text().splitlines()) for p in ROOT.rglob("*.py") if p.name != "__init__.py"}
+    assert not {name: n for name, n in lengths.items() if n > 400}
+    assert statistics.median(lengths.values()) < 150
 
 
 @pytest.mark.parametrize("module", ["eigenwell"])

@@ -281,3 +281,113 @@ def test_no_argument_is_ignored(arguments, words):
     args, kwargs = arguments(ew.systems.duffing.sample(seed=0))
     with pytest.raises(ew.DataError, match=words):
         ew.identify(*args, **kwargs)
+
+
+# --- graphs without paths -------------------------------------------------------------------------------
+
+
+def kernel_graph(frequency=20.0, **changes):
+    return ew.KernelGraph(**{"theta_r": 0.4, "sigma_f": 0.1, "eps": 0.3, "sampling_frequency": frequency} | changes)
+
+
+@pytest.fixture(scope="module")
+def on_a_kernel():
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    return demos, ew.identify(demos, graph=kernel_graph())
+
+
+def test_the_error_of_a_kernel_graphs_attractor_holds_what_it_is_off_by(on_a_kernel):
+    """The paper's estimate is half a unit off here; what is given as the place says how far it may be."""
+    demos, found = on_a_kernel
+    off = np.abs(found.attractors - demos.truth.attractors)
+    assert (off < 3 * found.uncertainty).all() and (off < 0.01).all()
+    paper = np.array([place.by_intersection for place in found.located])
+    assert np.abs(paper - demos.truth.attractors).max() > 10 * off.max()
+
+
+def test_a_kernel_graph_is_as_sure_as_the_settings_around_it_agree(on_a_kernel):
+    _, found = on_a_kernel
+    assert found.kind == "graph" and sum(found.counts.values()) == pytest.approx(1)
+    assert found.confidence == found.counts[2] < 1
+    assert not found.has_paths and "confidence 0.80" in str(found)
+
+
+def test_a_graph_without_settings_does_not_say_how_sure_it_is(on_a_kernel):
+    demos, known = on_a_kernel
+
+    class Fixed:
+        def build(self, demos):
+            return known.graph
+
+    found = ew.identify(demos, graph=Fixed())
+    assert np.isnan(found.confidence) and "confidence unknown" in str(found)
+    np.testing.assert_array_equal(found.labels, known.labels)
+
+
+# --- nothing is silently ignored --------------------------------------------------------------------------
+
+
+class Cells:
+    """As little of AnnData as is needed."""
+
+    def __init__(self, demos):
+        self.obsm = {"X_pca": demos.x, "velocity_pca": demos.v}
+        self.obs, self.uns, self.layers, self.varm = {}, {}, {}, {}
+
+
+@pytest.mark.parametrize(
+    "beside", [{"v": np.ones((5, 2))}, {"dt": 0.1}, {"n_attractors": 2}, {"labels": [0]}, {"exclude": [1]}]
+)
+def test_cells_are_given_alone(beside):
+    with pytest.raises(ew.DataError, match=f"got {next(iter(beside))} besides"):
+        ew.identify(Cells(ew.systems.toggle_switch.snapshots(50, seed=0)), **beside)
+
+
+def test_a_grid_is_given_alone():
+    x, y = np.meshgrid(np.linspace(-1, 1, 5), np.linspace(-1, 1, 5))
+    with pytest.raises(ew.DataError, match="got dt besides"):
+        ew.identify({"x": x, "y": y, "u": -x, "v": -y}, dt=0.1)
+
+
+def test_demonstrations_are_given_alone():
+    demos = ew.systems.heart.sample(seed=0, frequency=5.0)
+    for beside in ({"v": demos.v}, {"dt": 0.1}, {"time": demos.time}):
+        with pytest.raises(ew.DataError, match="alone"):
+            ew.identify(demos, **beside)
+    with pytest.raises(ew.DataError, match="smooth=False"):
+        ew.Demonstrations.of(demos, smooth=False)
+
+
+# --- progress, and what a notebook shows ------------------------------------------------------------------
+
+
+def test_progress_comes_from_every_long_loop(capsys):
+    told = []
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    ew.identify(demos, progress=lambda *one: told.append(one))
+    assert told == [("paths", 0, 1), ("paths", 1, 1), ("attractors", 1, 2), ("attractors", 2, 2)]
+    told.clear()
+    ew.identify(demos, graph=kernel_graph(), progress=lambda *one: told.append(one))
+    assert ("settings", 4, 4) in told
+    ew.identify(demos, progress=True)
+    assert "attractors: 2 of 2" in capsys.readouterr().err
+    told.clear()
+    ew.identify(demos)
+    assert told == [] and capsys.readouterr().err == ""
+
+
+def test_a_notebook_shows_a_picture_and_a_table(on_a_kernel):
+    demos, found = on_a_kernel
+    for one in (found, ew.identify(demos), ew.identify(demos.shuffled())):
+        text = one._repr_html_()
+        assert text.count("<circle") <= 900 and text.count("<path") == 2
+        assert f"2 attractors, confidence {one.confidence:.2f}" in text and "<script" not in text
+        assert ("<th>paths</th>" in text) == one.has_paths
+        assert "prefers-color-scheme: dark" in text
+
+
+def test_every_result_answers_the_protocol(on_a_kernel):
+    names = {name for name in vars(ew.Result) if not name.startswith("_")}
+    for one in (on_a_kernel[1], ew.identify(on_a_kernel[0])):
+        assert names <= set(dir(one)) and one.in_memory() is one
+        assert len(one.eigenvalues) == one.n_attractors and one.n_samples == len(one.labels)

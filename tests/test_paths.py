@@ -140,7 +140,7 @@ def test_composites_of_crossing_bundles(noise, drop):
 
 @pytest.mark.parametrize("seed", [30, 31, 33])
 def test_pen_strokes_that_took_turns_are_put_together(seed):
-    """Uneven pen events split a stroke into chains that overlap; a crumb beside them must not take a half's place."""
+    """Uneven pen events split a stroke into chains that overlap; a short chain beside them must not take a half's place."""
     samples = datasets.pen_strokes(seed=seed).shuffled(seed)
     found = SuccessorGraph().build(samples)
     truth = samples.truth.labels

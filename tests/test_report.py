@@ -138,12 +138,23 @@ def test_figures_are_valid_json_without_nan(pages):
     assert [f["id"] for f in figures][:3] == ["samples-0", "graph-0", "spectrum-0"]
 
 
-@pytest.mark.slow
-def test_a_kernel_graph_has_no_report():
-    demos = ew.systems.heart.sample(seed=0, frequency=50.0)
-    found = ew.identify(demos, graph=ew.KernelGraph(theta_r=0.5, sigma_f=1.0, eps=0.3))
-    with pytest.raises(ew.DataError, match="no paths"):
-        report(demos, found)
+def test_a_kernel_graph_has_a_report_of_its_own():
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    found = ew.identify(demos, graph=ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0))
+    text = report(found)
+    assert "2 attractors" in text and "settings near the given ones" in text and "Confidence 80 %" in text
+    assert "a point for every sample" in text and "straight line here" not in text
+    assert "<th>paths</th>" not in text
+
+
+def test_a_result_is_reported_alone_or_with_its_data():
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    found = ew.identify(demos)
+    assert report(found) == report(demos, found)
+    with pytest.raises(ew.DataError, match="Call report"):
+        report(demos)
+    with pytest.raises(ew.DataError, match="third argument"):
+        report(found, None, object())
 
 
 def test_wording():

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import eigenwell as ew
 from eigenwell.baselines import clustering
-from eigenwell.cli import reproducing
+from eigenwell.cli import reproduce as reproduce_command
 from eigenwell.reproduce import ITEMS, QUICK, Study, Table, reproduce, rivals, run
 from eigenwell.reproduce.comparison import _printed_right
 from eigenwell.reproduce.printed import CLUSTERED, LASA_METRICS, LASA_SHAPES, euclideanizing_flows
@@ -157,7 +157,7 @@ def test_a_repeated_run_gives_the_same_numbers(quick, numbers, tmp_path):
 def command():
     app = typer.Typer()
     app.callback()(lambda: None)
-    reproducing.register(app)
+    reproduce_command.register(app)
 
     def call(*args):
         return CliRunner().invoke(app, ["reproduce", *map(str, args)])

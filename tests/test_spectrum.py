@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigenwell.graphs import Clique, Cycle, Graph, PathGraph
-from eigenwell.spectral.masses import ContinuumMasses, ExactMasses, UnitMasses
-from eigenwell.spectral.secular import JoinedPaths
-from eigenwell.spectral.spectrum import (
+from eigenwell.spectral import (
     assign_eigenvectors,
     embedding,
     first_gap,
@@ -24,6 +22,8 @@ from eigenwell.spectral.spectrum import (
     linearity,
     null_vectors,
 )
+from eigenwell.spectral.masses import ContinuumMasses, ExactMasses, UnitMasses
+from eigenwell.spectral.secular import JoinedPaths
 
 
 @dataclass(frozen=True)

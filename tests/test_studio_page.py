@@ -22,6 +22,8 @@ PHONE = {"width": 360, "height": 740}
 STARTS_A = ((0.15, 0.2), (0.12, 0.32), (0.2, 0.14))
 STARTS_B = ((0.85, 0.22), (0.88, 0.34), (0.8, 0.15))
 
+KEY = "eigenwell-studio"
+
 pytestmark = pytest.mark.browser
 
 
@@ -47,7 +49,7 @@ def visit(browser, address):
     """Opens pages; at the end none of them may have complained or asked anybody but its own server."""
     contexts, complaints, asked = [], [], []
 
-    def open_page(before=None, **settings):
+    def open_page(before=None, live=False, **settings):
         context = browser.new_context(
             **{"viewport": DESK, "color_scheme": "light", "accept_downloads": True} | settings
         )
@@ -61,6 +63,9 @@ def visit(browser, address):
         page.route(lambda url: urlparse(url).netloc != own and not url.startswith("blob:"), lambda route: route.abort())
         if before:
             before(page)
+        # Learning by itself and magnets are tested where they are meant, and not waited for anywhere else.
+        kept_choices = f"if (!localStorage.getItem({KEY!r})) localStorage.setItem({KEY!r}, {choices(live)!r})"
+        page.add_init_script(f"try {{ {kept_choices} }} catch {{}}")
         page.goto(address)
         page.wait_for_selector("body:not([data-state=connecting])")
         return page
@@ -75,6 +80,10 @@ def visit(browser, address):
 
 
 # --- hands ----------------------------------------------------------------------------------------------
+
+
+def choices(live):
+    return json.dumps({"choices": {"auto": live, "magnets": False}})
 
 
 def marks(page):
@@ -115,11 +124,12 @@ def bundles(n=16):
     return [curve(s, (0.68, 0.62), 0.25, n) for s in STARTS_A] + [curve(s, (0.3, 0.68), -0.2, n) for s in STARTS_B]
 
 
-def kept(strokes):
+def kept(strokes, live=False):
     """For `visit(before=...)`: the page finds these strokes as if they had been drawn before, a second each."""
     unit = [np.column_stack([2.4 * s[:, 0] - 1.2, 1 - 2 * s[:, 1]]) for s in strokes]
     rows = [{"t": np.linspace(0, 1, len(x)).tolist(), "x": x.tolist()} for x in unit]
-    script = f"localStorage.setItem('eigenwell-studio', {json.dumps(json.dumps({'strokes': rows}))})"
+    stored = json.dumps(json.dumps({"strokes": rows, "choices": {"auto": live, "magnets": False}}))
+    script = f"if (!localStorage.getItem('{KEY}')) localStorage.setItem('{KEY}', {stored})"
     return lambda page: page.add_init_script(script)
 
 
@@ -144,10 +154,15 @@ def is_painted(page, layer):
     )
 
 
+def learned(page):
+    """Until the field of the strokes on screen is there, and nothing is left to do."""
+    page.wait_for_selector("body[data-field=current]:not([data-state=learning])", timeout=400_000)
+    page.wait_for_function("() => document.body.dataset.learnedRev !== undefined")
+
+
 def learn(page):
     page.click("#learn")
-    page.wait_for_selector("body[data-field=current]", timeout=400_000)
-    page.wait_for_function("() => document.body.dataset.learnMs !== undefined")
+    learned(page)
 
 
 def taken(page, what):
@@ -169,9 +184,9 @@ def test_colours_are_the_library_s():
 
 
 def test_small_and_plain():
-    """Under 300 KB, nothing from elsewhere, nothing that a strict content policy or a hostile text could use."""
+    """Script and style under 220 KB, nothing from elsewhere, nothing that a strict content policy or a hostile text could use."""
     files = [f for f in PAGE.iterdir() if f.is_file()]
-    assert sum(f.stat().st_size for f in files) < 300_000
+    assert sum(f.stat().st_size for f in files if f.suffix in (".js", ".css")) < 220_000
     for file in files:
         text = file.read_text()
         assert not re.search(r"(?:src|href|import|from|url)\W{1,3}(?:https?:)?//", text), file.name
@@ -207,7 +222,7 @@ def test_draw_undo_redo_delete_move_clear(visit):
     for k, stroke in enumerate(bundles(), start=1):
         draw(page, stroke)
         settle(page, k)
-    assert page.inner_text(".count").split() == ["2", "attractors"]
+    assert page.inner_text(".count").split() == ["2", "goals"]
     assert page.inner_text("#sure-words") and len(page.inner_text("#why")) > 20
     assert page.locator("#attractors li").count() == 2 and page.is_hidden("#empty")
     assert page.locator("#spectrum circle").count() > 2 and page.locator("#embedding polyline").count() == 3
@@ -280,17 +295,13 @@ def test_known_order_and_the_paper_s_kernel(visit):
     assert page.get_attribute("[data-layer=graph]", "aria-pressed") == "true"
 
 
-def test_save_open_and_reload(visit, tmp_path):
-    page = visit()
-    for stroke in bundles():
-        draw(page, stroke)
+def test_files_come_back(visit, tmp_path):
+    page = visit(before=kept(bundles()))
     settle(page, 6)
-    with page.expect_download(timeout=90_000) as download:
-        page.click("#save")
+    content = taken(page, "csv")[1]
     file = tmp_path / "mine.csv"
-    download.value.save_as(file)
-    demos = ew.files.read(file)
-    assert demos.n_trajectories == 6 and ew.identify(demos).n_attractors == 2
+    file.write_bytes(content)
+    assert ew.identify(ew.files.read(file)).n_attractors == 2
     page.click("#clear")
     settle(page, 0)
     page.set_input_files("#file", file)
@@ -303,7 +314,7 @@ def test_save_open_and_reload(visit, tmp_path):
     assert marks(page)["attractors"] == "2"
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     # A file that is dropped on the page, and one that is none.
-    content = base64.b64encode(file.read_bytes()).decode()
+    content = base64.b64encode(content).decode()
     drop = """([name, content]) => { const data = new DataTransfer();
         data.items.add(new File([Uint8Array.from(atob(content), c => c.charCodeAt(0))], name));
         const dropped = new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true});
@@ -374,7 +385,7 @@ def test_full_memory_is_said_in_words(visit):
     draw(page, bundles()[0])
     settle(page, 1)
     page.wait_for_selector("#notice:not([hidden])")
-    assert "Save them as CSV" in page.inner_text("#notice-words")
+    assert "Save them" in page.inner_text("#notice-words")
 
 
 def test_comes_back_after_the_connection_drops(visit):
@@ -557,7 +568,7 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
     settle(page, 6)
     page.keyboard.press("p")
     page.mouse.click(*on_screen(page, np.array([0.5, 0.3])))
-    assert "Learn one" in page.inner_text("#notice")
+    assert "no flow yet" in page.inner_text("#notice")
     page.click("#notice-close")
     assert page.is_disabled("[data-take=model]")
     page.click("#learn")
@@ -565,6 +576,7 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
     page.click("#cancel")
     page.wait_for_selector("body[data-state=ready]")
     learn(page)
+    page.wait_for_function("() => document.body.dataset.certified === document.body.dataset.rev", timeout=60_000)
     assert "holds" in page.inner_text("#certificate") and page.locator("#loss polyline").count() >= 1
     assert "strokes" in page.inner_text("#fit-head") and "stroke " in page.inner_text("#fit-words")
     assert is_painted(page, "flow")  # and no tinted map behind it where particles remember their goal
@@ -575,7 +587,7 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
 
     page.mouse.click(*on_screen(page, np.array([0.25, 0.3])))
     page.wait_for_selector('body[data-arrived="1"]')
-    assert "arrived at attractor" in page.inner_text("#said")
+    assert "arrived at goal" in page.inner_text("#said")
     carry(page, np.array([0.68, 0.62]), (0.07, -0.27))
     page.wait_for_selector('body[data-arrived="2"]')
     assert marks(page)["particles"] == "1"
@@ -589,8 +601,8 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
             assert name in page.inner_text("#python") and page.inner_text("#sure-number").endswith(
                 f"{found.confidence:.2f}"
             )
-        if what == "png":
-            assert content.startswith(b"\x89PNG")
+        if what == "png":  # two pixels to a point
+            assert content.startswith(b"\x89PNG") and int.from_bytes(content[16:20]) >= 2 * 890
         if what == "svg":
             assert content.startswith(b"<svg") and content.count(b"<polygon") == 6
     assert "ew.identify" in page.inner_text("#python")
@@ -610,13 +622,13 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
     page.wait_for_selector("body[data-field=stale]")
     page.click("[data-value=paths]")
     page.wait_for_selector("body[data-field=current]")
-    assert taken(page, "c")[1].count(b"eigenwell_field_velocity(")
+    assert b"<canvas" in taken(page, "page")[1]
 
 
 def test_quick_with_twelve_strokes(visit, tmp_path):
-    """Bars 0.5 s from stroke end to labels and 15 s to a drawn field; `python -m benchmarks.studio_page` holds them.
+    """The bar from stroke end to labels is 0.15 s; `python -m benchmarks.studio_page` holds it.
 
-    Here a busy machine is no failure: four times the bars.
+    Here a busy machine is no failure.
     """
     page = visit(reduced_motion="reduce")
     goals, strokes = np.array([[0.7, 0.65], [0.3, 0.7], [0.5, 0.3]]), []
@@ -643,8 +655,256 @@ def test_quick_with_twelve_strokes(visit, tmp_path):
     page.keyboard.press("Control+Shift+z")
     settle(page, 12)
     assert marks(page)["attractors"] == "3"
-    page.check("#auto")  # learns without being asked
-    page.wait_for_function("() => document.body.dataset.learnMs !== undefined", timeout=60_000)
-    took = float(marks(page)["learnMs"]) / 1000
-    print(f"\nstroke end to labels: {max(waits):.3f} s; learning: {took:.1f} s")
-    assert max(waits) < 2.0 and took < 60
+    print(f"\nstroke end to labels: {max(waits):.3f} s")
+    assert max(waits) < 2.0
+
+
+# --- goals ----------------------------------------------------------------------------------------------
+
+
+def ends(page):
+    return np.array(page.evaluate(f"JSON.parse(localStorage.getItem('{KEY}')).strokes.map(s => s.x.at(-1))"))
+
+
+def stored(page, count):
+    page.wait_for_timeout(350)  # the autosave is a quarter of a second late
+    found = ends(page)
+    assert len(found) == count
+    return found
+
+
+def test_goals_attract_and_can_be_carried_merged_and_split(visit):
+    page = visit(before=kept([curve((0.2, 0.2), (0.6, 0.5), 0.2, 30)]))
+    settle(page, 1)
+    page.check("#magnets")
+    size = np.array([page.locator("#paper").bounding_box()[side] for side in ("width", "height")])
+    goal = ends(page)[0]
+    spot = view_share(page, goal)
+    # Within 25 pixels the end snaps; undo gives the stroke back as it was drawn.
+    draw(page, curve((0.2, 0.7), beside(spot, 15 / size[0], 8 / size[1]), 0.1, 14))
+    settle(page, 2)
+    assert np.allclose(stored(page, 2)[1], goal, atol=1e-2) and marks(page)["attractors"] == "1"
+    page.keyboard.press("Control+z")
+    settle(page, 2)
+    assert np.linalg.norm(stored(page, 2)[1] - goal) > 0.02
+    page.keyboard.press("Control+Shift+z")
+    settle(page, 2)
+    # Beyond, or with the switch off, it does not.
+    draw(page, curve((0.2, 0.4), beside(spot, -0.2, 0.25), 0.1, 14))
+    settle(page, 3)
+    assert marks(page)["attractors"] == "2"
+    page.uncheck("#magnets")
+    draw(page, curve((0.8, 0.2), beside(spot, 20 / size[0], 0), 0.1, 14))
+    settle(page, 4)
+    assert np.linalg.norm(stored(page, 4)[3] - goal) > 0.03
+    page.keyboard.press("Control+z")
+    settle(page, 3)
+    page.check("#magnets")
+    # A goal is carried elsewhere with its strokes; onto another one, they become one.
+    page.keyboard.press("m")
+    carry(page, spot, (0.1, -0.1))
+    settle(page, 3)
+    moved = stored(page, 3)
+    assert np.allclose(moved[0], moved[1], atol=1e-2) and np.linalg.norm(moved[0] - goal) > 0.1
+    carry(page, beside(spot, 0.1, -0.1), (-0.295, 0.35))
+    settle(page, 3)
+    assert marks(page)["attractors"] == "1"
+    # Of selected strokes only those go: one goal becomes two.
+    page.mouse.click(*on_screen(page, curve((0.2, 0.4), beside(spot, -0.2, 0.25), 0.1, 14)[3]))
+    assert "selected" in marks(page)
+    carry(page, beside(spot, -0.2, 0.25), (0.3, 0.05))
+    settle(page, 3)
+    assert marks(page)["attractors"] == "2"
+    page.keyboard.press("Control+a")
+    assert len(marks(page)["selected"].split()) == 3
+    page.keyboard.press("Delete")
+    settle(page, 0)
+
+
+def beside(spot, dx, dy):
+    return spot + np.array([dx, dy])
+
+
+def view_share(page, place):
+    """Where a place of the world is, in shares of the canvas."""
+    x0, y0, x1, y1 = map(float, page.get_attribute("#stage", "data-view").split())
+    return np.array([(place[0] - x0) / (x1 - x0), (y1 - place[1]) / (y1 - y0)])
+
+
+def test_a_goal_keeps_its_colour_when_another_comes_before_it(visit):
+    page = visit(before=kept([curve((0.5, 0.2), (0.7, 0.6), 0.1, 30)]))
+    settle(page, 1)
+    tint = page.get_attribute("#attractors polygon", "fill")
+    draw(page, curve((0.4, 0.2), (0.2, 0.6), 0.1, 14))
+    settle(page, 2)
+    tints = [icon.get_attribute("fill") for icon in page.locator("#attractors polygon").all()]
+    assert tints[1] == tint and tints[0] != tint  # the new goal lies to the left: number 1, and a colour of its own
+
+
+def test_taps_and_loops_are_told_in_words(visit):
+    page = visit()
+    page.mouse.click(*on_screen(page, np.array([0.5, 0.8])))
+    assert "no motion" in page.inner_text("#hint")
+    angle = np.linspace(0, 2 * np.pi, 30)
+    draw(page, np.column_stack([0.5 + 0.15 * np.cos(angle), 0.5 + 0.2 * np.sin(angle)]))
+    assert "closed loop" in page.inner_text("#hint")
+
+
+# --- where one looks ------------------------------------------------------------------------------------
+
+
+def test_wheel_keys_and_hand_look_elsewhere_and_back(visit):
+    page = visit(before=kept(bundles()[:2]))
+    settle(page, 2)
+    view = page.get_attribute("#stage", "data-view")
+    page.mouse.move(*on_screen(page, np.array([0.4, 0.4])))
+    page.mouse.wheel(0, -400)
+    page.wait_for_function("v => document.getElementById('stage').dataset.view !== v", arg=view)
+    assert width(page) < width_of(view) and page.is_visible("#fitted")
+    page.keyboard.press("m")
+    before = page.get_attribute("#stage", "data-view")
+    carry(page, np.array([0.9, 0.9]), (-0.1, 0.0))
+    after = page.get_attribute("#stage", "data-view")
+    assert width_of(after) == pytest.approx(width_of(before)) and after != before
+    # A stroke drawn here lands where it was seen, and stays when the view comes back.
+    page.keyboard.press("d")
+    draw(page, curve((0.2, 0.3), (0.7, 0.6), 0.1, 14))
+    settle(page, 3)
+    assert page.get_attribute("#stage", "data-view") == after
+    page.keyboard.press("0")
+    assert page.get_attribute("#stage", "data-view") == view and page.is_hidden("#fitted")
+
+
+def width_of(view):
+    x0, _, x1, _ = map(float, view.split())
+    return x1 - x0
+
+
+def width(page):
+    return width_of(page.get_attribute("#stage", "data-view"))
+
+
+@pytest.mark.parametrize("size", [(390, 844), (844, 390), (320, 640), (640, 400)], ids=lambda s: f"{s[0]}x{s[1]}")
+def test_small_windows_show_the_answer_and_the_button(visit, size):
+    """Phones upright and on their side, 320 points wide, and a desk at 200 %: nothing to scroll for, nothing covered."""
+    touch = size[0] != 640
+    settings = {"viewport": dict(zip(("width", "height"), size, strict=True)), "has_touch": touch, "is_mobile": touch}
+    page = visit(before=kept(bundles()), **settings)
+    settle(page, 6)
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    for what in ("#count", "#learn", "#clear", "button[data-tool=draw]", "#help-open"):
+        seen = page.evaluate(
+            """what => { const n = document.querySelector(what), b = n.getBoundingClientRect();
+            const hit = document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2);
+            return [b.top >= 0 && b.bottom <= innerHeight && b.left >= 0 && b.right <= innerWidth, n.contains(hit)] }""",
+            what,
+        )
+        assert seen == [True, True], what
+    assert page.locator("#paper").bounding_box()["height"] > 0.5 * size[1] - 60
+    least = 40 if touch else 24
+    small = page.evaluate(
+        "least => [...document.querySelectorAll('button')].filter(b => b.checkVisibility() && !b.classList.contains('link'))"
+        ".map(b => [b.id || b.textContent, b.offsetWidth, b.offsetHeight]).filter(([, w, h]) => w < least || h < least)",
+        least,
+    )
+    assert small == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_audit_finds_nothing_serious(visit, scheme):
+    axe = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
+    if not axe.exists():
+        pytest.skip("axe-core is not installed: npm install")
+    page = visit(before=kept(bundles()), color_scheme=scheme, reduced_motion="reduce")
+    settle(page, 6)
+    page.evaluate(axe.read_text())
+    found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.impact, v.id, v.nodes.map(n => n.html)]))")
+    assert [one for one in found if one[0] in ("serious", "critical")] == []
+
+
+# --- live -----------------------------------------------------------------------------------------------
+
+
+def test_live_learning_keeps_fades_and_comes_back(visit, address, browser, tmp_path):
+    """One page, few trainings: the flow grows by itself, is faded and not lost, and survives reload, file and sharing."""
+    lines = [curve(start, (0.5, 0.5), 0.1, 40) for start in ((0.2, 0.2), (0.8, 0.25), (0.3, 0.85))]
+    page = visit(before=kept(lines[:2], live=True), live=True)
+    page.wait_for_selector("body[data-field=growing]", timeout=120_000)
+    # Drawing while it learns cancels nothing: what grows is shown, faded, until there is something newer.
+    draw(page, curve((0.3, 0.85), view_share(page, ends(page)[0]), 0.1, 20))
+    settle(page, 3)
+    assert marks(page)["field"] in ("stale", "growing") and page.is_hidden("#stale")
+    learned(page)
+    assert is_painted(page, "flow") and is_painted(page, "backdrop")
+    assert "Follows your strokes" in page.inner_text("#fit-head")
+    page.wait_for_function("() => document.body.dataset.certified === document.body.dataset.rev", timeout=60_000)
+    assert "holds" in page.inner_text("#certificate")
+
+    # Reload: the same picture, the same field, the same history; nothing is learned again.
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.wait_for_timeout(400)
+    before, steps = canvas_bytes(page, "backdrop"), marks(page)["strokes"]
+    page.reload()
+    page.wait_for_selector("body[data-field=current]")
+    settle(page, int(steps))
+    assert canvas_bytes(page, "backdrop") == before and page.is_enabled("#undo")
+    assert marks(page).get("learnMs") is None, "it was learned again"
+    page.wait_for_timeout(300)
+
+    # A file: another page shows the same, to the pixel, with the field ready to be taken away.
+    page.mouse.move(*on_screen(page, np.array([0.4, 0.4])))
+    page.mouse.wheel(0, -200)
+    page.wait_for_timeout(500)
+    with page.expect_download(timeout=90_000) as download:
+        page.click("#save")
+    file = tmp_path / "mine.eigenwell"
+    download.value.save_as(file)
+    before, scene = canvas_bytes(page, "backdrop"), canvas_bytes(page, "scene")
+    other = visit()
+    other.set_input_files("#file", file)
+    other.wait_for_selector("body[data-field=current]")
+    other.wait_for_timeout(500)
+    assert canvas_bytes(other, "backdrop") == before and canvas_bytes(other, "scene") == scene
+    name, model = taken(other, "model")
+    (tmp_path / name).write_bytes(model)
+    field = ew.load(tmp_path / name)
+
+    # The page to share: from a disk, without a server, moving, with Python's numbers.
+    (tmp_path / "shared.html").write_bytes(taken(other, "page")[1])
+    shared = browser.new_context(viewport={"width": 900, "height": 600}, offline=True).new_page()
+    wrong = []
+    shared.on("pageerror", lambda e: wrong.append(str(e)))
+    shared.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
+    shared.goto((tmp_path / "shared.html").as_uri())
+    shared.wait_for_function("() => Number(document.body.dataset.frames) > 5")
+    first = canvas_bytes(shared, "paper")
+    shared.wait_for_timeout(300)
+    assert canvas_bytes(shared, "paper") != first, "it stands still"
+    x = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    got = shared.evaluate("x => x.map(p => eigenwell.velocity(p))", x.tolist())
+    assert np.abs(np.array(got) - field.predict(x)).max() < 1e-5 * np.abs(field.predict(x)).max()
+    shared.mouse.click(300, 200)
+    shared.wait_for_function("() => Number(document.body.dataset.arrived) === 1")
+    shared.context.close()
+    assert wrong == []
+
+    # Off: the field stays as it is, and says that it is old.
+    page.uncheck("#auto")
+    page.keyboard.press("0")
+    draw(page, curve((0.85, 0.8), (0.7, 0.7), 0.2, 14))
+    settle(page, 4)
+    assert marks(page)["field"] == "stale" and page.is_visible("#stale")
+    page.keyboard.press("Control+z")
+    page.wait_for_selector("body[data-field=current]")
+
+
+def test_one_click_to_the_first_wonder(visit):
+    page = visit(live=True)
+    page.wait_for_timeout(300)
+    first = canvas_bytes(page, "flow")
+    page.wait_for_timeout(300)
+    assert canvas_bytes(page, "flow") != first, "the empty page does not move"
+    page.click("#try")
+    page.wait_for_function("() => Number(document.body.dataset.arrived) > 3", timeout=200_000)
+    assert marks(page)["attractors"] == "2" and int(marks(page)["particles"]) > 5

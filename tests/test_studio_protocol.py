@@ -9,26 +9,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.untrained import field_of, learned_field
+from tests.untrained import field_of
 
 import eigenwell as ew
-from eigenwell.studio import finding, messages, particles, presets, protocol, training, transfer
+from eigenwell.studio import documents, finding, messages, presets, protocol, training, transfer, work
 from eigenwell.studio.access import AccessRules, is_loopback
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
 from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
 from eigenwell.studio.tickets import EACH, SECONDS, Tickets
 from eigenwell.studio.viewport import fit_to_view
 
-TYPES = ["strokes", "learn", "cancel", "simulate", "preset", "load", "take", "ping"]
+TYPES = ["strokes", "learn", "cancel", "preset", "load", "restore", "take", "ping"]
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
 fields = st.sampled_from(
-    ["rev", "strokes", "options", "id", "t", "x", "from", "name", "base64", "what", "view", "order", "graph", "sigma"]
+    ["rev", "strokes", "options", "id", "t", "x", "name", "base64", "what", "view", "order", "graph", "sigma"]
 )
 finite = st.floats(-2, 2)
+PLAIN = protocol.Take(1, "studio")
 
 
 def said(**message) -> str:
@@ -127,11 +128,13 @@ def test_texts_that_are_no_messages(text):
         {"type": "strokes", "rev": 1, "strokes": [], "options": {"eps": 1}},
         {"type": "strokes", "rev": 1, "strokes": [], "options": {"theta_r": 4}},
         {"type": "learn"},
-        {"type": "learn", "rev": 1, "view": [0, 0, 0, 1]},
-        {"type": "simulate", "rev": 1, "id": "p", "from": [1]},
-        {"type": "simulate", "rev": 1, "id": "p", "from": [1, 2], "goal": -1},
-        {"type": "simulate", "rev": 1, "id": "p", "from": [1, 2], "goal": 1.5},
-        {"type": "simulate", "rev": 1, "id": "p", "from": [1, 2], "goal": True},
+        {"type": "restore", "rev": 1},
+        {"type": "restore", "rev": 1, "base64": "#"},
+        {"type": "take", "rev": 1, "what": "csv", "view": [0, 0, 0, 1]},
+        {"type": "take", "rev": 1, "what": "csv", "view": {"centre": [0, "a"], "zoom": 1}},
+        {"type": "take", "rev": 1, "what": "csv", "view": {"centre": [0, 0], "zoom": 0}},
+        {"type": "take", "rev": 1, "what": "csv", "goals": [[0, 0]]},
+        {"type": "take", "rev": 1, "what": "csv", "goals": [[0, 0, "red"]]},
         {"type": "preset", "name": "a\nb"},
         {"type": "take", "rev": 1, "what": "../../etc/passwd"},
         {"type": "load", "name": "a.csv", "base64": "###"},
@@ -349,7 +352,7 @@ def test_files_of_any_kind_load_and_others_say_why(tmp_path):
         assert "/tmp" not in str(caught.value) and "recording" not in str(caught.value)
 
 
-# --- particles ----------------------------------------------------------------------------------------
+# --- files that come back exactly ---------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -357,54 +360,85 @@ def heart():
     return ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
 
 
-@pytest.mark.parametrize("memory", [False, True], ids=["map", "motion"])
-def test_a_particle_takes_the_way_of_simulate_and_ends_where_it_was_said(heart, memory):
-    field = field_of(heart, bend=0.2, memory=memory)
-    for start in (tuple(place) for place in np.random.default_rng(0).uniform(*_corners(field), (6, 2))):
-        shown = particles.path(field, start)
-        t, x = np.array(shown["t"]), np.array(shown["x"])
-        assert shown["arrived"] and len(t) <= particles.FRAMES and (np.diff(t) > 0).all()
-        assert np.abs(field.simulate(start, t=t) - x)[:-1].max() < 1e-2 * field.box.max()
-        said = field.motion(start).goal if memory else field.basin(start)
-        assert shown["attractor"] == said and np.allclose(x[-1], field.attractors[said], atol=1e-4)
+def scribbles():
+    """Strokes with every digit a pen may have, as the page sends them."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for k in range(6):
+        goal = np.array([0.6, 0.1]) if k % 2 else np.array([-0.5, -0.3])
+        u = np.linspace(0, 1, 40)[:, None] ** 0.5
+        x = (1 - u) * rng.uniform(-1, 1, 2) + u * goal
+        rows.append({"id": f"s{k + 1}", "t": np.linspace(0, 1, 40).tolist(), "x": x.tolist()})
+    return parse(said(type="strokes", rev=1, strokes=rows)).strokes
 
 
-def test_a_particle_with_a_goal_keeps_it(heart):
-    field = field_of(heart, bend=0.2, memory=True)
-    for goal in (0, 1):
-        shown = particles.path(field, (0.1, 2.0), goal)
-        assert shown["arrived"] and shown["attractor"] == goal
-        assert np.allclose(shown["x"][-1], field.attractors[goal], atol=1e-4)
-    with pytest.raises(ValueError, match="goal"):
-        particles.path(field, (0.0, 0.0), 7)
+def test_a_drawing_comes_back_to_the_last_digit_with_its_field_and_view():
+    strokes, options = scribbles(), Options("unordered", "paths", 0.1, None, 0.2)
+    found = finding.find(drawing(strokes), Options()).found
+    field = field_of(found, bend=0.2, memory=True)
+    seen = protocol.Take(1, "studio", protocol.Look((0.25, -1 / 3), 2.5), ((0.1, 0.2, 3.0), (0.3, 0.4, 0.0)))
+    name, _, data = documents.written(strokes, options, field, seen)
+    assert name.endswith(documents.SUFFIX) and documents.written(strokes, options, field, seen)[2] == data
+    back = json.loads(work.load(documents.SUFFIX, data, tell=print))
+    for stroke, row in zip(strokes, back["strokes"], strict=True):
+        assert row["t"] == stroke.t.tolist() and row["x"] == stroke.x.tolist()
+    assert Options(**back["options"]) == options and back["view"] == {"centre": [0.25, -1 / 3], "zoom": 2.5}
+    assert back["goals"] == [[0.1, 0.2, 3.0], [0.3, 0.4, 0.0]]
+    answer, _ = work.restore(strokes, Options(), base64.b64decode(back["model"]), tell=print)
+    assert json.loads(answer)["field"] == json.loads(json.dumps(training.told(_result(strokes), field)))["field"]
+    bare = json.loads(work.load(documents.SUFFIX, documents.written(strokes, options, None, PLAIN)[2], tell=print))
+    assert bare["model"] is None and bare["view"] is None
 
 
-def test_a_particle_at_rest_stays():
-    samples = np.random.default_rng(0).uniform(-1, 1, (50, 2))
-    field = learned_field(np.zeros((1, 2)), samples, np.zeros(50, dtype=int), np.linspace(1, 0, 50))
-    rested = particles.path(field, (0.0, 0.0))
-    assert rested["arrived"] and len(rested["t"]) == len(rested["x"]) == 2  # a way has two ends
+def test_a_model_from_python_opens_with_its_samples_as_strokes(heart, tmp_path):
+    field = field_of(heart, bend=0.1)
+    field.save(tmp_path / "heart.eigenwell")
+    back = documents.read((tmp_path / "heart.eigenwell").read_bytes())
+    starts = [row["x"][0] for row in back["strokes"]]
+    assert np.allclose(starts, field.samples[field.phases == 1.0])
+    for row in back["strokes"]:
+        assert len(row["t"]) == len(row["x"]) and (np.diff(row["t"]) > 0).all()
+    strokes = parse(said(type="strokes", rev=1, strokes=[{"id": f"m{k}"} | r for k, r in enumerate(back["strokes"])]))
+    answer = training.told(_result(strokes.strokes), field)
+    assert len(answer["field"]["map"]["attractors"]) == 2
 
 
-def _corners(field):
-    return field.samples.min(axis=0), field.samples.max(axis=0)
+def _result(strokes):
+    return finding.find(drawing(strokes), Options())
 
 
-def test_what_is_drawn_is_what_particles_do(heart):
-    """The map's basins are where particles end; with memory there is no map, but motions and a layer for each goal."""
-    field = field_of(heart, bend=0.2)
-    grid = training.drawn_field(field, None)["grid"]
-    gx = np.linspace(grid["box"][0], grid["box"][2], grid["nx"])
-    gy = np.linspace(grid["box"][1], grid["box"][3], grid["ny"])
-    for node in np.random.default_rng(0).choice(len(grid["basin"]), 8, replace=False):
-        start = (float(gx[node % grid["nx"]]), float(gy[node // grid["nx"]]))
-        assert particles.path(field, start)["attractor"] == grid["basin"][node]
-    assert np.allclose(grid["saddles"], field.saddles, atol=1e-3) and grid["separatrices"]
-    drawn = training.drawn_field(field_of(heart, bend=0.2, memory=True), None)
-    assert drawn["grid"] is None and [set(layer["basin"]) for layer in drawn["layers"]] == [{0}, {1}]
-    assert {way["q"] for way in drawn["motions"]} == {0, 1}
-    for way in drawn["motions"]:
-        assert np.abs((np.array(way["x"][-1]) - field.attractors[way["q"]]) / field.box).max() < 0.02
+def test_a_field_of_other_strokes_is_refused(heart):
+    with pytest.raises(ew.DataError, match="of these strokes"):
+        training.told(_result(scribbles()), field_of(heart))
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "other zip", "schema", "strokes", "huge", "no model"])
+def test_files_that_are_no_drawings_say_so(damage):
+    import io
+    import zipfile
+
+    whole = documents.written(scribbles(), Options(), None, PLAIN)[2]
+    content = json.loads(zipfile.ZipFile(io.BytesIO(whole)).read(documents.DRAWING))
+
+    def zipped(**files):
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, text in files.items():
+                archive.writestr(name.replace("_", "."), text)
+        return made.getvalue()
+
+    data = {
+        "cut": whole[: len(whole) // 2],
+        "empty": b"",
+        "other zip": zipped(other_txt="hello"),
+        "schema": zipped(drawing_json=json.dumps(content | {"schema": 99})),
+        "strokes": zipped(drawing_json=json.dumps(content | {"strokes": [{"t": [0, "a"], "x": 3}]})),
+        "huge": zipped(drawing_json=b" " * (documents.LARGEST + 1)),
+        "no model": b"not a model at all",
+    }[damage]
+    with pytest.raises(ew.DataError, match="Expected") as caught:
+        documents.read(data)
+    assert "/tmp" not in str(caught.value) and len(str(caught.value)) < 400
 
 
 def test_a_bad_fit_names_its_stroke(heart):

@@ -6,12 +6,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental.compilation_cache import compilation_cache
 
 from eigenwell.demonstrations import DataError
 from eigenwell.fields import stable
 from eigenwell.fields.flows import identity_flow
 from eigenwell.fields.stable import Speed, StableModel
-from eigenwell.learning import crossing_share, crossings, layers, learn_bundles, learn_motions, programs
+from eigenwell.learning import Growing, crossing_share, crossings, layers, learn_bundles, learn_motions, programs
 from eigenwell.learning.doubts import about_data as doubts
 from eigenwell.learning.guide import guide
 from eigenwell.learning.lifting import lifted_bundle, phases_of
@@ -160,16 +161,20 @@ def test_the_loops_over_the_layers_compute_the_field_itself(dimension: int) -> N
 def test_programs_are_kept_and_the_users_own_cache_is_left_alone(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path))
     monkeypatch.setattr(programs, "WORTH_KEEPING", 0.0)
-    with programs.kept_programs():
-        jax.jit(lambda a: a * 3.25 + 1)(np.arange(7.0))
-    assert list(tmp_path.rglob("*-cache")) and jax.config.jax_compilation_cache_dir is None
-    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "mine"))
+    before = jax.config.jax_compilation_cache_dir
     try:
+        jax.config.update("jax_compilation_cache_dir", None)
+        compilation_cache.reset_cache()
+        with programs.kept_programs():
+            jax.jit(lambda a: a * 3.25 + 1)(np.arange(7.0))
+        assert list(tmp_path.rglob("*-cache")) and jax.config.jax_compilation_cache_dir is None
+        jax.config.update("jax_compilation_cache_dir", str(tmp_path / "mine"))
         with programs.kept_programs():
             assert jax.config.jax_compilation_cache_dir == str(tmp_path / "mine")
         assert jax.config.jax_compilation_cache_dir == str(tmp_path / "mine")
     finally:
-        jax.config.update("jax_compilation_cache_dir", None)
+        jax.config.update("jax_compilation_cache_dir", before)
+        compilation_cache.reset_cache()
 
 
 def test_training_fits_and_is_repeatable() -> None:
@@ -186,6 +191,36 @@ def test_training_fits_and_is_repeatable() -> None:
         np.linalg.norm(first[0].predict(x), axis=1) * np.linalg.norm(v, axis=1) + 1e-12
     )
     assert np.mean(1 - cosine[5:-5]) < 0.15
+
+
+@pytest.mark.slow
+def test_who_looks_on_sees_the_field_grow_and_changes_nothing() -> None:
+    motions, recipe = _crossing_motions(), replace(SMALL, steps=20, layers=2)
+    seen: list[Growing] = []
+    goals = np.array([bundle[0][0][-1] for bundle in motions])
+    watched = learn_motions(motions, goals, recipe=recipe, watch=seen.append)
+    names = [part.name for part in seen]
+    assert (
+        names == ["lifted"] * 9 + ["map"] * 9 + ["goals"] * 9
+    )  # motions that cross first; the last of each is the field
+    for part in seen:
+        assert all(np.isfinite(one.model.flow.weights).all() for one in part.fields)
+        assert len(part.samples) == len(part.labels) == len(part.phases)
+    assert [one.n_attractors for one in seen[9].fields] == [2] and len(seen[0].fields) == 2
+    plain = learn_motions(motions, goals, recipe=recipe)
+    assert np.array_equal(plain.map.model.flow.weights, watched.map.model.flow.weights)
+    assert np.array_equal(plain.lifted[1].model.flow.weights, watched.lifted[1].model.flow.weights)
+
+
+def _crossing_motions() -> list[list[tuple[np.ndarray, np.ndarray]]]:
+    """Two bundles that cross, to two goals."""
+    t = np.linspace(0.0, 1.0, 60)[:, None]
+    found = []
+    for sign in (1.0, -1.0):
+        start = np.array([[-1.0, -0.6 * sign]]) + np.array([[0.0, 0.1 * k] for k in (-1, 0, 1)])[:, None]
+        end = np.array([1.0, 0.6 * sign])
+        found.append([((1 - t) * one + t * end, np.broadcast_to(end - one, (60, 2)).copy()) for one in start])
+    return found
 
 
 @pytest.mark.slow

@@ -18,7 +18,8 @@ _HOME = {
     "Demonstrations": "demonstrations",
     "EigenwellError": "errors",
     "FlowGraph": "flow",
-    "Identification": "identification",
+    "Identification": "results",
+    "Result": "results",
     "KernelGraph": "spectral",
     "MissingExtra": "errors",
     "ModelError": "errors",
@@ -41,6 +42,7 @@ _MODULES = (
     "export",
     "fields",
     "files",
+    "flow",
     "graphs",
     "identification",
     "learning",
@@ -49,8 +51,10 @@ _MODULES = (
     "paths",
     "plotting",
     "poses",
+    "progress",
     "report",
     "reproduce",
+    "results",
     "spectral",
     "studio",
     "systems",
@@ -84,6 +88,7 @@ if TYPE_CHECKING:
         export,
         fields,
         files,
+        flow,
         graphs,
         identification,
         learning,
@@ -92,8 +97,10 @@ if TYPE_CHECKING:
         paths,
         plotting,
         poses,
+        progress,
         report,
         reproduce,
+        results,
         spectral,
         studio,
         systems,
@@ -105,8 +112,9 @@ if TYPE_CHECKING:
     from .fields import Field, StableField
     from .flow import FlowGraph
     from .graphs import Clique, Cycle
-    from .identification import Identification, identify
+    from .identification import identify
     from .learning import learn
     from .models import load
     from .paths import SuccessorGraph, TrajectoryGraph
+    from .results import Identification, Result
     from .spectral import KernelGraph

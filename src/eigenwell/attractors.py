@@ -10,6 +10,9 @@ from scipy.spatial import cKDTree
 
 from ._types import FloatArray, IntArray
 
+__all__ = ["Attractor"]
+
+
 # Last shares of every path that are tried for the affine fit: small ones are closer to linear, large ones average
 # more noise; the standard error decides.
 LAST_SHARES = (0.02, 0.05, 0.1, 0.2, 0.4)
@@ -22,13 +25,35 @@ ENDS_WITHIN = 5.0
 
 @dataclass(frozen=True)
 class Attractor:
-    """`position` with its standard error per coordinate, and the estimates it was chosen from.
+    """An attractor: its place, how sure it is, and the estimates it was chosen from.
 
-    `by_intersection`: where the lines of the embedding meet, mapped back to x (the paper). `by_affine_fit`: the zero of
-    v = A (x - x*) near the ends, None where that is ill posed or A is not stable. `by_mean_end`: mean of the ends.
+    Attributes
+    ----------
+    position : (d,) array
+        The place; of a cycle the mean of its curve.
+    standard_error : (d,) array
+        Of every coordinate.
+    by_intersection : (d,) array
+        Where the lines of the embedding meet, mapped back to x: the paper's estimate.
+    by_affine_fit : (d,) array or None
+        The zero of v = A (x - x*) near the ends; None where that is ill posed or A is not stable.
+    by_mean_end : (d,) array
+        Mean of the ends; of a kernel graph, of the slowest samples.
+    kind : str
+        "point" or "cycle".
+    eigenvalues : (d,) complex array or None
+        Of the local field at a point, where they could be estimated.
+    period : float or None
+        Of a cycle; NaN where time is not known.
+    curve : (m, d) array or None
+        A cycle as a closed curve.
 
-    `kind` is "point", with the `eigenvalues` of the local field where they could be estimated, or "cycle", with its
-    `period` (NaN where time is not known) and a closed `curve` (m, d), whose mean is the position.
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> found.located[0].kind
+    'point'
     """
 
     position: FloatArray
@@ -89,10 +114,12 @@ def _medoid(ends: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def locate_on_graph(x: FloatArray, v: FloatArray, nodes: IntArray, embedding: FloatArray) -> Attractor:
-    """Attractor of a component without paths, as in the paper: lines through neighbours in the embedding.
+    """Attractor of a component without paths: where its samples are slowest.
 
-    Every node and its nearest neighbour in the embedding give a line; the point nearest to all lines is mapped back
-    through the node nearest to it, and the spread of the ten nearest ones is its error.
+    In the paper it is where the lines through neighbours in the embedding meet, mapped back through the nearest node:
+    `by_intersection`. A kernel graph's embedding need not have its lines meet in the attractor, so the velocities decide:
+    the zero of an affine fit to the slowest samples where that is well posed, and else their mean, with what the two
+    estimates differ by in its error.
     """
     tree = cKDTree(embedding)
     near = tree.query(embedding, k=min(2, len(nodes)))[1].reshape(len(nodes), -1)[:, -1]
@@ -100,9 +127,21 @@ def locate_on_graph(x: FloatArray, v: FloatArray, nodes: IntArray, embedding: Fl
     length = np.linalg.norm(direction, axis=1)
     usable = length > 0
     meeting = _nearest_to_lines(embedding[usable], direction[usable] / length[usable, None], embedding.mean(axis=0))
-    around = nodes[np.atleast_1d(tree.query(meeting, k=min(10, len(nodes)))[1])]
-    place = x[around[0]]
-    return Attractor(place, x[around].std(axis=0), place, None, place)
+    crossing = x[nodes[int(tree.query(meeting)[1])]]
+    # One path to the fit: samples of a component share their errors as those along a path do.
+    by_speed = nodes[np.argsort(-np.linalg.norm(v[nodes], axis=1), kind="stable")]
+    slowest = by_speed[-max(3, int(np.ceil(LAST_SHARES[0] * len(nodes)))) :]
+    mean = x[slowest].mean(axis=0)
+    spread = x[slowest].std(axis=0)
+    best, error, affine = mean, np.hypot(spread, mean - crossing), None
+    for share in LAST_SHARES:
+        fit = _affine_zero(x, v, [by_speed], share, mean)
+        if fit is None:
+            continue
+        total = np.hypot(fit[1], fit[0] - mean)
+        if np.linalg.norm(total) < np.linalg.norm(error):
+            best, error, affine = fit[0], total, fit[0]
+    return Attractor(best, error, crossing, affine, mean)
 
 
 def _nearest_to_lines(points: FloatArray, directions: FloatArray, fallback: FloatArray) -> FloatArray:

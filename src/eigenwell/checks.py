@@ -29,7 +29,21 @@ UNRELATED, LAGS, MANY_STEPS = 0.2, (4, 16), 50
 
 @dataclass(frozen=True)
 class Caution:
-    """A doubt about data or result, in words, with a name that code can look for."""
+    """A doubt about data or result, in words, with a name that code can look for.
+
+    Parameters
+    ----------
+    name : str
+        Short, with hyphens: "velocities-estimated".
+    message : str
+        A sentence or two: what is doubtful and what to do.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> print(ew.Caution("noisy", "The samples are noisy."))
+    The samples are noisy.
+    """
 
     name: str
     message: str

@@ -3,6 +3,8 @@
 `except eigenwell.EigenwellError` catches all of them; each is also the built-in exception that it is a kind of.
 """
 
+__all__ = ["DataError", "EigenwellError", "MissingExtra", "ModelError"]
+
 
 class EigenwellError(Exception):
     """The root of eigenwell's errors."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from ._types import FloatArray, IntArray
-from .demonstrations import Demonstrations
+from .demonstrations import DataError, Demonstrations
 from .errors import missing_extra
-from .identification import Builder, Identification, identify
+from .identification import Builder, identify
+from .results import Identification
 
 try:
     from sklearn.base import BaseEstimator, ClusterMixin, MultiOutputMixin, RegressorMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 except ImportError as error:
     raise missing_extra("AttractorIdentifier", "scikit-learn", "sklearn") from error
 
@@ -21,49 +23,158 @@ if TYPE_CHECKING:
     from .fields import Field
     from .learning import Recipe
 
+__all__ = ["AttractorIdentifier", "StableFieldRegressor"]
+
 
 class AttractorIdentifier(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Clusters samples by the attractor they run to.
 
     Parameters
     ----------
-    graph : how samples become paths; None for the default of identify().
+    graph : Builder, optional
+        How samples become paths; None for the default of identify().
+    dt : float, optional
+        The sampling step of positions in order of time: the rows of X are then one trajectory, or X is a list of them.
+        Without it, a table X has columns [x, v].
 
     Attributes
     ----------
-    labels_ : sub-dynamics of every sample, -1 where unassigned
-    attractors_ : (n_attractors_, d) places
-    n_attractors_ : number of attractors
-    identification_ : the whole Identification
+    labels_ : (n,) int array
+        Sub-dynamics of every sample, -1 where unassigned.
+    attractors_ : (n_attractors_, d) array
+        Their places.
+    n_attractors_ : int
+        Number of attractors.
+    identification_ : Identification
+        The whole result.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import eigenwell as ew
-    >>> demos = ew.systems.heart.sample(seed=0).shuffled()
-    >>> ew.AttractorIdentifier().fit(demos.x, demos.v).n_attractors_
+    >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0).shuffled()
+    >>> X = np.hstack([demos.x, demos.v])
+    >>> fitted = ew.AttractorIdentifier().fit(X)
+    >>> fitted.n_attractors_
     2
+    >>> bool((fitted.predict(X) == fitted.labels_).all())
+    True
     """
 
-    def __init__(self, graph: Builder | None = None):
+    def __init__(self, graph: Builder | None = None, dt: float | None = None):
         self.graph = graph
+        self.dt = dt
 
     def fit(self, X: Any, y: Any = None) -> AttractorIdentifier:
-        """X: (n, d) positions in any order, y: their velocities, (n, d).
+        """Find the attractors of some samples.
 
-        Without velocities (y is None, or a vector, as scikit-learn's tools pass along) the rows of X are taken as one
-        trajectory in order of time with steps of 1.
+        Parameters
+        ----------
+        X : (n, 2 d) array, list of arrays or list of (x, v) pairs
+            Columns of positions and then of velocities, rows in any order. Or trajectories: (x, v) pairs, or positions in
+            order of time with `dt`. Or positions (n, d) with their velocities as y.
+        y : (n, d) array, optional
+            Velocities, where X holds positions alone. A vector, as scikit-learn's tools pass along, is not looked at.
+
+        Returns
+        -------
+        AttractorIdentifier
+            Itself.
+
+        Raises
+        ------
+        DataError
+            For positions alone in no order, which say nothing of any dynamics.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+        >>> ew.AttractorIdentifier(dt=1 / 20).fit([x for x, v in demos.trajectories()]).n_attractors_
+        2
         """
-        x = validate_data(self, X, dtype=np.float64, ensure_min_samples=4, ensure_min_features=2)
-        moving = np.ndim(y) == 2
-        demos = Demonstrations.from_samples(x, y) if moving else Demonstrations.from_trajectories([x], dt=1.0)
-        self.identification_: Identification = identify(demos, graph=self.graph)
+        self.identification_: Identification = identify(self._demonstrations(X, y), graph=self.graph)
         self.labels_: IntArray = self.identification_.labels
         self.attractors_: FloatArray = self.identification_.attractors
         self.n_attractors_: int = self.identification_.n_attractors
         return self
 
+    def _demonstrations(self, X: Any, y: Any) -> Demonstrations:
+        moving = np.ndim(y) == 2
+        if _several(X):
+            if moving:
+                raise DataError("Expected trajectories alone, or as (x, v) pairs, got y besides. Leave y out.")
+            demos = Demonstrations.from_trajectories(X, dt=self.dt)
+            self.n_features_in_ = demos.dimension
+            return demos
+        table = validate_data(self, X, dtype=np.float64, ensure_min_samples=4, ensure_min_features=2)
+        if moving:
+            if self.dt is not None:
+                raise DataError("Expected dt for positions alone, got it with velocities. Leave one of them out.")
+            return Demonstrations.from_samples(table, y)
+        if self.dt is not None:
+            return Demonstrations.from_trajectories([table], dt=self.dt)
+        if table.shape[1] % 2:
+            raise DataError(
+                f"Expected columns of positions and then of velocities, got {table.shape[1]} columns, an odd number. "
+                "Positions alone in no order say nothing of any dynamics: pass np.hstack([x, v]), or fit(x, v), or dt for "
+                "rows in order of time."
+            )
+        half = table.shape[1] // 2
+        return Demonstrations.from_samples(table[:, :half], table[:, half:])
+
+    def predict(self, X: Any) -> IntArray:
+        """The sub-dynamics of samples: that of the nearest sample it was fitted to.
+
+        Parameters
+        ----------
+        X : (n, 2 d) or (n, d) array
+            Columns of positions and then of velocities, by which samples are told apart where motions cross; or
+            positions alone.
+
+        Returns
+        -------
+        (n,) int array
+            -1 where the nearest sample is unassigned.
+
+        Raises
+        ------
+        ValueError
+            For another number of columns.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+        >>> fitted = ew.AttractorIdentifier().fit(demos.x, demos.v)
+        >>> fitted.predict([[-1.0, 1.9], [1.0, 1.9]])
+        array([0, 1])
+        """
+        check_is_fitted(self)
+        demos = self.identification_.demos
+        d = demos.dimension
+        if np.ndim(X) == 2 and np.shape(X)[1] in (d, 2 * d):
+            table = check_array(X, dtype=np.float64)
+        else:  # the message for another number of columns is scikit-learn's own
+            table = validate_data(self, X, dtype=np.float64, reset=False)
+        known = np.hstack([demos.x, demos.v]) if table.shape[1] == 2 * d else demos.x
+        # Each column in units of its spread: positions and velocities have none in common.
+        spread = np.maximum(known.std(axis=0), np.finfo(np.float64).tiny)
+        nearest = cKDTree(known / spread).query(table / spread)[1]
+        return np.asarray(self.labels_[nearest])
+
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> IntArray:
-        """Labels of fit(X, y). scikit-learn's own version would drop y, and with it the velocities."""
+        """Labels of `fit(X, y)`. scikit-learn's own version would drop y, and with it the velocities.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+
+        Returns
+        -------
+        (n,) int array
+        """
         return self.fit(X, y).labels_
 
 
@@ -72,16 +183,23 @@ class StableFieldRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # 
 
     Parameters
     ----------
-    graph : how samples become paths; None for the default of identify().
-    recipe : how to train; None for the default of learn().
-    seed : of the training.
+    graph : Builder, optional
+        How samples become paths; None for the default of identify().
+    recipe : Recipe, optional
+        How to train; None for the default of learn().
+    seed : int
+        Of the training.
 
     Attributes
     ----------
-    field_ : the learned Field
-    identification_ : the Identification it was learned from
-    attractors_ : (n_attractors_, d) places where the field is zero and stable
-    n_attractors_ : number of attractors
+    field_ : Field
+        The learned field.
+    identification_ : Identification
+        What it was learned from.
+    attractors_ : (n_attractors_, d) array
+        Places where the field is zero and stable.
+    n_attractors_ : int
+        Number of attractors.
 
     Examples
     --------
@@ -96,23 +214,54 @@ class StableFieldRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # 
         self.recipe = recipe
         self.seed = seed
 
-    def fit(self, X: Any, y: Any = None) -> StableFieldRegressor:
-        """X: (n, d) positions in any order, y: their velocities, (n, d).
+    def fit(self, X: Any, y: Any) -> StableFieldRegressor:
+        """Identify the attractors and learn a field; the map is learned, not the motions: `predict` knows no past.
 
-        Without velocities the rows of X are taken as one trajectory in order of time with steps of 1, as by
-        AttractorIdentifier. The map is learned, not the motions: `predict` knows a place and no past.
+        Parameters
+        ----------
+        X : (n, d) array
+            Positions, in any order.
+        y : (n, d) array
+            Their velocities.
+
+        Returns
+        -------
+        StableFieldRegressor
+            Itself.
+
+        Raises
+        ------
+        DataError
+            For data that cannot be used.
         """
         from .learning import learn
 
         x = validate_data(self, X, dtype=np.float64, ensure_min_samples=4, ensure_min_features=2)
-        demos = Demonstrations.from_trajectories([x], dt=1.0) if y is None else Demonstrations.from_samples(x, y)
-        self.identification_: Identification = identify(demos, graph=self.graph)
+        self.identification_: Identification = identify(Demonstrations.from_samples(x, y), graph=self.graph)
         self.field_: Field = learn(self.identification_, toward=False, memory=False, recipe=self.recipe, seed=self.seed)
         self.attractors_: FloatArray = self.field_.attractors
         self.n_attractors_: int = self.field_.n_attractors
         return self
 
     def predict(self, X: Any) -> FloatArray:
-        """Velocities (n, d) at positions (n, d); zero at the attractors."""
+        """Velocities at some positions; zero at the attractors.
+
+        Parameters
+        ----------
+        X : (n, d) array
+
+        Returns
+        -------
+        (n, d) array
+        """
         check_is_fitted(self)
         return self.field_.predict(validate_data(self, X, dtype=np.float64, reset=False))
+
+
+def _several(data: Any) -> bool:
+    """A list of trajectories, and not the rows of one table."""
+    return isinstance(data, list | tuple) and len(data) > 0 and all(np.ndim(item) > 1 or _pair(item) for item in data)
+
+
+def _pair(item: Any) -> bool:
+    return isinstance(item, tuple) and len(item) == 2 and all(np.ndim(half) == 2 for half in item)

@@ -2,151 +2,54 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
-from ._types import FloatArray, IntArray
+from ._types import BoolArray, FloatArray, IntArray
 from .attractors import Attractor, locate, locate_on_graph
 from .cells import from_anndata, is_cells, write_back
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
-from .flow import EstimatedField, Evidence, FlowFinding, FlowGraph, Orbit, group_with_orbits, orbits, weigh
-from .graphs import Clique, Graph, Join, PathGraph
+from .flow import Evidence, FlowFinding, FlowGraph
+from .flow.data_kind import weigh
+from .flow.orbits import Orbit, group_with_orbits, orbits
+from .graphs import Clique, Graph, Join
 from .numbering import Alternative, by_place, canonical
-from .paths import (
-    DEFAULT,
-    NOTHING,
-    Grouping,
-    Odd,
-    PathFinding,
-    SuccessorGraph,
-    Told,
-    TrajectoryGraph,
-    odd_cautions,
-    told_about,
-    typical_length,
-)
+from .paths import Odd, PathFinding, SuccessorGraph, TrajectoryGraph
+from .paths.merging import typical_length
+from .paths.odd import odd_cautions
+from .paths.settings import DEFAULT
+from .paths.told import NOTHING, Told, told_about
+from .progress import Progress, advance, told
+from .results import Identification, Result
 from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
+
+__all__ = ["Builder", "Identification", "Result", "identify"]
 
 
 class Builder(Protocol):
-    """Turns demonstrations into a grouped path graph (TrajectoryGraph, SuccessorGraph) or any graph (KernelGraph)."""
+    """Turns demonstrations into a grouped path graph (TrajectoryGraph, SuccessorGraph) or any graph (KernelGraph).
 
-    def build(self, demos: Demonstrations) -> PathFinding | FlowFinding | Graph: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Identification:
-    """What identify() found; sub-dynamics are numbered by the position of their attractor, first coordinate first.
-
-    demos         the Demonstrations it was found in: what is learned from the result is learned from them
-    labels        (n,) sub-dynamics of every sample, -1 where unassigned
-    attractors    (Q, d) their places; `located[q]` has the standard error and the single estimates
-    embeddings    Q arrays (n_q, m), m = min(K_q - 1, d), at least 1: straight lines that meet in the attractor; row i
-                  belongs to sample `members(q)[i]`
-    spectra       Q spectra of the graph Laplacian, the constant eigenvector first
-    graph         the paths: `graph.path(k)` lists sample indices in order of time; or the kernel's graph
-    grouping      how the ends were grouped; None for a kernel graph, whose components are the answer
-    arrived       share of the attractors at which a path comes to rest
-    confidence    0 to 1: posterior probability of Q given the ends (`paths.evidence`), times `arrived`; for a kernel
-                  graph the share of samples that have a label; for snapshots the share of replicates with this number
-    alternatives  other numbers of attractors, the likeliest first, each with its confidence and labels
-    odd           recordings that break off, run backwards, repeat another or end alone, and whether they were left out
-    told          which decisions were the user's (n_attractors, labels, resolution, exclude)
-    warnings      doubts, each with a name and a sentence
-    kind          "trajectories", "snapshots" (velocities at scattered places) or "graph" (a kernel's); `evidence` says why
-    fates         snapshots: (n, Q + 1) probability of each attractor, and last that of leaving the data; else None
-    counts        snapshots: how often each number of attractors came out of the replicates; else None
-    flow          snapshots: the estimated field, a function of x (n, d); else None
+    A builder of graphs without paths may also have `nearby(demos)`, builders with other settings: how many of them give
+    the same number of components is the confidence of the result.
     """
 
-    demos: Demonstrations
-    labels: IntArray
-    attractors: FloatArray
-    located: tuple[Attractor, ...]
-    embeddings: tuple[FloatArray, ...]
-    spectra: tuple[Spectrum, ...]
-    graph: PathGraph | Graph
-    grouping: Grouping | None
-    arrived: float
-    warnings: tuple[Caution, ...]
-    alternatives: tuple[Alternative, ...] = ()
-    odd: tuple[Odd, ...] = ()
-    told: tuple[str, ...] = ()
-    kind: str = "trajectories"
-    evidence: Evidence | None = None
-    fates: FloatArray | None = None
-    counts: dict[int, float] | None = None
-    flow: EstimatedField | None = None
+    def build(self, demos: Demonstrations) -> PathFinding | FlowFinding | Graph:
+        """The graph of these samples.
 
-    @property
-    def n_attractors(self) -> int:
-        return len(self.attractors)
+        Parameters
+        ----------
+        demos : Demonstrations
 
-    @property
-    def confidence(self) -> float:
-        if self.counts is not None:
-            return self.counts.get(self.n_attractors, 0.0)
-        if self.grouping is None:
-            return float((self.labels >= 0).mean())
-        return self.grouping.confidence * self.arrived
-
-    @property
-    def uncertainty(self) -> FloatArray:
-        """(Q, d) standard errors of the attractors."""
-        return np.array([a.standard_error for a in self.located]).reshape(self.attractors.shape)
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """ "point" or "cycle" for every attractor."""
-        return tuple(a.kind for a in self.located)
-
-    def members(self, q: int) -> IntArray:
-        """Samples of sub-dynamics q, path after path in order of time: the rows of embeddings[q]."""
-        self._check(q)
-        return self.spectra[q].nodes
-
-    def paths(self, q: int) -> list[IntArray]:
-        """Sample indices of every path of sub-dynamics q, in order of time; of snapshots those along one solution of the
-        estimated field, by the time they have to go."""
-        self._check(q)
-        if isinstance(self.graph, Graph):
-            raise DataError("A kernel graph has no paths; identify with SuccessorGraph or TrajectoryGraph to get them.")
-        return [self.graph.path(int(k)) for k in self.graph.paths_of(q)]
-
-    def _check(self, q: int) -> None:
-        if not 0 <= q < self.n_attractors:
-            raise DataError(
-                f"Expected a sub-dynamics 0 to {self.n_attractors - 1}, got {q}. Unassigned samples are "
-                "np.flatnonzero(found.labels < 0)."
-            )
-
-    def __repr__(self) -> str:
-        doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
-        return f"Identification({self.n_attractors} attractors, confidence {self.confidence:.2f}{doubts})"
-
-    def __str__(self) -> str:
-        word = "attractor" if self.n_attractors == 1 else "attractors"
-        lines = [f"{self.n_attractors} {word}, confidence {self.confidence:.2f}"]
-        # Coordinates that are rounding error beside the others are zero to a reader.
-        places = np.where(
-            np.abs(self.attractors) < 1e-9 * np.abs(self.attractors).max(initial=0.0), 0.0, self.attractors
-        )
-        for q in range(self.n_attractors):
-            place = ", ".join(
-                f"{c:.4g} ± {e:.1g}" for c, e in zip(places[q], self.located[q].standard_error, strict=True)
-            )
-            paths = f"{len(self.graph.paths_of(q))} paths, " if isinstance(self.graph, PathGraph) else ""
-            what = f"{self.located[q].form} at" if self.located[q].form != "point" else "x* ="
-            lines.append(f"  {q}: {what} ({place}), {paths}{int((self.labels == q).sum())} samples")
-        lines += [f"  given: {what}" for what in self.told]
-        if self.alternatives:
-            others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in self.alternatives[:3])
-            lines.append(f"  or {others}")
-        lines += [f"  ! {caution}" for caution in self.warnings]
-        return "\n".join(lines)
+        Returns
+        -------
+        PathFinding, FlowFinding or Graph
+        """
+        ...
 
 
 def identify(
@@ -163,6 +66,7 @@ def identify(
     resolution: float | None = None,
     exclude: Sequence[int | str] = (),
     basis: str | None = None,
+    progress: bool | Progress = False,
 ) -> Identification:
     """How many attractors, which sample belongs to which, where each is, and in which coordinates it is linear.
 
@@ -170,25 +74,79 @@ def identify(
     `identify([x1, x2, ...], dt=0.01)` for trajectories; `identify(adata, basis="pca")` for cells with velocities, which
     takes the answer back as `obs["eigenwell"]`, `obsm["eigenwell_fates"]` and `uns["eigenwell"]`.
 
-    `graph` chooses how samples become paths: by default the order given; unordered samples are taken for trajectories
-    (SuccessorGraph) or for velocities at scattered places (FlowGraph), whichever they look like: `found.kind` and
-    `found.evidence` say which and why. `join` (default Clique) and `masses` (default ExactMasses) choose how the paths of
-    one attractor are tied together; the defaults make every embedding exactly linear. A kernel graph has no paths to
-    tie, and takes neither.
+    Parameters
+    ----------
+    x : array, list of arrays, Demonstrations, data frame, AnnData
+        Positions (n, d), trajectories, or data that hold their velocities.
+    v : array or list of arrays, optional
+        Velocities, of the shape of x. Estimated from trajectories with `dt` or `time` where left out.
+    dt, time : float; array or list of arrays, optional
+        The sampling step, or the time of every sample: the rows of x are then in order of time.
+    graph : Builder, optional
+        How samples become paths. By default in the order given; unordered samples are taken for trajectories
+        (SuccessorGraph) or for velocities at scattered places (FlowGraph), whichever they look like: `found.kind` and
+        `found.evidence` say which and why.
+    join, masses : Join, Masses, optional
+        How the paths of one attractor are tied together, by default Clique() and ExactMasses(), which make every embedding
+        exactly linear. A kernel graph has no paths to tie, and takes neither.
+    n_attractors : int, optional
+        Their number, where you know it. This and the next three each take the place of one decision; `found.told`
+        repeats it.
+    labels : array, optional
+        One for each trajectory or sample (the task), -1 for none.
+    resolution : float, optional
+        The distance in units of the data within which ends are one place.
+    exclude : sequence of int or str
+        Trajectories to leave out, by number or name.
+    basis : str, optional
+        Of an AnnData object: which embedding to take.
+    progress : bool or callable
+        True prints how far it is; a function is called as progress(stage, done, total).
 
-    Say what you know, and it takes the place of one decision: `n_attractors`, their number; `resolution`, the distance
-    in units of the data within which ends are one place; `labels`, one for each trajectory or sample (the task), -1 for
-    none; `exclude`, trajectories to leave out, by number or name. `found.told` repeats it.
+    Returns
+    -------
+    Identification
+        Doubts are in `.warnings`.
+
+    Raises
+    ------
+    DataError
+        For data that cannot be used, and for arguments that contradict each other.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.systems.duffing.sample(seed=0).shuffled()
+    >>> found = ew.identify(demos.x, demos.v)
+    >>> found.n_attractors
+    2
     """
-    if is_cells(x):
-        found = identify(
-            from_anndata(x, basis), graph=FlowGraph() if graph is None else graph, join=join, masses=masses
-        )
+    with told(progress):
+        if not is_cells(x):
+            if basis is not None:
+                raise DataError(
+                    f"Expected basis={basis!r} with an AnnData object, got {type(x).__name__}. Leave it out."
+                )
+            demos = Demonstrations.of(x, v, dt=dt, time=time)
+            given = told_about(demos, n_attractors, labels, resolution, exclude)
+            return _identified(demos, graph, join, masses, given)
+        beside = {"v": v, "dt": dt, "time": time, "n_attractors": n_attractors, "labels": labels}
+        beside |= {"resolution": resolution, "exclude": exclude or None}
+        refused = [name for name, value in beside.items() if value is not None]
+        if refused:
+            raise DataError(
+                f"Expected an AnnData object with graph, join, masses or basis alone, got {' and '.join(refused)} besides. "
+                "Leave them out, or pass arrays."
+            )
+        cells = from_anndata(x, basis)
+        found = _identified(cells, FlowGraph() if graph is None else graph, join, masses, NOTHING)
         write_back(x, found)
         return found
-    if basis is not None:
-        raise DataError(f"Expected basis={basis!r} with an AnnData object, got {type(x).__name__}. Leave it out.")
-    demos = Demonstrations.of(x, v, dt=dt, time=time)
+
+
+def _identified(
+    demos: Demonstrations, graph: Builder | None, join: Join | None, masses: Masses | None, given: Told
+) -> Identification:
     builder = (TrajectoryGraph() if demos.ordered else SuccessorGraph()) if graph is None else graph
     if isinstance(builder, type) or not hasattr(builder, "build"):
         raise DataError(
@@ -196,9 +154,9 @@ def identify(
             f"build(demos), got {builder!r}. Pass an object, or leave it out."
         )
     tie = (Clique() if join is None else join, ExactMasses() if masses is None else masses)
-    told = told_about(demos, n_attractors, labels, resolution, exclude)
-    if told:
-        return _from_told(demos, builder, told, tie)
+    advance("paths", 0, 1)
+    if given:
+        return _from_told(demos, builder, given, tie)
     if graph is None and demos.ordered and (closed := orbits(demos)):
         return _with_orbits(demos, closed, *tie)
     evidence = None
@@ -207,11 +165,12 @@ def identify(
         evidence = weigh(demos.x[first], demos.v[first])
         builder = FlowGraph() if evidence.snapshots else builder
     built = builder.build(demos)
+    advance("paths", 1, 1)
     if isinstance(built, FlowFinding):
         return _from_flow(demos, built, *tie, evidence or Evidence(said=True))
     if isinstance(built, Graph):
         _refuse_with_kernel(join=join, masses=masses)
-        return _from_graph(demos, built)
+        return _from_graph(demos, built, builder)
     result = _from_paths(demos, built, *tie)
     return (
         result if evidence is None else replace(result, evidence=evidence, warnings=result.warnings + evidence.warnings)
@@ -243,12 +202,14 @@ def _from_paths(
     paths = canonical(demos, found.graph)
     count = eigenpairs_for(demos.dimension, paths.group)
     spectra, embeddings, located = [], [], []
-    for q in range(int(paths.group.max()) + 1):
+    total = int(paths.group.max()) + 1
+    for q in range(total):
         mine = [paths.path(int(k)) for k in paths.paths_of(q)]
         spectrum, embedding, place = sub_dynamics(demos.x, demos.v, mine, join, masses, count)
         spectra.append(spectrum)
         embeddings.append(embedding)
         located.append(place)
+        advance("attractors", q + 1, total)
     return Identification(
         demos=demos,
         labels=paths.labels,
@@ -358,11 +319,11 @@ def embedded(
     return spectrum, spectrum.eigenvectors[:, 1 : 1 + max(1, min(dimension, len(paths) - 1))]
 
 
-def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
+def _from_graph(demos: Demonstrations, graph: Graph, builder: Builder) -> Identification:
     """Alg. 1 of the paper on any graph: a component is a sub-dynamics, its first eigenvectors the embedding."""
     spectra = graph_spectra(graph, 2 + demos.dimension)
-    typical = typical_length(np.array([len(s.nodes) for s in spectra]))
-    whole = [s for s in spectra if len(s.nodes) >= max(SHORTEST_PATH, DEFAULT.remainder * typical)]
+    large = _large(np.array([len(s.nodes) for s in spectra]))
+    whole = [s for s, enough in zip(spectra, large, strict=True) if enough]
     if not whole:
         raise DataError(
             f"Expected a graph with components of at least {SHORTEST_PATH} samples, got {len(spectra)} components, none "
@@ -387,7 +348,27 @@ def _from_graph(demos: Demonstrations, graph: Graph) -> Identification:
         arrived=1.0,
         warnings=demos.warnings + cautions,
         kind="graph",
+        counts=_counts_nearby(demos, builder, len(whole)),
     )
+
+
+def _large(sizes: IntArray) -> BoolArray:
+    """Components large enough to count as sub-dynamics."""
+    return np.asarray(sizes >= max(SHORTEST_PATH, DEFAULT.remainder * typical_length(sizes)))
+
+
+def _counts_nearby(demos: Demonstrations, builder: Any, here: int) -> dict[int, float] | None:
+    """Share of the settings near the builder's, its own among them, that give each number of components."""
+    if not hasattr(builder, "nearby"):
+        return None
+    numbers = [here]
+    others = builder.nearby(demos)
+    for k, other in enumerate(others):
+        _, labels = connected_components(other.build(demos).adjacency, directed=False)
+        numbers.append(int(_large(np.bincount(labels)).sum()))
+        advance("settings", k + 1, len(others))
+    tally = Counter(numbers)
+    return {q: tally[q] / len(numbers) for q in sorted(tally)}
 
 
 def _unassigned(samples: int, components: int) -> Caution:

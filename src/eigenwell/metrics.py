@@ -9,18 +9,59 @@ import numpy as np
 
 from ._types import BoolArray, FloatArray
 
+__all__ = ["chamfer", "cosine_error", "dtw_rms", "dtw_total", "dtwd", "end_error", "frechet", "moving", "velocity_rmse"]
+
+
 MOVING = 0.02
 """Samples slower than this share of the fastest have no meaningful direction."""
 
 
 def moving(v: FloatArray, share: float = MOVING) -> BoolArray:
-    """Samples faster than `share` of the fastest."""
+    """Samples faster than `share` of the fastest.
+
+    Parameters
+    ----------
+    v : (n, d) array
+        Velocities.
+    share : float
+        Of the fastest.
+
+    Returns
+    -------
+    (n,) bool array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.metrics import moving
+    >>> moving(np.array([[1.0, 0.0], [0.001, 0.0]])).tolist()
+    [True, False]
+    """
     speed = np.linalg.norm(v, axis=-1)
     return np.asarray(speed > share * speed.max())
 
 
 def cosine_error(predicted: FloatArray, v: FloatArray) -> float:
-    """Mean of |1 - cos(f(x), v)| over the samples that move; a predicted zero counts as 1."""
+    """Mean of |1 - cos(f(x), v)| over the samples that move; a predicted zero counts as 1.
+
+    Parameters
+    ----------
+    predicted : (n, d) array
+        Velocities of a field.
+    v : (n, d) array
+        Those of the data.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.metrics import cosine_error
+    >>> float(cosine_error(np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]])))
+    1.0
+    """
     predicted, v = _alike(predicted, v)
     keep = moving(v)
     f, w = predicted[keep], v[keep]
@@ -30,41 +71,179 @@ def cosine_error(predicted: FloatArray, v: FloatArray) -> float:
 
 
 def velocity_rmse(predicted: FloatArray, v: FloatArray) -> float:
-    """Mean of |f(x) - v| in the data's units. The paper's formula: the root is taken per sample, inside the mean."""
+    """Mean of |f(x) - v| in the data's units. The paper's formula: the root is taken per sample, inside the mean.
+
+    Parameters
+    ----------
+    predicted : (n, d) array
+        Velocities of a field.
+    v : (n, d) array
+        Those of the data.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.metrics import velocity_rmse
+    >>> float(velocity_rmse(np.zeros((2, 2)), np.array([[3.0, 4.0], [0.0, 1.0]])))
+    3.0
+    """
     predicted, v = _alike(predicted, v)
     return float(np.linalg.norm(predicted - v, axis=-1).mean())
 
 
 def end_error(rollout: FloatArray, attractor: FloatArray) -> float:
-    """Distance from the last state of a roll-out to the attractor."""
+    """Distance from the last state of a roll-out to the attractor.
+
+    Parameters
+    ----------
+    rollout : (k, d) array
+        States in order of time.
+    attractor : (d,) array
+        Where it should end.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.metrics import end_error
+    >>> float(end_error(np.array([[3.0, 0.0], [0.0, 1.0]]), np.zeros(2)))
+    1.0
+    """
     return float(np.linalg.norm(np.asarray(rollout)[-1] - np.asarray(attractor)))
 
 
 def chamfer(a: FloatArray, b: FloatArray) -> float:
-    """Mean distance from a sample of one curve to the nearest sample of the other, both ways, halved."""
+    """Mean distance from a sample of one curve to the nearest sample of the other, both ways, halved.
+
+    Parameters
+    ----------
+    a, b : (n, d) and (m, d) arrays
+        Two curves.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.metrics import chamfer
+    >>> round(chamfer(np.zeros((3, 2)), np.ones((4, 2))), 3)
+    1.414
+    """
     distance = _distances(a, b)
     return float(0.5 * (distance.min(1).mean() + distance.min(0).mean()))
 
 
 def dtw_total(a: FloatArray, b: FloatArray) -> float:
-    """Cost of the cheapest monotone matching of two sequences: the sum of the Euclidean distances it pairs."""
+    """Cost of the cheapest monotone matching of two sequences: the sum of the Euclidean distances it pairs.
+
+    Parameters
+    ----------
+    a, b : (n, d) and (m, d) arrays
+        Two sequences.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    MissingExtra
+        When dtaidistance is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.metrics import dtw_total
+    >>> dtw_total(np.zeros((3, 2)), np.zeros((4, 2)))  # doctest: +SKIP
+    0.0
+    """
     return _warp(_distances(a, b))[0]
 
 
 def dtwd(a: FloatArray, b: FloatArray) -> float:
-    """Dynamic time warping distance: `dtw_total` divided by the number of pairs in the matching."""
+    """Dynamic time warping distance: `dtw_total` divided by the number of pairs in the matching.
+
+    Parameters
+    ----------
+    a, b : (n, d) and (m, d) arrays
+        Two sequences.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    MissingExtra
+        When dtaidistance is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.metrics import dtwd
+    >>> dtwd(np.zeros((3, 2)), np.zeros((4, 2)))  # doctest: +SKIP
+    0.0
+    """
     total, pairs = _warp(_distances(a, b))
     return total / pairs
 
 
 def dtw_rms(a: FloatArray, b: FloatArray) -> float:
-    """Root mean square distance per pair of the cheapest monotone matching, the squares being what is cheap."""
+    """Root mean square distance per pair of the cheapest monotone matching, the squares being what is cheap.
+
+    Parameters
+    ----------
+    a, b : (n, d) and (m, d) arrays
+        Two sequences.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    MissingExtra
+        When dtaidistance is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.metrics import dtw_rms
+    >>> dtw_rms(np.zeros((3, 2)), np.zeros((4, 2)))  # doctest: +SKIP
+    0.0
+    """
     total, pairs = _warp(_distances(a, b) ** 2)
     return float(np.sqrt(total / pairs))
 
 
 def frechet(a: FloatArray, b: FloatArray) -> float:
-    """Discrete Frechet distance: the longest leash that walking both curves needs, at best."""
+    """Discrete Frechet distance: the longest leash that walking both curves needs, at best.
+
+    Parameters
+    ----------
+    a, b : (n, d) and (m, d) arrays
+        Two curves.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.metrics import frechet
+    >>> float(frechet(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 2.0], [1.0, 2.0]])))
+    2.0
+    """
     cost = _distances(a, b)
     row = np.maximum.accumulate(cost[0])
     for line in cost[1:]:

@@ -17,6 +17,9 @@ from ._types import FloatArray
 from .demonstrations import Chart, Demonstrations
 from .errors import DataError
 
+__all__ = ["angle_between", "composed", "exponential", "from_poses", "logarithm", "mean_orientation", "orientations"]
+
+
 # Orientations this near to half a turn from the reference have no side: the chart ends.
 EDGE = 0.99 * np.pi
 # A quaternion is one when its length is 1 to within what files round to.
@@ -38,8 +41,45 @@ def from_poses(
 ) -> Demonstrations:
     """Trajectories of poses: positions (T, d) and unit quaternions (T, 4), `order` "xyzw" or "wxyz", signs as they come.
 
-    `demos.x` holds the d positions and three coordinates of orientation; `orientations` turns these back. `twist` (T, d + 3) are
-    linear and angular velocities in the base frame, in radians per unit of time, where they were measured.
+    `demos.x` holds the d positions and three coordinates of orientation; `orientations` turns these back.
+
+    Parameters
+    ----------
+    position : list of (T, d) arrays
+        Positions of every trajectory.
+    orientation : list of (T, 4) arrays
+        Unit quaternions, signs as they come.
+    dt : float, optional
+        The sampling step.
+    time : list of (T,) arrays, optional
+        Or the time of every sample.
+    names : sequence of str
+        Of the trajectories.
+    order : str
+        "xyzw" or "wxyz".
+    smooth : bool
+        Whether positions are freed of noise.
+    twist : list of (T, d + 3) arrays, optional
+        Linear and angular velocities in the base frame, in radians per unit of time, where they were measured.
+
+    Returns
+    -------
+    Demonstrations
+        x has the d positions and three coordinates of orientation; `orientations` turns these back.
+
+    Raises
+    ------
+    DataError
+        For quaternions that are not of unit length, and for data that cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.poses import from_poses
+    >>> t = np.linspace(0, 4, 80)[:, None]
+    >>> turned = np.hstack([0 * t, 0 * t, np.sin(np.exp(-t)), np.cos(np.exp(-t))])
+    >>> from_poses([np.exp(-t) * [1, 2, 3]], [turned], dt=0.05).dimension
+    6
     """
     if order not in ("xyzw", "wxyz"):
         raise DataError(f"Expected order 'xyzw' or 'wxyz', got {order!r}.")
@@ -87,7 +127,28 @@ def coordinates(position: FloatArray, orientation: FloatArray, chart: Chart) -> 
 
 
 def orientations(x: FloatArray, chart: Chart) -> FloatArray:
-    """Unit quaternions (n, 4), x, y, z, w, of coordinates (n, d + 3)."""
+    """Unit quaternions (n, 4), x, y, z, w, of coordinates (n, d + 3).
+
+    Parameters
+    ----------
+    x : (n, d + 3) array
+        States of a field learned from poses.
+    chart : Chart
+        `demos.chart` of the demonstrations.
+
+    Returns
+    -------
+    (n, 4) array
+        Unit quaternions x, y, z, w.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.demonstrations import Chart
+    >>> from eigenwell.poses import orientations
+    >>> orientations(np.zeros((1, 6)), Chart(np.array([0, 0, 0, 1.0]), 1.0))
+    array([[0., 0., 0., 1.]])
+    """
     return composed(chart.reference, exponential(np.asarray(x)[..., -3:] / chart.scale))
 
 
@@ -128,12 +189,48 @@ def rotated(q: FloatArray, v: FloatArray) -> FloatArray:
 
 
 def mean_orientation(q: FloatArray) -> FloatArray:
-    """The unit quaternion nearest to all, signs aside: first eigenvector of sum q q^T."""
+    """The unit quaternion nearest to all, signs aside: first eigenvector of sum q q^T.
+
+    Parameters
+    ----------
+    q : (n, 4) array
+        Unit quaternions x, y, z, w.
+
+    Returns
+    -------
+    (4,) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.poses import mean_orientation
+    >>> np.abs(mean_orientation(np.array([[0, 0, 0, 1.0], [0, 0, 0, -1.0]]))).round(9)
+    array([0., 0., 0., 1.])
+    """
     return np.asarray(np.linalg.eigh(q.T @ q)[1][:, -1])
 
 
 def logarithm(q: FloatArray, reference: FloatArray) -> FloatArray:
-    """Rotation vectors (n, 3) from the reference to q (n, 4), the short way round."""
+    """Rotation vectors (n, 3) from the reference to q (n, 4), the short way round.
+
+    Parameters
+    ----------
+    q : (n, 4) array
+        Unit quaternions x, y, z, w.
+    reference : (4,) array
+        From where.
+
+    Returns
+    -------
+    (n, 3) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.poses import logarithm
+    >>> logarithm(np.array([[0, 0, 0, 1.0]]), np.array([0, 0, 0, 1.0])).round(9) + 0.0
+    array([[0., 0., 0.]])
+    """
     relative = composed(_conjugate(reference), q)
     relative = np.where(relative[:, 3:] < 0, -relative, relative)
     sine = np.linalg.norm(relative[:, :3], axis=1, keepdims=True)
@@ -142,13 +239,49 @@ def logarithm(q: FloatArray, reference: FloatArray) -> FloatArray:
 
 
 def exponential(w: FloatArray) -> FloatArray:
-    """Unit quaternions (..., 4) of rotation vectors (..., 3)."""
+    """Unit quaternions (..., 4) of rotation vectors (..., 3).
+
+    Parameters
+    ----------
+    w : (..., 3) array
+        Rotation vectors.
+
+    Returns
+    -------
+    (..., 4) array
+        Unit quaternions x, y, z, w.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.poses import exponential
+    >>> exponential(np.array([0.0, 0.0, np.pi])).round(9)
+    array([0., 0., 1., 0.])
+    """
     angle = np.linalg.norm(w, axis=-1, keepdims=True)
     return np.concatenate([w * np.sinc(angle / (2 * np.pi)) / 2, np.cos(angle / 2)], axis=-1)
 
 
 def angle_between(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Angle (n,) in radians of the rotation from a to b."""
+    """Angle (n,) in radians of the rotation from a to b.
+
+    Parameters
+    ----------
+    a, b : (n, 4) arrays
+        Unit quaternions x, y, z, w.
+
+    Returns
+    -------
+    (n,) array
+        In radians.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.poses import angle_between
+    >>> angle_between(np.array([[0, 0, 0, 1.0]]), np.array([[0, 0, 1.0, 0]])).round(4)
+    array([3.1416])
+    """
     inner = np.abs((np.atleast_2d(a) * np.atleast_2d(b)).sum(axis=1))
     return np.asarray(2 * np.arccos(np.clip(inner, 0, 1)))
 
@@ -184,7 +317,25 @@ def _conjugate(q: FloatArray) -> FloatArray:
 
 
 def composed(a: FloatArray, b: FloatArray) -> FloatArray:
-    """The orientation `b` seen from `a`: Hamilton product of quaternions x, y, z, w, broadcast."""
+    """The orientation `b` seen from `a`: Hamilton product of quaternions x, y, z, w, broadcast.
+
+    Parameters
+    ----------
+    a, b : (..., 4) arrays
+        Unit quaternions x, y, z, w.
+
+    Returns
+    -------
+    (..., 4) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.poses import composed
+    >>> half = np.array([0, 0, np.sqrt(0.5), np.sqrt(0.5)])
+    >>> composed(half, half).round(9)
+    array([0., 0., 1., 0.])
+    """
     av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
     vector = aw * bv + bw * av + np.cross(av, bv)
     return np.concatenate([vector, aw * bw - (av * bv).sum(axis=-1, keepdims=True)], axis=-1)

@@ -18,6 +18,9 @@ import numpy as np
 
 from ._types import FloatArray
 
+__all__ = ["Smoothed", "estimate_velocities", "smoothed"]
+
+
 # Seven points and a cubic: the slope at a sample of what has been smoothed, or was smooth.
 WINDOW, ORDER = 7, 3
 # Recorders that call themselves regular jitter by well under this share of a step.
@@ -36,8 +39,27 @@ SHORTEST_STEP = 0.1
 
 @dataclass(frozen=True)
 class Smoothed:
-    """Positions z and velocities dz/dt of one recording; `noise` is the standard deviation of a coordinate of x - z,
-    `window` the number of samples that are averaged, in effect, 1 where nothing was smoothed."""
+    """A trajectory freed of noise, with its velocities.
+
+    Attributes
+    ----------
+    x : (n, d) array
+        Positions.
+    v : (n, d) array
+        Velocities.
+    noise : float
+        Standard deviation found in a coordinate.
+    window : float
+        Samples averaged over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.velocities import smoothed
+    >>> t = np.linspace(0, 3, 60)
+    >>> smoothed(np.exp(-t)[:, None], t).v.shape
+    (60, 1)
+    """
 
     x: FloatArray
     v: FloatArray
@@ -46,7 +68,27 @@ class Smoothed:
 
 
 def smoothed(x: FloatArray, t: FloatArray) -> Smoothed:
-    """One trajectory x (T, d) with increasing times t (T,), without its noise, and its velocity."""
+    """One trajectory x (T, d) with increasing times t (T,), without its noise, and its velocity.
+
+    Parameters
+    ----------
+    x : (n, d) array
+        Positions in order of time.
+    t : (n,) array
+        Their times.
+
+    Returns
+    -------
+    Smoothed
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.velocities import smoothed
+    >>> t = np.linspace(0, 3, 60)
+    >>> float(smoothed(2 * t[:, None], t).v.min().round(6))
+    2.0
+    """
     n = len(x)
     if n < SHORTEST:
         return Smoothed(x, estimate_velocities(x, t), 0.0, 1.0)
@@ -122,10 +164,26 @@ def _likeliest(x: FloatArray, penalty: FloatArray) -> float:
 
 
 def estimate_velocities(x: FloatArray, t: FloatArray) -> FloatArray:
-    """dx/dt at the samples of one smooth trajectory x (T, d) with increasing times t (T,).
+    """Velocities of one trajectory from its positions and times.
 
-    Evenly sampled: Savitzky-Golay. Unevenly: the slope of a local least-squares polynomial in time around each
-    sample, the same window and order.
+    Parameters
+    ----------
+    x : (n, d) array
+        Positions in order of time.
+    t : (n,) array
+        Their times.
+
+    Returns
+    -------
+    (n, d) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.velocities import estimate_velocities
+    >>> t = np.linspace(0, 3, 60)
+    >>> float(estimate_velocities(2 * t[:, None], t).min().round(6))
+    2.0
     """
     n = len(x)
     if n < 2:

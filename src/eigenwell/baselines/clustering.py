@@ -26,7 +26,30 @@ def features(demos: Demonstrations) -> FloatArray:
 
 
 def spectral_clustering(demos: Demonstrations, n_clusters: int, *, seed: int = 0, neighbours: int = 10) -> IntArray:
-    """Symmetric normalised Laplacian of the k-nearest-neighbour graph, as in the paper."""
+    """Symmetric normalised Laplacian of the k-nearest-neighbour graph, as in the paper.
+
+    Parameters
+    ----------
+    demos : Demonstrations
+        Samples; positions and velocities are the features.
+    n_clusters : int
+        How many, which has to be known.
+    seed : int
+        Of K-means on the eigenvectors.
+    neighbours : int
+        Of every sample in the graph.
+
+    Returns
+    -------
+    (n,) int array
+        The cluster of every sample.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.systems.heart.sample(seed=0, frequency=5.0)
+    >>> labels = ew.baselines.spectral_clustering(demos, 2)  # doctest: +SKIP
+    """
     model = SpectralClustering(
         n_clusters, affinity="nearest_neighbors", n_neighbors=neighbours, assign_labels="kmeans", random_state=seed
     )
@@ -39,7 +62,37 @@ def spectral_clustering(demos: Demonstrations, n_clusters: int, *, seed: int = 0
 def gaussian_mixture(
     demos: Demonstrations, n_clusters: int, *, seed: int = 0, restarts: int = 3, start: str = "kmeans"
 ) -> IntArray:
-    """One Gaussian with full covariance a cluster, best of a few starts by likelihood."""
+    """One Gaussian with full covariance a cluster, best of a few starts by likelihood.
+
+    Parameters
+    ----------
+    demos : Demonstrations
+        Samples; positions and velocities are the features.
+    n_clusters : int
+        How many, which has to be known.
+    seed : int
+        Of the starts.
+    restarts : int
+        Starts, of which the likeliest is kept.
+    start : str
+        "kmeans" or "random".
+
+    Returns
+    -------
+    (n,) int array
+        The cluster of every sample.
+
+    Raises
+    ------
+    MissingExtra
+        When scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.systems.heart.sample(seed=0, frequency=5.0)
+    >>> labels = ew.baselines.gaussian_mixture(demos, 2)  # doctest: +SKIP
+    """
     model = GaussianMixture(
         n_clusters, covariance_type="full", n_init=restarts, init_params=start, max_iter=300, random_state=seed
     )
@@ -67,7 +120,31 @@ def gaussian_mixture_steps(data: FloatArray, n_clusters: int, *, seed: int = 0, 
 
 
 def hdbscan(demos: Demonstrations, *, smallest: int | None = None) -> IntArray:
-    """Density clustering without a number of clusters; a cluster has at least a twentieth of the samples."""
+    """Density clustering without a number of clusters; a cluster has at least a twentieth of the samples.
+
+    Parameters
+    ----------
+    demos : Demonstrations
+        Samples; positions and velocities are the features.
+    smallest : int, optional
+        Samples of the smallest cluster.
+
+    Returns
+    -------
+    (n,) int array
+        The cluster of every sample, -1 for noise.
+
+    Raises
+    ------
+    MissingExtra
+        When scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.systems.heart.sample(seed=0, frequency=5.0)
+    >>> labels = ew.baselines.hdbscan(demos)  # doctest: +SKIP
+    """
     model = HDBSCAN(min_cluster_size=smallest or max(5, demos.n_samples // 20), copy=True)
     return np.asarray(model.fit_predict(features(demos)), dtype=np.intp)
 
@@ -92,6 +169,33 @@ def kernel_k_means(
 
     `width` defaults to the standard deviation of the features, the setting with which the paper found it to do best on
     drawn data.
+
+    Parameters
+    ----------
+    demos : Demonstrations
+        Samples; positions and velocities are the features.
+    n_clusters : int
+        How many, which has to be known.
+    seed : int
+        Of the starts.
+    width : float, optional
+        Of the Gaussian kernel.
+    iterations : int
+        At most.
+    restarts : int
+        Starts, of which the best is kept.
+
+    Returns
+    -------
+    (n,) int array
+        The cluster of every sample.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.systems.heart.sample(seed=0, frequency=5.0)
+    >>> ew.baselines.kernel_k_means(demos, 2).shape == (demos.n_samples,)
+    True
     """
     f = features(demos)
     kernel = gaussian_kernel(f, width or float(f.std()))

@@ -141,7 +141,7 @@ def _on_cluster(
     if labels is not None:
         with replacing(labels) as temporary, temporary.open("w", encoding="utf-8") as handle:
             for k in range(len(found.partitions)):
-                handle.write("\n".join(map(str, found.labels(k).tolist())) + "\n")
+                handle.write("\n".join(map(str, found.partition_labels(k).tolist())) + "\n")
     if as_json:
         print_json(
             {

@@ -12,6 +12,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..paths.builders import whole_enough
 from ..paths.grading import end_pace, has_pause, is_orbit
 from ..paths.zipping import along
+from .records import PLACED, REPEATS, Records, column, packed, paths, samples
 from .store import Products, fetch
 
 
@@ -24,17 +25,17 @@ def layout(folder: Path, *, merged: bool, per_bucket: int) -> Products:
     host = np.array(fetch(folder, "merge", "merge", "host")) if merged else np.arange(len(lengths))
     owners, path = np.unique(host, return_inverse=True)
     path = path.reshape(-1)
-    samples = np.bincount(path, weights=lengths).astype(np.intp)
+    counts = np.bincount(path, weights=lengths).astype(np.intp)
     order = np.argsort(fetch(folder, "stitch", "stitch", "tail_cell")[owners], kind="stable")
     bucket = np.empty(len(owners), dtype=np.intp)
-    bucket[order] = np.maximum(np.cumsum(samples[order]) - 1, 0) // per_bucket
+    bucket[order] = np.maximum(np.cumsum(counts[order]) - 1, 0) // per_bucket
     bucket = np.unique(bucket, return_inverse=True)[1].reshape(-1)
     return Products(
         arrays={
             "path": path,
-            "guest": host != np.arange(len(lengths)),
+            "merged": host != np.arange(len(lengths)),
             "bucket": bucket,
-            "usable": whole_enough(samples),
+            "usable": whole_enough(counts),
         },
         summary={"buckets": int(bucket.max()) + 1},
     )
@@ -60,17 +61,17 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], dt: float, offs
     chain, start, length, bounds = (
         fetch(folder, "stitch", "stitch", a) for a in ("chain", "start", "length", "bounds")
     )
-    path_of, guest, bucket_of = (np.array(fetch(folder, "layout", "layout", a)) for a in ("path", "guest", "bucket"))
+    path_of, merged, bucket_of = (np.array(fetch(folder, "layout", "layout", a)) for a in ("path", "merged", "bucket"))
     pieces = np.flatnonzero(bucket_of[path_of[chain]] == bucket)
     chain, start, piece_length = chain[pieces], start[pieces], length[pieces]
-    path, is_guest = path_of[chain], guest[chain]
-    order = np.lexsort((start, chain, is_guest, path))
+    path, is_merged = path_of[chain], merged[chain]
+    order = np.lexsort((start, chain, is_merged, path))
     to = np.empty(len(pieces), dtype=np.intp)
     to[order] = np.cumsum(piece_length[order]) - piece_length[order]
     cell = np.searchsorted(bounds, pieces, side="right") - 1
     total = int(piece_length.sum())
-    rows: FloatArray | None = None
-    again: list[FloatArray] = []
+    rows: Records | None = None
+    again: list[Records] = []
     for c in np.unique(cell).tolist():
         here = np.flatnonzero(cell == c)
         in_cell = np.array(length[int(bounds[c]) : int(bounds[c + 1])])
@@ -78,24 +79,23 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], dt: float, offs
         source, target = spread(begin, piece_length[here]), spread(to[here], piece_length[here])
         matched = fetch(folder, "match", names[c], "rows")
         if rows is None:
-            rows = np.empty((total, matched.shape[1]))
+            rows = np.empty(total, dtype=matched.dtype)
         rows[target] = matched[source]
         repeats = np.array(fetch(folder, "match", names[c], "repeats"))
         if len(repeats):
             moved = np.full(len(matched), -1, dtype=np.intp)
             moved[source] = target
-            placed = moved[repeats[:, 1].astype(np.intp)]
-            again.append(np.column_stack([repeats[:, 0], placed])[placed >= 0])
+            repeats["row"] = moved[repeats["row"]]
+            again.append(repeats[repeats["row"] >= 0])
     assert rows is not None
     by_row = np.repeat(order, piece_length[order])
     key = (spread(start[order], piece_length[order])).astype(np.float64)
-    d = rows.shape[1] // 2
-    ids = rows[:, 0].astype(np.intp)
-    assembled = PathRows(path[by_row], ids, ids, key, rows[:, 1 : 1 + d], rows[:, 1 + d :])
-    if is_guest.any():
-        _place_guests(assembled, is_guest[by_row], dt)
-    extra = np.concatenate(again) if again else np.empty((0, 2))
-    if is_guest.any() or len(extra):
+    ids = column(rows, "id")
+    assembled = PathRows(path[by_row], ids, ids, key, rows["x"], rows["v"])
+    if is_merged.any():
+        _place_merged(assembled, is_merged[by_row], dt)
+    extra = np.concatenate(again) if again else np.empty(0, REPEATS)
+    if is_merged.any() or len(extra):
         assembled = _with_repeats(assembled, extra)
     usable = fetch(folder, "layout", "layout", "usable")[np.unique(path)]
     return finish(assembled, np.asarray(usable), offsets)
@@ -106,20 +106,19 @@ def spread(begin: IntArray, count: IntArray) -> IntArray:
     return np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
 
 
-def _place_guests(assembled: PathRows, guest: BoolArray, dt: float) -> None:
-    for path in np.unique(assembled.path[guest]):
+def _place_merged(assembled: PathRows, merged: BoolArray, dt: float) -> None:
+    for path in np.unique(assembled.path[merged]):
         mine = np.flatnonzero(assembled.path == path)
-        members, guests = mine[~guest[mine]], mine[guest[mine]]
-        assembled.key[guests] = along(assembled.x, dt * assembled.v[members], guests, members)[0]
+        members, others = mine[~merged[mine]], mine[merged[mine]]
+        assembled.key[others] = along(assembled.x, dt * assembled.v[members], others, members)[0]
 
 
-def _with_repeats(assembled: PathRows, extra: FloatArray) -> PathRows:
+def _with_repeats(assembled: PathRows, extra: Records) -> PathRows:
     """Every repeat right behind the sample it repeats."""
-    of = extra[:, 1].astype(np.intp)
-    more = assembled.take(of)
+    more = assembled.take(extra["row"])
     both = PathRows(
         np.concatenate([assembled.path, more.path]),
-        np.concatenate([assembled.ids, extra[:, 0].astype(np.intp)]),
+        np.concatenate([assembled.ids, extra["id"]]),
         np.concatenate([assembled.first, more.ids]),
         np.concatenate([assembled.key, more.key]),
         np.concatenate([assembled.x, more.x]),
@@ -129,8 +128,8 @@ def _with_repeats(assembled: PathRows, extra: FloatArray) -> PathRows:
 
 
 def finish(assembled: PathRows, usable: BoolArray, offsets: Sequence[int]) -> Products:
-    """Rows in order; a table [path, rows, first id, pace, orbit, usable, pause, start, end] of the paths; rows
-    [id, path, position] in the order of the input, with `bounds` of its partitions. `usable` has an entry for every path."""
+    """Samples in order; a record of every path; where each sample is, in the order of the input, with `bounds` of its
+    partitions. `usable` has an entry for every path."""
     path, ids, x, v = (
         assembled.path,
         assembled.ids,
@@ -140,26 +139,26 @@ def finish(assembled: PathRows, usable: BoolArray, offsets: Sequence[int]) -> Pr
     begin = np.flatnonzero(np.concatenate([[True], np.diff(path) != 0]))
     end = np.append(begin[1:], len(path))
     spans = list(zip(begin.tolist(), end.tolist(), strict=True))
-    table = np.column_stack(
-        [
-            path[begin],
-            end - begin,
-            ids[begin],
-            [end_pace(v[a:b]) for a, b in spans],
-            [is_orbit(x[a:b], v[a:b]) for a, b in spans],
-            usable,
-            [has_pause(v[a:b]) for a, b in spans],
-            x[begin],
-            x[end - 1],
-        ]
+    d = x.shape[1]
+    table = packed(
+        paths(d),
+        path=path[begin],
+        samples=end - begin,
+        first=ids[begin],
+        pace=[end_pace(v[a:b]) for a, b in spans],
+        orbit=[is_orbit(x[a:b], v[a:b]) for a, b in spans],
+        usable=usable,
+        pause=[has_pause(v[a:b]) for a, b in spans],
+        start=x[begin],
+        end=x[end - 1],
     )
     position = np.arange(len(path)) - np.repeat(begin, end - begin)
     back = np.argsort(ids)
     return Products(
         arrays={
-            "rows": np.column_stack([ids, x, v]),
+            "rows": packed(samples(d), id=ids, x=x, v=v),
             "paths": table,
-            "back": np.column_stack([ids, path, position])[back],
+            "back": packed(PLACED, id=ids, path=path, position=position)[back],
             "bounds": np.searchsorted(ids[back], offsets),
         },
         summary={"paths": len(table), "samples": len(path), "repeats": int((assembled.ids != assembled.first).sum())},

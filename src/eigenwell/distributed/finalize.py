@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,12 @@ from .._types import FloatArray, IntArray
 from ..graphs import Clique
 from ..identification import eigenpairs_for, sub_dynamics
 from ..numbering import canonical_order
-from ..paths import odd_cautions
 from ..paths.beside import Tails, running_on, tails
 from ..paths.grading import PathEnds, grade_paths
+from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
 from .inputs import Part, arrow
+from .records import column
 from .store import Products, fetch
 
 SAMPLES_PER_TASK = 200_000
@@ -30,29 +31,40 @@ def grade(
     """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
     tables = [np.array(fetch(folder, "assemble", name, "paths")) for name in names]
     bucket = np.repeat(np.arange(len(tables)), [len(t) for t in tables])
-    begin = np.concatenate([np.cumsum(t[:, 1]) - t[:, 1] for t in tables]).astype(np.intp)
+    begin = np.concatenate([np.cumsum(t["samples"]) - t["samples"] for t in tables])
     table = np.concatenate(tables)
-    by_path = np.argsort(table[:, 0], kind="stable")
+    by_path = np.argsort(table["path"], kind="stable")
     table, bucket, begin = table[by_path], bucket[by_path], begin[by_path]
-    d = (table.shape[1] - 7) // 2
-    starts, ends = table[:, 7 : 7 + d], table[:, 7 + d :]
-    length, first = table[:, 1].astype(np.intp), table[:, 2].astype(np.intp)
+    starts, ends, pace = column(table, "start"), column(table, "end"), column(table, "pace")
+    length, first = column(table, "samples"), column(table, "first")
 
     def beside(which: IntArray) -> IntArray:
         """The rule of one machine, bucket by bucket: each holds whole paths, one after the other."""
         found, least = np.full(len(which), -1, dtype=np.intp), np.full(len(which), np.inf)
-        buckets = [_bucket(folder, name, np.flatnonzero(bucket == k), length) for k, name in enumerate(names)]
-        parts = [tails(x, v, o, np.flatnonzero(np.isin(n, which)), n) for x, v, o, n in buckets]
+        numbers = [np.flatnonzero(bucket == k) for k in range(len(names))]
+
+        def each() -> Iterator[tuple[FloatArray, FloatArray, IntArray, IntArray]]:
+            return (_bucket(folder, name, mine, length) for name, mine in zip(names, numbers, strict=True))
+
+        parts = [tails(x, v, o, np.flatnonzero(np.isin(n, which)), n) for x, v, o, n in each()]
         lost = Tails(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("x", "v", "path", "rest")))
         row = np.searchsorted(which, lost.path)
-        for x, v, offsets, number in buckets:
+        for x, v, offsets, number in each():
             heir, miss = running_on(lost, x, v, offsets, number, resolution)
             better = miss < least[row]
             found[row[better]], least[row[better]] = heir[better], miss[better]
         return found
 
     graded = grade_paths(
-        PathEnds(ends, table[:, 3], table[:, 4] > 0, length, table[:, 5] > 0, starts, pauses=table[:, 6] > 0),
+        PathEnds(
+            ends,
+            pace,
+            column(table, "orbit"),
+            length,
+            column(table, "usable"),
+            starts,
+            pauses=column(table, "pause"),
+        ),
         resolution=resolution,
         radius=radius,
         trusted_ends=trusted_ends,
@@ -69,7 +81,7 @@ def grade(
     return Products(
         # Paths in the order of their names in earlier stages (`key`); the order of the result is `order`.
         arrays={
-            "key": table[:, 0].astype(np.intp),
+            "key": column(table, "path"),
             "label": group,
             "sorted": np.where(group < 0, len(counts), group)[order],
             "number": number,
@@ -78,7 +90,7 @@ def grade(
             "begin": begin,
             "length": length,
         },
-        tables={"paths.parquet": _path_table(order, group, length, first, starts, ends, table[:, 3])},
+        tables={"paths.parquet": _path_table(order, group, length, first, starts, ends, pace)},
         summary={
             "attractors": graded.grouping.n_groups,
             "paths": counts.tolist(),
@@ -86,7 +98,7 @@ def grade(
             "arrived": graded.arrived,
             "confidence": graded.grouping.confidence * graded.arrived,
             "grouping": reading | {"alternatives": others},
-            "eigenpairs": eigenpairs_for(d, group),
+            "eigenpairs": eigenpairs_for(starts.shape[1], group),
             "warnings": [[c.name, c.message] for c in (*graded.warnings, *odd_cautions(graded.odd))],
         },
     )
@@ -97,9 +109,8 @@ def _bucket(
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """x, v and offsets of the paths of one bucket, which lie one after the other, and their numbers as they were given."""
     rows = fetch(folder, "assemble", name, "rows")
-    d = rows.shape[1] // 2
     offsets = np.concatenate([[0], np.cumsum(length[number])]).astype(np.intp)
-    return rows[:, 1 : 1 + d], rows[:, 1 + d :], offsets, number
+    return column(rows, "x"), column(rows, "v"), offsets, number
 
 
 def _path_table(
@@ -138,11 +149,9 @@ def read_paths(
         rows = fetch(folder, "assemble", names[int(bucket[k])], "rows")
         parts.append(rows[int(begin[k]) : int(begin[k]) + int(length[k])])
     rows = np.concatenate(parts)
-    d = rows.shape[1] // 2
     bounds = np.concatenate([[0], np.cumsum(length[mine])])
     paths = [np.arange(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
-    x, v = np.ascontiguousarray(rows[:, 1 : 1 + d]), np.ascontiguousarray(rows[:, 1 + d :])
-    return rows[:, 0].astype(np.intp), x, v, paths, number[mine]
+    return column(rows, "id"), column(rows, "x"), column(rows, "v"), paths, number[mine]
 
 
 def solve(folder: Path, *, names: Sequence[str], which: Sequence[int], eigenpairs: int) -> Products:
@@ -174,8 +183,8 @@ def label(folder: Path, *, part: Part, names: Sequence[str]) -> Products:
     for name in names:
         bounds = fetch(folder, "assemble", name, "bounds")
         rows = fetch(folder, "assemble", name, "back")[int(bounds[part.index]) : int(bounds[part.index + 1])]
-        at = rows[:, 0] - part.offset
-        path[at], position[at] = np.searchsorted(keys, rows[:, 1]), rows[:, 2]
+        at = rows["id"] - part.offset
+        path[at], position[at] = np.searchsorted(keys, rows["path"]), rows["position"]
     assert (path >= 0).all()
     table = pa.table(
         {

@@ -13,10 +13,11 @@ import numpy as np
 from ..demonstrations import DataError
 from ..files.api import Names, column_names
 from ..files.recording import Wanted
+from ..progress import Progress, listener_of
 from .inputs import arrow, find_files, fingerprint, open_parts, partitions_of, take_partition
 from .pipeline import Run
 from .result import DistributedIdentification
-from .stages import Cluster, Progress, Task, connected, lasting
+from .stages import Cluster, Task, connected, lasting
 from .store import intact, put, sweep
 
 DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
@@ -26,7 +27,7 @@ KEPT = ("assemble", "grade", "solve", "label")
 """Stages whose files make up the result."""
 TAKEN = ("take", "input")
 """Partitions of a Dask collection, which know by themselves whether they are up to date."""
-FORMAT = 2
+FORMAT = 3
 """Changes when stage files change their meaning: older ones are then of no use."""
 
 
@@ -42,21 +43,54 @@ def identify(
     time: str | None = None,
     trajectory: str | None = None,
     tidy: bool = True,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = False,
 ) -> DistributedIdentification:
     """The same answer as `eigenwell.identify`, for data in partitions that need not fit in memory.
 
-    `data` is a Dask DataFrame, a Dask Array (n, 2 d) of positions and then velocities, or Parquet files: a folder, a pattern,
-    or a list. `client` is your Dask client; without one, the current client, or a cluster on this machine for the time
-    of the call. `out` is a folder that this process and all workers see. It takes the result, and the work of
-    finished stages, so that a run that was broken off goes on where it was (`resume=False` starts over).
+    With a column of trajectories, rows that share a value are one trajectory, in whatever partition, in order of time.
 
-    Columns are recognised by their names; `position`, `velocity`, `time` and `trajectory` say otherwise. With a column of
-    trajectories, rows that share a value are one trajectory, in whatever partition, in order of time. `samples_per_cell` is how
-    many samples one task matches; it follows from the memory of the workers. `tidy` removes stage files at the end, but for
-    those that `learn` reads. `progress(stage, done, total)` is called as tasks finish.
+    Parameters
+    ----------
+    data : Dask DataFrame, Dask Array or paths
+        A Dask Array (n, 2 d) has positions and then velocities. Parquet files are given as a folder, a pattern
+        or a list.
+    out : str or Path
+        A folder that this process and all workers see. It takes the result, and the work of finished stages.
+    client : dask.distributed.Client, optional
+        Without one, the current client, or a cluster on this machine for the time of the call.
+    resume : bool
+        A run that was broken off goes on where it was; False starts over.
+    samples_per_cell : int, optional
+        How many samples one task matches; by default it follows from the memory of the workers.
+    position, velocity : str or list of str, optional
+        Columns, which are otherwise recognised by their names.
+    time, trajectory : str, optional
+        Columns, likewise.
+    tidy : bool
+        Remove stage files at the end, but for those that `learn` reads.
+    progress : bool or callable
+        True prints how far it is; a function is called as progress(stage, done, total) as tasks finish.
+
+    Returns
+    -------
+    DistributedIdentification
+
+    Raises
+    ------
+    DataError
+        For data that cannot be used.
+    DistributedError
+        When the cluster could not finish; run again, and it goes on from there.
+    MissingExtra
+        When Dask or pyarrow is not installed.
+
+    Examples
+    --------
+    >>> from eigenwell import distributed
+    >>> found = distributed.identify("data/*.parquet", out="out")  # doctest: +SKIP
     """
     arrow()
+    listener = listener_of(progress)
     wanted = Wanted(column_names(position), column_names(velocity), time, trajectory)
     folder = Path(out).absolute()
     (folder / "work").mkdir(parents=True, exist_ok=True)
@@ -66,13 +100,13 @@ def identify(
         size = _cell_size(connection, folder, samples_per_cell)
 
         def run() -> DistributedIdentification:
-            files, name = _files(data, connection, folder, progress)
+            files, name = _files(data, connection, folder, listener)
             parts, columns = open_parts(files, wanted)
             key = fingerprint(parts if name is None else [], columns, {"cell": size, "format": FORMAT, "name": name})
             _begin(folder, key, size)
             if (folder / "summary.json").exists() and intact(folder, KEPT, key):
                 return DistributedIdentification.open(folder)
-            return Run(Cluster(connection, folder, key, progress), parts, columns, size).whole()
+            return Run(Cluster(connection, folder, key, listener), parts, columns, size).whole()
 
         try:
             found: DistributedIdentification = lasting(run)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
+from ..graphs import thinned
+from ..progress import Progress, listener_of
 from .finalize import read_paths
-from .result import DistributedIdentification
-from .stages import DistributedError, Progress, connected
+from .result import IN_MEMORY, DistributedIdentification
+from .stages import DistributedError, connected
 
 if TYPE_CHECKING:
     from ..fields import Field
     from ..learning import Recipe, Target
-
-TRAINED_SAMPLES = 200_000
-"""Samples that travel to the training, about: ten times the nodes it resamples them to at most."""
 
 Moving = tuple[FloatArray, FloatArray]
 """x and v along one path."""
@@ -34,19 +32,49 @@ def learn(
     recipe: Recipe | None = None,
     seed: int = 0,
     dtype: Any = np.float32,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = False,
 ) -> Field:
     """One field for all attractors of `found`, as `eigenwell.learn` learns it, with the same options.
 
     The samples are read from the folder of `found`, one sub-dynamics to a task, and thinned along their paths to what the
-    training resamples them to; only these travel. `progress("learn", done, total)` is called as the tasks end, the last of
-    which is the training.
+    training resamples them to; only these travel.
+
+    Parameters
+    ----------
+    found : DistributedIdentification
+        What `distributed.identify` found.
+    client : dask.distributed.Client, optional
+        As for `distributed.identify`.
+    toward, memory, target, recipe, seed, dtype
+        As for `eigenwell.learn`.
+    progress : bool or callable
+        A function is called as progress("learn", done, total) as the tasks end, the last of which is the
+        training.
+
+    Returns
+    -------
+    Field
+
+    Raises
+    ------
+    DataError
+        When there is nothing to learn.
+    DistributedError
+        When the workers died.
+    MissingExtra
+        When Dask or JAX is not installed.
+
+    Examples
+    --------
+    >>> from eigenwell import distributed
+    >>> field = distributed.learn(found)  # doctest: +SKIP
     """
     if not isinstance(found, DistributedIdentification):
         raise DataError(
             f"Expected what distributed.identify() found, got {type(found).__name__}. Data in memory go to eigenwell.learn."
         )
-    every = max(1, -(-int(found.samples_per_attractor.sum()) // TRAINED_SAMPLES))
+    listener = listener_of(progress)
+    every = max(1, -(-int(found.samples_per_attractor.sum()) // IN_MEMORY))
     count = found.n_attractors
     if count == 0:
         raise DataError(
@@ -80,8 +108,8 @@ def learn(
                 if isinstance(answer, BaseException):
                     raise answer
                 done += 1
-                if progress is not None:
-                    progress("learn", done, count + 1)
+                if listener is not None:
+                    listener("learn", done, count + 1)
             learned: Field = field.result()
         finally:
             connection.cancel([f for f in (*read, field) if not f.done()])
@@ -90,17 +118,10 @@ def learn(
 
 def thinned_paths(folder: str, q: int, every: int, embedded: bool) -> tuple[list[Moving], list[FloatArray] | None]:
     """The paths of one sub-dynamics, every so many samples with starts and ends, and their embedding where it is asked."""
-    from ..learning.learner import thinned
-
-    place = Path(folder)
-    names = sorted(p.name.removesuffix(".rows.npy") for p in (place / "work" / "assemble").glob("*.rows.npy"))
-    if not names:
-        raise DataError(
-            f"Expected the paths that identify() left in {place / 'work' / 'assemble'}, found none. Identify again."
-        )
-    _, x, v, paths, _ = read_paths(place, names, q)
+    found = DistributedIdentification.open(folder)
+    _, x, v, paths, _ = read_paths(found.folder, found.stage_names(), q)
     kept = [path[thinned(len(path), every)] for path in paths]
-    u = DistributedIdentification.open(place).embedding(q)[1] if embedded else None
+    u = found.embedding(q)[1] if embedded else None
     return [(x[path], v[path]) for path in kept], None if u is None else [u[path] for path in kept]
 
 

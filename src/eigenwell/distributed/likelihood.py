@@ -28,6 +28,7 @@ from .cells import by_cell
 from .inputs import Part, read_part
 from .matching import distinct, pieces, placed_repeats
 from .moments import Moments
+from .records import CLAIMS, PIECES, REPEATS, cell_samples, end_samples, packed, samples
 from .scan import load_cells, nearest_of_all
 from .splitting import AT_HOME, read_cell
 from .store import Products, fetch
@@ -48,7 +49,7 @@ def typical_step(folder: Path, *, names: Sequence[str]) -> Products:
 
 
 def split_wide(folder: Path, *, part: Part, columns: Columns, halo: float) -> Products:
-    """Rows [id, role, x, v] sorted by cell, each in all cells that come within the halo of it."""
+    """Samples with their roles, sorted by cell, each in all cells that come within the halo of it."""
     rows = read_part(part, columns)
     assert rows.v is not None
     cells = load_cells(folder)
@@ -59,7 +60,8 @@ def split_wide(folder: Path, *, part: Part, columns: Columns, halo: float) -> Pr
     bounds = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=cells.count))])
     row, cell = row[order], cell[order]
     role = np.where(home[row] == cell, AT_HOME, 0)
-    out = np.column_stack([part.offset + row, role, rows.x[row], rows.v[row]])
+    kind = cell_samples(rows.x.shape[1])
+    out = packed(kind, id=part.offset + row, role=role, x=rows.x[row], v=rows.v[row])
     return Products(arrays={"rows": out, "bounds": bounds}, summary={"copies": len(out) - len(rows.x)})
 
 
@@ -89,15 +91,12 @@ def match_likely(folder: Path, *, cell: int, names: Sequence[str], scales: Seque
     laid = Chains.of(own, x[home])
     i, j = home[leaving], follows[leaving]
     miss = np.linalg.norm(x[j] - x[i] - (kin.u[i] + kin.u[j]) / 2, axis=1)
-    claims = np.column_stack(
-        [ids[i], ids[j], miss, np.full(len(i), np.inf), np.linalg.norm(x[j] - x[i], axis=1), np.full(len(i), np.inf)]
-    )
-    parts = pieces(ids[home], x[home], v[home], laid)
-    strip_rows = np.searchsorted(ids[home], parts["strips"][:, 2])
-    parts["strips"] = np.column_stack([parts["strips"], kin.dt[home][strip_rows]])
+    length = np.linalg.norm(x[j] - x[i], axis=1)
+    claims = packed(CLAIMS, source=ids[i], target=ids[j], miss=miss, second=np.inf, length=length, step=np.inf)
+    parts = pieces(ids[home], x[home], v[home], laid, kin.dt[home])
     return Products(
         arrays={
-            "rows": np.column_stack([ids[home], x[home], v[home]])[laid.order],
+            "rows": packed(samples(x.shape[1]), id=ids[home], x=x[home], v=v[home])[laid.order],
             "claims": claims,
             "repeats": placed_repeats(repeat_ids, of, ids[home][laid.order]),
         }
@@ -162,9 +161,9 @@ def agree_on(folder: Path, *, names: Sequence[str], told: Sequence[dict[str, int
 
 
 def _nothing(d: int) -> Products:
-    empty = {"rows": 1 + 2 * d, "claims": 6, "repeats": 2, "pieces": 5, "strips": 4 + 2 * d}
+    kinds = {"rows": samples(d), "claims": CLAIMS, "repeats": REPEATS, "pieces": PIECES, "ends": end_samples(d)}
     summary = {"samples": 0, "scales": None, "dt": 0.0, "moments": Moments.of(np.empty((0, d))).plain(), "fastest": 0.0}
-    return Products(arrays={name: np.empty((0, width)) for name, width in empty.items()}, summary=summary)
+    return Products(arrays={name: np.empty(0, kind) for name, kind in kinds.items()}, summary=summary)
 
 
 def pooled(summaries: Sequence[dict[str, object]]) -> tuple[list[float], float]:

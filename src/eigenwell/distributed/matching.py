@@ -20,6 +20,7 @@ from ..paths.kinematics import measures
 from ..paths.meeting import meeting, strongest_claims
 from ..paths.settings import DEFAULT
 from .moments import Moments
+from .records import CLAIMS, FAR, LINKS, PACES, PIECES, REPEATS, Records, end_samples, packed, samples
 from .splitting import ASKS, AT_HOME, MEETING_REACH, NOWHERE_ELSE, read_cell
 from .store import Products
 
@@ -73,11 +74,11 @@ def match(
     )  # fmt: skip
     return Products(
         arrays={
-            "rows": np.column_stack([own_ids, own_x, own_v])[chains.order],
+            "rows": packed(samples(own_x.shape[1]), id=own_ids, x=own_x, v=own_v)[chains.order],
             "claims": claims,
             "repeats": placed_repeats(ids_of_repeats, first_of_repeats, own_ids[chains.order]),
         }
-        | pieces(own_ids, own_x, own_v, chains)
+        | pieces(own_ids, own_x, own_v, chains, np.full(n, dt))
         | measured_links(own_x, own_v, hashes[home], chains, dt, measured),
         summary={
             "samples": n,
@@ -120,28 +121,22 @@ def _nearest_two(points: FloatArray, places: FloatArray, near: IntArray) -> tupl
 def _claims(
     ids: IntArray, x: FloatArray, home: IntArray, i: IntArray, j: IntArray, miss: FloatArray,
     second: FloatArray | float = np.inf, step: FloatArray | float = np.inf,
-) -> FloatArray:  # fmt: skip
-    """Rows [i, j, miss, distance to the second, length of the link, step]; settled claims have infinite steps."""
-    out = np.empty((len(i), 6))
-    out[:, 0], out[:, 1] = ids[i], ids[home[j]]
-    out[:, 2], out[:, 3], out[:, 5] = miss, second, step
-    out[:, 4] = np.linalg.norm(x[home[j]] - x[i], axis=1)
-    return out
+) -> Records:  # fmt: skip
+    """Claims of some samples i on samples j at home."""
+    length = np.linalg.norm(x[home[j]] - x[i], axis=1)
+    return packed(CLAIMS, source=ids[i], target=ids[home[j]], miss=miss, second=second, length=length, step=step)
 
 
-def placed_repeats(repeats: IntArray, first: IntArray, chained: IntArray) -> IntArray:
-    """[id, row of the first one in chain order] of the repeats whose first one is at home."""
+def placed_repeats(repeats: IntArray, first: IntArray, chained: IntArray) -> Records:
+    """The repeats whose first one is at home, with its row in chain order."""
     order = np.argsort(chained)
     at = np.minimum(np.searchsorted(chained[order], first), max(len(chained) - 1, 0))
     here = chained[order[at]] == first if len(chained) else np.zeros(len(first), dtype=bool)
-    return np.column_stack([repeats[here], order[at[here]]]) if len(chained) else np.empty((0, 2), dtype=np.intp)
+    return packed(REPEATS, id=repeats[here], row=order[at[here]]) if len(chained) else np.empty(0, REPEATS)
 
 
-def pieces(ids: IntArray, x: FloatArray, v: FloatArray, chains: Chains) -> dict[str, FloatArray]:
-    """[first id, last id, length, longest link, id it starts from] of every piece; and the samples at its ends.
-
-    `strips` has rows [piece, position, id, x, v] for the first and the last FIT samples.
-    """
+def pieces(ids: IntArray, x: FloatArray, v: FloatArray, chains: Chains, dt: FloatArray) -> dict[str, Records]:
+    """Every piece, and the samples at its ends, the first and the last few, with the time step of each."""
     order, at = chains.order, chains.chain_at
     link = np.zeros(len(order))
     if len(order) > 1:
@@ -153,27 +148,38 @@ def pieces(ids: IntArray, x: FloatArray, v: FloatArray, chains: Chains) -> dict[
         # Of equally long links the one of the smallest id.
         candidate = np.where(link == longest[at], ids[order], np.iinfo(np.intp).max)
         source = np.minimum.reduceat(candidate, chains.offsets[:-1])
-    table = np.column_stack([ids[chains.heads], ids[chains.tails], chains.lengths, longest, source]).astype(np.float64)
+    table = packed(
+        PIECES,
+        first=ids[chains.heads],
+        last=ids[chains.tails],
+        length=chains.lengths,
+        longest=longest,
+        longest_from=source,
+    )
     position = np.arange(len(order)) - chains.offsets[at]
     shown = np.flatnonzero((position < DEFAULT.fit) | (position >= chains.lengths[at] - DEFAULT.fit))
-    samples = order[shown]
-    strips = np.column_stack([at[shown], position[shown], ids[samples], x[samples], v[samples]])
-    return {"pieces": table, "strips": strips}
+    at_end = order[shown]
+    ends = packed(
+        end_samples(x.shape[1]),
+        piece=at[shown],
+        position=position[shown],
+        id=ids[at_end],
+        x=x[at_end],
+        v=v[at_end],
+        dt=dt[at_end],
+    )
+    return {"pieces": table, "ends": ends}
 
 
 def measured_links(
     x: FloatArray, v: FloatArray, hashes: Hash, chains: Chains, dt: float, measured: float
-) -> dict[str, FloatArray]:
+) -> dict[str, Records]:
     """What `paths.kinematics.steady` measures, for a share of the samples of this cell, each with its hash."""
     chosen = share(hashes, measured)
     (a, b), (far_a, far_b) = ((a[chosen[a]], b[chosen[a]]) for a, b in (chains.lagged(1), chains.lagged(DEFAULT.lag)))
+    length, residual, change = measures(x[b] - x[a], dt * v[a], dt * v[b])
     return {
-        "links": np.column_stack([*halves(hashes[a]), *measures(x[b] - x[a], dt * v[a], dt * v[b])]),
-        "far": np.column_stack([*halves(hashes[far_a]), ((dt * v[far_b] - dt * v[far_a]) ** 2).sum(1)]),
-        "paces": np.column_stack([*halves(hashes[chosen]), np.linalg.norm(dt * v[chosen], axis=1)]),
+        "links": packed(LINKS, hash=hashes[a], length=length, residual=residual, change=change),
+        "far": packed(FAR, hash=hashes[far_a], change=((dt * v[far_b] - dt * v[far_a]) ** 2).sum(1)),
+        "paces": packed(PACES, hash=hashes[chosen], pace=np.linalg.norm(dt * v[chosen], axis=1)),
     }
-
-
-def halves(hashes: Hash) -> tuple[FloatArray, FloatArray]:
-    """Upper and lower 32 bits, which fit a float."""
-    return (hashes >> np.uint64(32)).astype(np.float64), (hashes & np.uint64(0xFFFFFFFF)).astype(np.float64)

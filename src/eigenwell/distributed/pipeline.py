@@ -187,10 +187,10 @@ class Run:
         self, names: list[str], matched: list[dict[str, Any]], told: dict[str, Any], dt: float, facts: dict[str, Any]
     ) -> AssembledPaths:
         """Whole paths from the chains that were stitched."""
-        if told["crumbs"]:
+        if told["short_chains"]:
             self._merge(names, dt, told["scales"], max(m["fastest"] for m in matched))
         place = self.cluster.one(
-            Task("layout", "layout", assemble.layout, {"merged": told["crumbs"], "per_bucket": self.cell})
+            Task("layout", "layout", assemble.layout, {"merged": told["short_chains"], "per_bucket": self.cell})
         )
         buckets = [f"bucket-{b:05d}" for b in range(place["buckets"])]
         share = {"names": names, "dt": dt, "offsets": self.offsets}

@@ -9,19 +9,68 @@ from typing import Any
 
 import numpy as np
 
+from .. import repr_html
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
-from ..demonstrations import Caution, DataError
+from ..demonstrations import Caution, DataError, Demonstrations
+from ..graphs import Clique, PathGraph, thinned
+from ..identification import embedded
+from ..paths import Grouping
+from ..results import Identification, headline
+from ..spectral import ExactMasses
+from .finalize import read_paths
 from .inputs import arrow
+
+IN_MEMORY = 200_000
+"""Samples that `in_memory` reads, about: plots draw fewer, and training resamples to a tenth of it."""
 
 
 @dataclass(frozen=True, eq=False)
 class DistributedIdentification:
-    """Sub-dynamics are numbered as by `eigenwell.identify`, by the position of their attractor.
+    """What `distributed.identify` found; sub-dynamics are numbered as by `eigenwell.identify`, by their attractor.
+
+    It answers what an `Identification` answers (`eigenwell.Result`). What has a row for every sample stays in files and is
+    read when it is asked for; `in_memory()` is an Identification to plot, to report and to learn from.
 
     The folder has `labels/part-*.parquet` (sample, label, path, position; a file per input partition, rows in its order),
     `paths.parquet`, `attractors.parquet`, `embeddings/attractor-*.parquet` (sample, path, position, u1, ...) and
     `summary.json`, which is written last.
+
+    Attributes
+    ----------
+    folder : Path
+        Where the files are.
+    attractors : (Q, d) array
+        Places of the attractors; `located[q]` has the standard error and the single estimates.
+    located : tuple of Attractor
+        Every attractor with its standard error.
+    eigenvalues : tuple of arrays
+        Lowest eigenvalues of each graph Laplacian.
+    n_samples : int
+        Samples of all partitions.
+    low, high : (d,) arrays
+        The box of the data.
+    paths_per_attractor, samples_per_attractor : (Q,) int arrays
+        How many of each.
+    confidence : float
+        0 to 1, how sure the number of attractors is.
+    arrived : float
+        Share of the attractors at which a path comes to rest.
+    warnings : tuple of Caution
+        Doubts, each with a name and a sentence.
+    partitions : tuple of str
+        The label file of every input partition, in order.
+    grouping : dict
+        How the ends of the paths were grouped: low, high, probability and alternatives.
+    facts : dict
+        How it was found: cells, time step, halo copies, and so on.
+
+    Examples
+    --------
+    >>> from eigenwell.distributed import DistributedIdentification
+    >>> found = DistributedIdentification.open("out")  # doctest: +SKIP
+    >>> found.labels.shape == (found.n_samples,)  # doctest: +SKIP
+    True
     """
 
     folder: Path
@@ -31,20 +80,38 @@ class DistributedIdentification:
     n_samples: int
     low: FloatArray
     high: FloatArray
-    """The box of the data."""
     paths_per_attractor: IntArray
     samples_per_attractor: IntArray
     confidence: float
     arrived: float
     warnings: tuple[Caution, ...]
     partitions: tuple[str, ...]
-    """The label file of every input partition, in order."""
+    grouping: dict[str, Any]
     facts: dict[str, Any]
-    """How it was found: cells, time step, halo copies, and so on."""
 
     @classmethod
     def open(cls, folder: str | Path) -> DistributedIdentification:
-        """A result that was finished earlier."""
+        """A result that was finished earlier.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The `out` of the run.
+
+        Returns
+        -------
+        DistributedIdentification
+
+        Raises
+        ------
+        DataError
+            Where no finished run is.
+
+        Examples
+        --------
+        >>> from eigenwell.distributed import DistributedIdentification
+        >>> found = DistributedIdentification.open("out")  # doctest: +SKIP
+        """
         place = Path(folder)
         try:
             said = json.loads((place / "summary.json").read_text(encoding="utf-8"))
@@ -76,44 +143,209 @@ class DistributedIdentification:
             arrived=said["arrived"],
             warnings=tuple(Caution(*w) for w in said["warnings"]),
             partitions=tuple(said["partitions"]),
+            grouping=said["grouping"],
             facts=said["facts"],
         )
 
     @property
     def n_attractors(self) -> int:
+        """Q, the number of attractors."""
         return len(self.attractors)
 
     @property
     def uncertainty(self) -> FloatArray:
         """(Q, d) standard errors of the attractors."""
-        return np.array([a.standard_error for a in self.located])
+        return np.array([a.standard_error for a in self.located]).reshape(self.attractors.shape)
 
-    def labels(self, partition: int | None = None) -> IntArray:
-        """Labels of one input partition, or of all in the order of the input (a number per sample, in memory)."""
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """ "point" for every attractor: closed orbits are not looked for in partitions."""
+        return tuple(a.kind for a in self.located)
+
+    @property
+    def labels(self) -> IntArray:
+        """(n,) sub-dynamics of every sample in the order of the input, -1 where unassigned; read when asked for."""
+        return self._column("label", None)
+
+    @property
+    def embeddings(self) -> tuple[FloatArray, ...]:
+        """Q arrays: the linear coordinates of the samples `members(q)`; read when asked for."""
+        return tuple(self.embedding(q)[1] for q in range(self.n_attractors))
+
+    def partition_labels(self, partition: int) -> IntArray:
+        """Labels of the samples of one input partition.
+
+        Parameters
+        ----------
+        partition : int
+            Its number, in the order of the input.
+
+        Returns
+        -------
+        int array
+        """
         return self._column("label", partition)
 
-    def paths(self, partition: int | None = None) -> IntArray:
-        """Path of every sample."""
+    def path_numbers(self, partition: int | None = None) -> IntArray:
+        """The number of the path that every sample is in, in the order of the input.
+
+        Parameters
+        ----------
+        partition : int, optional
+            Of this partition alone.
+
+        Returns
+        -------
+        int array
+        """
         return self._column("path", partition)
 
     def positions(self, partition: int | None = None) -> IntArray:
-        """Place of every sample along its path."""
+        """The position of every sample along its path, in the order of the input.
+
+        Parameters
+        ----------
+        partition : int, optional
+            Of this partition alone.
+
+        Returns
+        -------
+        int array
+        """
         return self._column("position", partition)
 
     def frame(self) -> Any:
-        """The labels as a Dask DataFrame, a partition for every partition of the input."""
+        """The labels as a Dask DataFrame, a partition for every partition of the input.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            With the columns sample, label, path and position.
+        """
         import dask.dataframe as dd
 
         return dd.read_parquet([str(self.folder / name) for name in self.partitions], split_row_groups=False)
 
+    def members(self, q: int) -> IntArray:
+        """Samples of sub-dynamics q, path after path in order of time.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics, 0 to Q - 1.
+
+        Returns
+        -------
+        (n_q,) int array
+        """
+        return self.embedding(q)[0]
+
+    def paths(self, q: int) -> list[IntArray]:
+        """Sample indices of every path of sub-dynamics q, in order of time.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics, 0 to Q - 1.
+
+        Returns
+        -------
+        list of int arrays
+        """
+        table = self._embedding_table(q)
+        path = table.column("path").to_numpy()
+        return np.split(table.column("sample").to_numpy().astype(np.intp), np.flatnonzero(np.diff(path)) + 1)
+
     def embedding(self, q: int) -> tuple[IntArray, FloatArray]:
-        """Sample ids, path after path in order of time, and their places in the linear coordinates."""
+        """Sample ids, path after path in order of time, and their places in the linear coordinates.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics, 0 to Q - 1.
+
+        Returns
+        -------
+        ids, u : (n_q,) int array, (n_q, m) array
+
+        Raises
+        ------
+        DataError
+            For a number that no sub-dynamics has.
+        """
+        table = self._embedding_table(q)
+        columns = [name for name in table.column_names if name.startswith("u")]
+        ids = table.column("sample").to_numpy().astype(np.intp)
+        return ids, np.column_stack([table.column(c).to_numpy() for c in columns])
+
+    def in_memory(self, most: int = IN_MEMORY) -> Identification:
+        """An Identification of the samples that have a path, thinned along the paths to about `most` of them.
+
+        Attractors, confidence and warnings are those of the whole; spectra and embeddings are those of the samples kept,
+        which are all of them where they are not more than `most`. Samples without a label are left out.
+
+        Parameters
+        ----------
+        most : int
+            Samples kept, about; starts and ends of paths always are.
+
+        Returns
+        -------
+        Identification
+
+        Raises
+        ------
+        DataError
+            Where the folder no longer has the paths.
+        """
+        step = max(1, -(-int(self.samples_per_attractor.sum()) // most))
+        names = self.stage_names()
+        positions, velocities, group = [], [], []
+        for q in range(self.n_attractors):
+            _, x, v, paths, _ = read_paths(self.folder, names, q)
+            for path in paths:
+                kept = path[thinned(len(path), step)]
+                positions.append(x[kept])
+                velocities.append(v[kept])
+                group.append(q)
+        offsets = np.concatenate([[0], np.cumsum([len(one) for one in positions])]).astype(np.intp)
+        demos = Demonstrations(np.concatenate(positions), np.concatenate(velocities), offsets=offsets)
+        graph = PathGraph(demos.n_samples, np.arange(demos.n_samples), offsets, np.array(group, dtype=np.intp))
+        solved = []
+        for q, values in enumerate(self.eigenvalues):
+            mine = [graph.path(int(k)) for k in graph.paths_of(q)]
+            solved.append(embedded(mine, Clique(), ExactMasses(), len(values), demos.dimension))
+        return Identification(
+            demos=demos,
+            labels=graph.labels,
+            attractors=self.attractors,
+            located=self.located,
+            embeddings=tuple(u for _, u in solved),
+            spectra=tuple(spectrum for spectrum, _ in solved),
+            graph=graph,
+            grouping=Grouping(graph.group, *(self.grouping[name] for name in ("low", "high", "probability"))),
+            arrived=self.arrived,
+            warnings=self.warnings,
+        )
+
+    def stage_names(self) -> list[str]:
+        """Names of the buckets of paths that the run left in the folder.
+
+        Returns
+        -------
+        list of str
+        """
+        place = self.folder / "work" / "assemble"
+        names = sorted(p.name.removesuffix(".rows.npy") for p in place.glob("*.rows.npy"))
+        if not names:
+            raise DataError(f"Expected the paths that identify() left in {place}, found none. Identify again.")
+        return names
+
+    def _embedding_table(self, q: int) -> Any:
         if not 0 <= q < self.n_attractors:
             raise DataError(f"Expected a sub-dynamics 0 to {self.n_attractors - 1}, got {q}.")
         _, pq = arrow()
-        table = pq.read_table(self.folder / "embeddings" / f"attractor-{q:05d}.parquet")
-        columns = [name for name in table.column_names if name.startswith("u")]
-        return table.column("sample").to_numpy(), np.column_stack([table.column(c).to_numpy() for c in columns])
+        return pq.read_table(self.folder / "embeddings" / f"attractor-{q:05d}.parquet")
 
     def _column(self, name: str, partition: int | None) -> IntArray:
         _, pq = arrow()
@@ -123,7 +355,15 @@ class DistributedIdentification:
 
     def __repr__(self) -> str:
         doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
-        return (
-            f"DistributedIdentification({self.n_attractors} attractors of {self.n_samples} samples, "
-            f"confidence {self.confidence:.2f}{doubts})"
+        return f"DistributedIdentification({headline(self.n_attractors, self.confidence)}{doubts})"
+
+    def _repr_html_(self) -> str:
+        places = repr_html.places(self.attractors, self.uncertainty)
+        counted = zip(self.paths_per_attractor, self.samples_per_attractor, strict=True)
+        rows = [[str(q), places[q], f"{paths:,}", f"{samples:,}"] for q, (paths, samples) in enumerate(counted)]
+        return repr_html.panel(
+            f"{headline(self.n_attractors, self.confidence)}, {self.n_samples:,} samples",
+            "",
+            repr_html.table(["", "x* ± std. error", "paths", "samples"], rows),
+            [str(caution) for caution in self.warnings],
         )

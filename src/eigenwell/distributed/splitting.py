@@ -17,6 +17,7 @@ from ..files.columns import Columns
 from ..paths.settings import DEFAULT
 from .cells import by_cell
 from .inputs import Part, read_part
+from .records import cell_samples, column, packed
 from .scan import load_cells
 from .store import Products, fetch
 
@@ -27,7 +28,7 @@ MEETING_REACH = 2 * DEFAULT.meeting
 
 
 def split(folder: Path, *, part: Part, columns: Columns, dt: float) -> Products:
-    """Rows [id, role, x, v], sorted by cell; `bounds` says where each cell begins."""
+    """Samples with their roles, sorted by cell; `bounds` says where each cell begins."""
     rows = read_part(part, columns)
     assert rows.v is not None
     x, v = rows.x, rows.v
@@ -48,9 +49,7 @@ def split(folder: Path, *, part: Part, columns: Columns, dt: float) -> Products:
     order = order[by_cell(cell[order], cells.count)[0]]
     bounds = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=cells.count))])
     row = row[order]
-    out = np.empty((len(row), 2 + 2 * x.shape[1]))
-    out[:, 0], out[:, 1] = part.offset + row, role[order]
-    out[:, 2 : 2 + x.shape[1]], out[:, 2 + x.shape[1] :] = x[row], v[row]
+    out = packed(cell_samples(x.shape[1]), id=part.offset + row, role=role[order], x=x[row], v=v[row])
     return Products(arrays={"rows": out, "bounds": bounds}, summary={"copies": len(out) - len(x)})
 
 
@@ -65,9 +64,6 @@ def read_cell(
         if a < b:
             slices.append(np.array(fetch(folder, stage, name, "rows")[a:b]))
     if not slices:
-        width = fetch(folder, stage, names[0], "rows").shape[1]
-        slices = [np.empty((0, width))]
+        slices = [np.empty(0, fetch(folder, stage, names[0], "rows").dtype)]
     rows = np.concatenate(slices)
-    d = rows.shape[1] // 2 - 1
-    ids, role = rows[:, 0].astype(np.intp), rows[:, 1].astype(np.intp)
-    return ids, role, np.ascontiguousarray(rows[:, 2 : 2 + d]), np.ascontiguousarray(rows[:, 2 + d :])
+    return column(rows, "id"), column(rows, "role"), column(rows, "x"), column(rows, "v")

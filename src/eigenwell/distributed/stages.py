@@ -13,10 +13,8 @@ from typing import Any
 
 from ..demonstrations import DataError
 from ..errors import EigenwellError, missing_extra
+from ..progress import Progress
 from .store import Products, StageFileLost, finished, keep
-
-Progress = Callable[[str, int, int], None]
-"""Called as progress(stage, done, total)."""
 
 
 class DistributedError(EigenwellError, OSError):

@@ -12,15 +12,16 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._types import FloatArray, IntArray
-from ..paths.absorbing import crumbs
 from ..paths.chains import Chains
 from ..paths.fragments import link_fragments
-from ..paths.hashing import Hash, sample_hash, share
+from ..paths.hashing import sample_hash, share
 from ..paths.kinematics import Kinematics, measures, scales
 from ..paths.meeting import is_common, meeting, strongest_claims
+from ..paths.merging import short_chains
 from ..paths.settings import DEFAULT
 from .likelihood import pooled
 from .moments import Moments
+from .records import Records, column
 from .store import Products, fetch
 
 
@@ -28,7 +29,7 @@ from .store import Products, fetch
 class Pieces:
     """All pieces, cell after cell: ids of first and last sample, length, longest link and the id it starts from.
 
-    `strips` are rows [piece, position in it, id, x, v].
+    `ends` are the samples near the ends of the pieces.
     """
 
     first: IntArray
@@ -36,7 +37,7 @@ class Pieces:
     length: IntArray
     longest: FloatArray
     longest_from: IntArray
-    strips: FloatArray
+    ends: Records
     bounds: IntArray
     """Where the pieces of each cell begin."""
 
@@ -44,14 +45,14 @@ class Pieces:
     def read(cls, folder: Path, names: Sequence[str]) -> Pieces:
         tables = [fetch(folder, "match", name, "pieces") for name in names]
         start = np.concatenate([[0], np.cumsum([len(t) for t in tables])])
-        strips = []
+        ends = []
         for name, a in zip(names, start[:-1], strict=True):
-            strip = np.array(fetch(folder, "match", name, "strips"))
-            strip[:, 0] += a
-            strips.append(strip)
+            here = np.array(fetch(folder, "match", name, "ends"))
+            here["piece"] += a
+            ends.append(here)
         table = np.concatenate(tables)
-        first, last, length, source = (table[:, k].astype(np.intp) for k in (0, 1, 2, 4))
-        return cls(first, last, length, table[:, 3], source, np.concatenate(strips), start)
+        columns = {name: column(table, name) for name in ("first", "last", "length", "longest", "longest_from")}
+        return cls(**columns, ends=np.concatenate(ends), bounds=start)
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def stitch_likely(folder: Path, *, names: Sequence[str], summaries: Sequence[dic
     pieces = Pieces.read(folder, names)
     claims = np.concatenate([fetch(folder, "match", name, "claims") for name in names])
     # A claim on a sample that its own cell has put behind another one is void.
-    i, j, length, _ = settled(claims[np.isin(claims[:, 1], pieces.first)])
+    i, j, length, _ = settled(claims[np.isin(claims["target"], pieces.first)])
     follows, crossing = _follows(pieces, i, j, length)
     # Cutting inside a piece would take another round; the link between two pieces is as good a place.
     _, opened = _loops(replace(pieces, longest=np.zeros(len(pieces.first))), follows, crossing)
@@ -119,31 +120,32 @@ def _linked(
             "lengths": lengths,
             "tail_cell": _tail_cell(pieces, chain, start, len(lengths)),
         },
-        summary=summary | {"crumbs": bool(crumbs(lengths).any())},
+        summary=summary | {"short_chains": bool(short_chains(lengths).any())},
     )
 
 
-def settled(claims: FloatArray) -> tuple[IntArray, IntArray, FloatArray, int]:
+def settled(claims: Records) -> tuple[IntArray, IntArray, FloatArray, int]:
     """Links i -> j from the claims of all cells, with their lengths; and how many open samples met theirs exactly.
 
     A sample that asked in several cells has its two nearest among what they answered.
     """
-    is_open = np.isfinite(claims[:, 5])
+    is_open = np.isfinite(claims["step"])
     sure_ones, open_ones = claims[~is_open], claims[is_open]
-    order = np.lexsort((open_ones[:, 1], open_ones[:, 2], open_ones[:, 0]))
+    order = np.lexsort((open_ones["target"], open_ones["miss"], open_ones["source"]))
     open_ones = open_ones[order]
-    fresh = np.concatenate([[True], np.diff(open_ones[:, 0]) != 0]) if len(open_ones) else np.empty(0, bool)
+    fresh = np.concatenate([[True], np.diff(open_ones["source"]) != 0]) if len(open_ones) else np.empty(0, bool)
     group = np.cumsum(fresh) - 1
     nearest = open_ones[fresh]
     second = np.full(len(nearest), np.inf)
-    np.minimum.at(second, group[~fresh], open_ones[~fresh, 2])
-    np.minimum.at(second, group, open_ones[:, 3])
-    sure, exact = meeting(np.column_stack([nearest[:, 2], second]), nearest[:, 5])
+    np.minimum.at(second, group[~fresh], open_ones["miss"][~fresh])
+    np.minimum.at(second, group, open_ones["second"])
+    sure, exact = meeting(np.column_stack([nearest["miss"], second]), nearest["step"])
     every = np.concatenate([sure_ones, nearest[sure]])
-    places, j = np.unique(every[:, 1], return_inverse=True)
-    claimed = strongest_claims(every[:, 0].astype(np.intp), j.reshape(-1), every[:, 2], len(places))
-    won = claimed[j.reshape(-1)] == every[:, 0].astype(np.intp)
-    return every[won, 0].astype(np.intp), every[won, 1].astype(np.intp), every[won, 4], int(exact.sum())
+    places, j = np.unique(every["target"], return_inverse=True)
+    claimed = strongest_claims(every["source"], j.reshape(-1), every["miss"], len(places))
+    won = claimed[j.reshape(-1)] == every["source"]
+    links = every[won]
+    return column(links, "source"), column(links, "target"), column(links, "length"), int(exact.sum())
 
 
 def _follows(pieces: Pieces, i: IntArray, j: IntArray, length: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -197,12 +199,12 @@ def _measured(
     """`paths.kinematics.steady` from what the cells measured, and the links between pieces, which no cell saw."""
     part = DEFAULT.measured / n
 
-    def gathered(name: str) -> FloatArray:
+    def gathered(name: str) -> Records:
         rows = np.concatenate([fetch(folder, "match", cell, name) for cell in names])
-        return rows[share(whole(rows), part), 2:]
+        return rows[share(rows["hash"], part)]
 
-    d = (pieces.strips.shape[1] - 3) // 2
-    piece, position, x, v = _unpacked(pieces.strips)
+    piece, position = pieces.ends["piece"], pieces.ends["position"]
+    x, v = column(pieces.ends, "x"), column(pieces.ends, "v")
     place = strung.start[piece] + position
     chain = strung.chain[piece]
     order = np.lexsort((place, chain))
@@ -219,10 +221,11 @@ def _measured(
     (a, b), (far_a, far_b) = across
     links, u = gathered("links"), dt * v
     between = measures(x[b] - x[a], u[a], u[b])
-    lengths, residual, change = (np.concatenate([links[:, k], between[k]]) for k in range(3))
-    far = np.concatenate([gathered("far")[:, 0], ((u[far_b] - u[far_a]) ** 2).sum(1)])
-    typical = float(np.median(gathered("paces")[:, 0]))
-    return [*scales((lengths, residual, change), far, d), typical, float(moments.variance.mean())]
+    names_of = ("length", "residual", "change")
+    lengths, residual, change = (np.concatenate([links[n], b]) for n, b in zip(names_of, between, strict=True))
+    far = np.concatenate([gathered("far")["change"], ((u[far_b] - u[far_a]) ** 2).sum(1)])
+    typical = float(np.median(gathered("paces")["pace"]))
+    return [*scales((lengths, residual, change), far, x.shape[1]), typical, float(moments.variance.mean())]
 
 
 def link(
@@ -230,17 +233,18 @@ def link(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Chains linked to longer ones by what a single machine does, on their first and last samples alone.
 
-    Without a common time step, that of every sample is the last column of the strips. Gives the new chain of every
+    Without a common time step, every sample has its own. Gives the new chain of every
     chain, the position in it at which it begins, and the lengths of the new ones.
     """
-    piece, position, x, v = _unpacked(pieces.strips)
+    piece, position = pieces.ends["piece"], pieces.ends["position"]
+    x, v = column(pieces.ends, "x"), column(pieces.ends, "v")
     chain, place = strung.chain[piece], strung.start[piece] + position
     at_end = np.flatnonzero((place < DEFAULT.fit) | (place >= strung.length[chain] - DEFAULT.fit))
     # In order of ids, so that chains are numbered as on a single machine.
-    rows = at_end[np.argsort(pieces.strips[at_end, 2])]
+    rows = at_end[np.argsort(pieces.ends["id"][at_end])]
     order = np.lexsort((place[rows], chain[rows]))
     skeleton = Chains(order, np.concatenate([[0], np.cumsum(np.bincount(chain[rows]))]).astype(np.intp))
-    steps = np.full(len(rows), dt) if dt is not None else pieces.strips[rows, -1]
+    steps = np.full(len(rows), dt) if dt is not None else pieces.ends["dt"][rows]
     kin = Kinematics(steps, steps[:, None] * v[rows], *measured)
     joined, _ = link_fragments(x[rows], v[rows], skeleton, kin)
     new = joined.chain_of[skeleton.heads]
@@ -259,13 +263,3 @@ def _tail_cell(pieces: Pieces, chain: IntArray, start: IntArray, count: int) -> 
     out = np.zeros(count, dtype=np.intp)
     out[chain[order]] = cell[order]  # the last write is the last piece
     return out
-
-
-def whole(rows: FloatArray) -> Hash:
-    return (rows[:, 0].astype(np.uint64) << np.uint64(32)) | rows[:, 1].astype(np.uint64)
-
-
-def _unpacked(strips: FloatArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    d = (strips.shape[1] - 3) // 2
-    x, v = np.ascontiguousarray(strips[:, 3 : 3 + d]), np.ascontiguousarray(strips[:, 3 + d : 3 + 2 * d])
-    return strips[:, 0].astype(np.intp), strips[:, 1].astype(np.intp), x, v

@@ -20,6 +20,7 @@ from ..velocities import smoothed
 from .assemble import PathRows, finish
 from .cells import by_cell
 from .inputs import Part, read_part
+from .records import column, packed, samples
 from .store import Products, fetch
 
 
@@ -33,14 +34,14 @@ def name_hash(names: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Products:
-    """Rows [id, x, v] with the hash of their trajectory and their time, sorted by bucket."""
+    """Samples with the hash of their trajectory and their time, sorted by bucket; without velocities these are zero."""
     rows = read_part(part, columns)
     assert rows.trajectory is not None
     hashes = name_hash(rows.trajectory)
     order, bounds = by_cell((hashes % np.uint64(buckets)).astype(np.intp), buckets)
-    known = (rows.x,) if rows.v is None else (rows.x, rows.v)
+    v = 0.0 if rows.v is None else rows.v
     arrays = {
-        "rows": np.column_stack([part.offset + np.arange(part.rows), *known])[order],
+        "rows": packed(samples(rows.x.shape[1]), id=part.offset + np.arange(part.rows), x=rows.x, v=v)[order],
         "names": hashes[order],
         "bounds": bounds,
     }
@@ -63,14 +64,13 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], offsets: Sequen
     rows, hashes = gathered("rows"), gathered("names")
     if len(rows) == 0:
         return Products(summary={"paths": 0, "cautions": [], "short": 0, "repeats": 0})
-    d = len(columns.position)
     time = gathered("time") if columns.time else None
-    ids = rows[:, 0].astype(np.intp)
+    ids = column(rows, "id")
     _, first, owner = np.unique(hashes, return_index=True, return_inverse=True)
     called = ids[first][owner.reshape(-1)]  # rows are in the order of their ids
     order = np.lexsort((ids, ids if time is None else time, called))
-    called, ids, x = called[order], ids[order], np.ascontiguousarray(rows[order, 1 : 1 + d])
-    given = np.ascontiguousarray(rows[order, 1 + d :]) if columns.velocity else None
+    called, ids, x = called[order], ids[order], column(rows[order], "x")
+    given = column(rows[order], "v") if columns.velocity else None
     stamps = None if time is None else time[order]
     fresh = _fresh(called, stamps, x, given)
     clean, v, told = _states(columns, called[fresh], x[fresh], given if given is None else given[fresh], stamps, fresh)

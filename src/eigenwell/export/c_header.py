@@ -40,10 +40,31 @@ def export_c(
     loops on it must arrive where `basin` says; where there is no C compiler it is written all the same and the result says
     so: `.proved` is False.
 
+    Parameters
+    ----------
+    field : Field or StableField
+        What was learned.
+    path : str or path
+        The header.
+    precision : Precision
+        SINGLE, DOUBLE or FLOAT.
+    name : str, optional
+        Functions begin with eigenwell_<name>_; by default the file's own name.
+
+    Returns
+    -------
+    Parity
+        What comparing the header with NumPy found.
+
     Raises
     ------
     ParityError
         When the header does not say what NumPy says; it is not written.
+
+    Examples
+    --------
+    >>> from eigenwell.export import export_c
+    >>> export_c(field, "field.h")  # doctest: +SKIP
     """
     many, target = as_field(field), Path(path)
     prefix = "eigenwell_" + identifier(target.stem if name is None else name)

@@ -48,12 +48,31 @@ def export_onnx(field: Field | StableField, path: str | os.PathLike[str], *, pre
     Before they are put at `path` they are run by onnxruntime and compared with NumPy on 10,000 states, and loops on them must
     arrive where `basin` says.
 
+    Parameters
+    ----------
+    field : Field or StableField
+        What was learned.
+    path : str or path
+        The first graph; others are put beside it.
+    precision : Precision
+        SINGLE, DOUBLE or FLOAT.
+
+    Returns
+    -------
+    Parity
+        What comparing the graphs with NumPy found.
+
     Raises
     ------
     ParityError
         When the graphs do not say what NumPy says; they are not written.
     MissingExtra
         When onnx or onnxruntime is not installed.
+
+    Examples
+    --------
+    >>> from eigenwell.export import export_onnx
+    >>> export_onnx(field, "field.onnx")  # doctest: +SKIP
     """
     try:
         import onnx

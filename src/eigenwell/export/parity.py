@@ -34,7 +34,37 @@ class ParityError(EigenwellError, ValueError):
 
 @dataclass(frozen=True)
 class Parity:
-    """What comparing an exported field with the library found."""
+    """What comparing an exported field with the library found.
+
+    Attributes
+    ----------
+    path : Path
+        What was written.
+    proved : bool
+        Whether it was run and compared.
+    states : int
+        Compared.
+    max_error : float
+        The largest, relative to the size of velocity and potential.
+    tolerance : float
+        What it was held to.
+    ties : int
+        States on a border of basins or of what is far, where rounding decides.
+    latency_us : float
+        Microseconds of one velocity.
+    reason : str
+        Why it was not proved.
+    loop : Loop or None
+        What loops on the exported field did.
+    motion_us : float
+        Microseconds of one step of a motion.
+
+    Examples
+    --------
+    >>> from eigenwell.export import export_c
+    >>> export_c(field, "field.h").proved  # doctest: +SKIP
+    True
+    """
 
     path: Path
     proved: bool

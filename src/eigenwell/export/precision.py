@@ -12,7 +12,20 @@ import numpy as np
 class Precision:
     """States come and velocities go as `outside`; the arithmetic between them is done in `inside`.
 
-    `tolerance` is what parity with NumPy is held to: the error of velocity and potential, relative to their size.
+    Parameters
+    ----------
+    outside : type
+        A NumPy float type.
+    inside : type
+        A NumPy float type.
+    tolerance : float
+        What parity with NumPy is held to: the error of velocity and potential, relative to their size.
+
+    Examples
+    --------
+    >>> from eigenwell.export import DOUBLE
+    >>> DOUBLE.outside.__name__, DOUBLE.inside.__name__
+    ('float64', 'float64')
     """
 
     outside: type[np.floating[Any]]

@@ -3,16 +3,17 @@
 from .certificates import Certificate, Loop
 from .field import StableField
 from .fit import Fit, Followed
-from .learned import REACH, Field
+from .learned import REACH as REACH
+from .learned import Field
 from .motion import Motion
 from .motion_loops import MotionLoop
 from .poses import Pose, PoseCertificate, PoseField, Twist
 from .second_order import SecondOrderField
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
-from .stable import Speed, StableModel
+from .stable import Speed as Speed
+from .stable import StableModel as StableModel
 
 __all__ = [
-    "REACH",
     "Adaptive",
     "Certificate",
     "Euler",
@@ -28,9 +29,7 @@ __all__ = [
     "PoseField",
     "RungeKutta4",
     "SecondOrderField",
-    "Speed",
     "StableField",
-    "StableModel",
     "Stepper",
     "Twist",
 ]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import repr_html
 from .._types import BoolArray, FloatArray
 from . import curves
 from .flows import forward, inverse
@@ -24,9 +25,25 @@ ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class StableField:
-    """A field with exactly the sinks `attractors`, in the data's units; with one attractor, globally stable at it.
+    """One stable field in the data's units, in NumPy alone: exactly the sinks `attractors`, continuous everywhere.
 
     x = centre + scale * x_unit,    xdot = scale * pace * f_unit(x_unit)
+
+    With one attractor it is globally stable at it.
+
+    Attributes
+    ----------
+    model : StableModel
+        Everything the field is made of, in unit coordinates.
+    centre, scale : (d,) arrays
+        From unit coordinates to the data's.
+    pace : float
+        From the unit of time to the data's.
+
+    Examples
+    --------
+    >>> field.toward(0).predict(field.attractors[0])
+    array([0., 0.])
     """
 
     model: StableModel
@@ -41,12 +58,20 @@ class StableField:
     def __repr__(self) -> str:
         return f"StableField({self.dimension}-D, stable at {np.round(self.attractors, 4).tolist()})"
 
+    def _repr_html_(self) -> str:
+        places = repr_html.places(self.attractors, None)
+        rows = [[str(q), place] for q, place in enumerate(places)]
+        title = f"{self.dimension}-D field, stable at {self.n_attractors} attractor{'s' * (self.n_attractors != 1)}"
+        return repr_html.panel(title, "", repr_html.table(["", "x*"], rows), [])
+
     @property
     def dimension(self) -> int:
+        """d, the number of coordinates."""
         return len(self.centre)
 
     @property
     def n_attractors(self) -> int:
+        """Q, the number of attractors."""
         return len(self.model.attractors)
 
     @cached_property
@@ -65,13 +90,53 @@ class StableField:
         return planar_velocity(self.model) if self.dimension == 2 else None
 
     def to_unit(self, x: FloatArray) -> FloatArray:
+        """Unit coordinates of states in the data's units.
+
+        Parameters
+        ----------
+        x : (..., d) array
+
+        Returns
+        -------
+        (..., d) array
+        """
         return np.asarray((x - self.centre) / self.scale)
 
     def from_unit(self, x: FloatArray) -> FloatArray:
+        """States in the data's units from unit coordinates.
+
+        Parameters
+        ----------
+        x : (..., d) array
+
+        Returns
+        -------
+        (..., d) array
+        """
         return np.asarray(x * self.scale + self.centre)
 
     def predict(self, x: Any) -> FloatArray:
-        """xdot at one state (d,) or many (n, d); exactly zero at the attractors."""
+        """The velocity of one state or of many; exactly zero at the attractors.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+            States.
+
+        Returns
+        -------
+        (d,) or (n, d) array
+
+        Raises
+        ------
+        ValueError
+            For states of another dimension, or that are not finite.
+
+        Examples
+        --------
+        >>> field.toward(0).predict([0.0, 1.0]).shape
+        (2,)
+        """
         states, single = check_states(x, self.dimension)
         if single and self._planar is not None:
             return self._predict_one(states[0])
@@ -91,14 +156,34 @@ class StableField:
         return np.asarray((states[:, None] == self.attractors).all(2).any(1))
 
     def potential(self, x: Any) -> Any:
-        """V, a Lyapunov function: half the squared power mean of the latent distances to the attractors, zero there."""
+        """V, a Lyapunov function: half the squared power mean of the latent distances to the attractors, zero there.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+            States.
+
+        Returns
+        -------
+        float or (n,) array
+        """
         states, single = check_states(x, self.dimension)
         values = self._apply(potential, states)
         values[self._at_attractor(states)] = 0.0
         return float(values[0]) if single else values
 
     def potential_gradient(self, x: Any) -> FloatArray:
-        """grad V in the data's units."""
+        """grad V in the data's units.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+            States.
+
+        Returns
+        -------
+        (d,) or (n, d) array
+        """
         states, single = check_states(x, self.dimension)
         gradients = self._apply(potential_gradient, states) / self.scale
         gradients[self._at_attractor(states)] = 0.0
@@ -107,7 +192,33 @@ class StableField:
     def simulate(
         self, x0: Any, duration: float | None = None, *, t: Any = None, stepper: Stepper | None = None
     ) -> FloatArray:
-        """States of the roll-out from x0 at times t (or over duration): (len(t), d), or (m, len(t), d) from (m, d)."""
+        """Roll out from some starts.
+
+        Parameters
+        ----------
+        x0 : (d,) or (m, d) array
+            Starts.
+        duration : float, optional
+            How long; in 200 steps.
+        t : (k,) array, optional
+            Or the times at which states are wanted, of which the first is that of x0.
+        stepper : Stepper, optional
+            How; by default Latent(), along which V falls from each state to the next.
+
+        Returns
+        -------
+        (k, d) or (m, k, d) array
+
+        Raises
+        ------
+        ValueError
+            Where neither or both of duration and t are given.
+
+        Examples
+        --------
+        >>> field.toward(0).simulate([0.0, 1.0], duration=2.0).shape[1]
+        2
+        """
         states, single = check_states(x0, self.dimension)
         times = check_times(duration, t)
         stepper = Latent() if stepper is None else stepper
@@ -118,7 +229,17 @@ class StableField:
         return np.asarray(rolled[0] if single else rolled)
 
     def basin(self, x: Any) -> Any:
-        """The attractor 0..Q-1 in which each state ends, followed in the latent space; -1 on a border, up to rounding."""
+        """The attractor 0..Q-1 in which each state ends, followed in the latent space; -1 on a border, up to rounding.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+            States.
+
+        Returns
+        -------
+        int or (n,) int array
+        """
         states, single = check_states(x, self.dimension)
         unit = self.to_unit(states)
         ends = np.concatenate([curves.fate(self.model, unit[i : i + ROWS]) for i in _starts(len(unit))])
@@ -130,7 +251,22 @@ class StableField:
         return self._from_latent(curves.saddles(self.model))
 
     def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
-        """The borders of the basins of a planar field: one curve (n, 2) through every saddle, `reach` boxes out."""
+        """The borders of the basins of a planar field: one curve (n, 2) through every saddle, `reach` boxes out.
+
+        Parameters
+        ----------
+        reach : float
+            How far out, in boxes.
+
+        Returns
+        -------
+        list of (n, 2) arrays
+
+        Raises
+        ------
+        ValueError
+            For a field that is not in the plane.
+        """
         if self.dimension != 2:
             raise ValueError(
                 f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only."
@@ -139,7 +275,17 @@ class StableField:
         return [self._from_latent(curve) for curve in curves.separatrices(self.model, reach + extent)]
 
     def alone(self, q: int) -> StableField:
-        """The field of attractor q alone in the same coordinates: globally stable at it."""
+        """The field of attractor q alone in the same coordinates: globally stable at it.
+
+        Parameters
+        ----------
+        q : int
+            The attractor.
+
+        Returns
+        -------
+        StableField
+        """
         keep = slice(q, q + 1)
         model = self.model
         return replace(

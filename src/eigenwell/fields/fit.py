@@ -12,7 +12,28 @@ GOOD = 0.05
 
 @dataclass(frozen=True)
 class Followed:
-    """One demonstration and the roll-out from its start over its duration, distances as shares of the data's extent."""
+    """One demonstration and the roll-out from its start over its duration, distances as shares of the data's extent.
+
+    Attributes
+    ----------
+    name : str
+        Which demonstration.
+    goal : int
+        Its attractor.
+    distance : float
+        Between demonstration and roll-out.
+    end_error : float
+        From the last state of the roll-out to the attractor.
+    cosine_error : float
+        Mean of |1 - cos(f(x), v)|.
+    arrives : bool
+        Whether a loop from its start ends at its attractor.
+
+    Examples
+    --------
+    >>> sorted({one.goal for one in field.fit.demonstrations})
+    [0, 1]
+    """
 
     name: str
     goal: int
@@ -28,7 +49,20 @@ class Followed:
 
 @dataclass(frozen=True)
 class Fit:
-    """How each demonstration is followed: by its motion where the field has memory, else by the map."""
+    """How each demonstration is followed: by its motion where the field has memory, else by the map.
+
+    Attributes
+    ----------
+    demonstrations : tuple of Followed
+        One for each.
+    by : str
+        "map" or "motion".
+
+    Examples
+    --------
+    >>> field.fit.distance >= 0
+    True
+    """
 
     demonstrations: tuple[Followed, ...]
     by: str
@@ -41,10 +75,12 @@ class Fit:
 
     @property
     def end_error(self) -> float:
+        """The largest of all demonstrations, as a share of the extent."""
         return float(np.mean([one.end_error for one in self.demonstrations]))
 
     @property
     def cosine_error(self) -> float:
+        """Mean over the demonstrations."""
         return float(np.mean([one.cosine_error for one in self.demonstrations]))
 
     @property
@@ -54,6 +90,7 @@ class Fit:
 
     @property
     def worst(self) -> Followed:
+        """The demonstration that is followed worst."""
         return max(self.demonstrations, key=lambda one: (not one.arrives, one.distance))
 
     @property

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from .. import repr_html
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import Caution, Chart
+from ..progress import Progress, told
 from .certificates import Certificate, certify
 from .field import StableField
 from .fit import Fit
+from .map_queries import MapQueries
 from .motion import Motion
 from .poses import PoseField
 from .queries import check_index, check_states, check_times
@@ -27,16 +30,41 @@ place that is nearer but already under way."""
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
-    """A learned field. The *map*: `predict`, `simulate`, `basin`, from anywhere, without memory; the *motions*:
-    `motion(x0)`, which follow what was shown even where it crosses itself.
+class Field(MapQueries):
+    """A learned field: a map to follow from anywhere, and motions that follow what was shown.
 
-    map       one stable field of all Q attractors
-    goals     a stable field for each attractor alone, or none: then `toward` takes the map's own coordinates
-    lifted    a stable field of (x, phase) for each attractor, or none: a field without memory
-    samples   (n, d) training samples, with their attractor `labels` (n,) and `phases` (n,), 1 at the start of a path
-    fit       how well each demonstration is followed by `simulate`; `map_fit` by the map, without memory
-    chart     how the last three coordinates are orientations, for a field learned from poses; see `poses`
+    The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was
+    shown even where it crosses itself.
+
+    Attributes
+    ----------
+    map : StableField
+        One stable field of all Q attractors.
+    goals : tuple of StableField
+        A stable field for each attractor alone, or none: then `toward` takes the map's own coordinates.
+    lifted : tuple of StableField
+        A stable field of (x, phase) for each attractor, or none: a field without memory.
+    samples : (n, d) array
+        Training samples.
+    labels : (n,) int array
+        Their attractors.
+    phases : (n,) array
+        Their phases, 1 at the start of a path.
+    fit : Fit or None
+        How well each demonstration is followed by `simulate`.
+    map_fit : Fit or None
+        The same by the map, without memory.
+    warnings : tuple of Caution
+        Doubts about data and training.
+    chart : Chart or None
+        How the last three coordinates are orientations, for a field learned from poses; see `poses`.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> field = ew.learn(ew.identify(ew.systems.heart.sample(seed=0)))  # doctest: +SKIP
+    >>> field.predict(field.attractors[0])
+    array([0., 0.])
     """
 
     map: StableField
@@ -60,18 +88,19 @@ class Field:
         lines += [] if self.fit is None else [f"  {self.fit}"]
         return "\n".join(lines + [f"  ! {caution}" for caution in self.warnings])
 
-    @property
-    def dimension(self) -> int:
-        return self.map.dimension
-
-    @property
-    def n_attractors(self) -> int:
-        return self.map.n_attractors
-
-    @property
-    def attractors(self) -> FloatArray:
-        """(Q, d), the places where the field is zero and stable."""
-        return self.map.attractors
+    def _repr_html_(self) -> str:
+        borders = self.separatrices(1.0) if self.dimension == 2 and self.n_attractors > 1 else []
+        title = f"{self.dimension}-D field, stable at {self.n_attractors} attractor{'s' * (self.n_attractors != 1)}"
+        near = [curve[~self.far(curve)] for curve in borders]
+        places = repr_html.places(self.attractors, None)
+        counts = [f"{int((self.labels == q).sum()):,}" for q in range(self.n_attractors)]
+        return repr_html.panel(
+            title + (", with memory" if self.has_memory else ""),
+            repr_html.scatter(self.samples, self.labels, self.attractors, [curve for curve in near if len(curve) > 1]),
+            repr_html.table(["", "x*", "samples"], [[str(q), places[q], counts[q]] for q in range(self.n_attractors)])
+            + ("" if self.fit is None else f"<p>{self.fit}</p>"),
+            [str(caution) for caution in self.warnings],
+        )
 
     @property
     def speed_limit(self) -> float:
@@ -80,6 +109,7 @@ class Field:
 
     @property
     def has_memory(self) -> bool:
+        """Whether `motion` can be asked for."""
         return bool(self.lifted)
 
     @cached_property
@@ -97,35 +127,25 @@ class Field:
         return cKDTree(np.column_stack([self.samples / self.box, LATE * self.phases]))
 
     def far(self, x: Any) -> Any:
-        """True where no sample lies within a quarter of the box: stable and braked there, but nothing was learned."""
+        """True where no sample lies within a quarter of the box: stable and braked there, but nothing was learned.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+            States.
+
+        Returns
+        -------
+        bool or (n,) bool array
+
+        Examples
+        --------
+        >>> field.far(field.samples[0])
+        False
+        """
         states, single = check_states(x, self.dimension)
         flags: BoolArray = np.asarray(self._tree.query(states / self.box)[0]) > REACH
         return bool(flags[0]) if single else flags
-
-    def predict(self, x: Any) -> FloatArray:
-        """xdot of the map at one state (d,) or many (n, d): safe in a loop, from anywhere."""
-        return self.map.predict(x)
-
-    def potential(self, x: Any) -> Any:
-        """V of the map, which falls along every solution; zero at the attractors alone."""
-        return self.map.potential(x)
-
-    def potential_gradient(self, x: Any) -> FloatArray:
-        """grad V of the map."""
-        return self.map.potential_gradient(x)
-
-    def basin(self, x: Any) -> Any:
-        """The attractor in which the map takes each state; -1 on a border, up to rounding."""
-        return self.map.basin(x)
-
-    @property
-    def saddles(self) -> FloatArray:
-        """(n, d), where the basins of the map meet; none of them is stable."""
-        return self.map.saddles
-
-    def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
-        """The borders of the map's basins, for a planar field: curves (n, 2) through the saddles."""
-        return self.map.separatrices(reach)
 
     def simulate(
         self,
@@ -136,10 +156,37 @@ class Field:
         memory: bool | None = None,
         stepper: Stepper | None = None,
     ) -> FloatArray:
-        """Roll out from x0 over a duration or at times t: (len(t), d), or (m, len(t), d) from (m, d).
+        """Roll out from some starts.
 
-        With memory (the default where the field has one) each start follows its motion, as `motion(x0)` undisturbed;
-        without, it follows the map, as a loop on `predict`.
+        With memory (the default where the field has one) each start follows its motion, as `motion(x0)` undisturbed; without, it
+        follows the map, as a loop on `predict`.
+
+        Parameters
+        ----------
+        x0 : (d,) or (m, d) array
+            Starts.
+        duration : float, optional
+            How long; in 200 steps.
+        t : (k,) array, optional
+            Or the times at which states are wanted, of which the first is that of x0.
+        memory : bool, optional
+            Follow motions or the map.
+        stepper : Stepper, optional
+            How; by default Latent().
+
+        Returns
+        -------
+        (k, d) or (m, k, d) array
+
+        Raises
+        ------
+        ValueError
+            Where neither or both of duration and t are given, or memory is asked of a field without.
+
+        Examples
+        --------
+        >>> field.simulate(field.samples[0], t=[0.0, 0.5, 1.0], memory=False).shape
+        (3, 2)
         """
         if not (self.has_memory if memory is None else memory):
             return self.map.simulate(x0, duration, t=t, stepper=stepper)
@@ -157,6 +204,25 @@ class Field:
         """The stable field of one attractor alone: an index, or a state whose sub-dynamics is meant.
 
         It follows the motion to that goal whatever it crosses; the caller keeps the choice.
+
+        Parameters
+        ----------
+        goal : int or (d,) array
+            The attractor's number, or a state whose sub-dynamics is meant.
+
+        Returns
+        -------
+        StableField
+
+        Raises
+        ------
+        ValueError
+            For a number that no attractor has.
+
+        Examples
+        --------
+        >>> field.toward(1).n_attractors
+        1
         """
         q = self._goal(goal)
         if self.goals:
@@ -167,6 +233,30 @@ class Field:
         """The motion that starts at x0: `motion.step(x, dt)` gives velocities and carries the phase.
 
         `goal` and `phase` are those of the sample that x0 is nearest to, early samples preferred, where not given.
+
+        Parameters
+        ----------
+        x0 : (d,) array
+            Where it starts.
+        goal : int or (d,) array, optional
+            Its attractor.
+        phase : float, optional
+            1 at the start of a path, 0 at its end.
+
+        Returns
+        -------
+        Motion
+
+        Raises
+        ------
+        ValueError
+            For a field without memory.
+
+        Examples
+        --------
+        >>> motion = field.motion(field.samples[0])
+        >>> motion.step(field.samples[0], dt=0.01).shape
+        (2,)
         """
         states, single = check_states(x0, self.dimension)
         if not single:
@@ -201,10 +291,42 @@ class Field:
         return int(self.labels[self._tree.query(states / self.box)[1][0]])
 
     def certificate(
-        self, *, samples: int = 50, rates: tuple[float, ...] = (100.0, 1000.0), seed: int = 0
+        self,
+        *,
+        samples: int = 50,
+        rates: tuple[float, ...] = (100.0, 1000.0),
+        seed: int = 0,
+        progress: bool | Progress = False,
     ) -> Certificate:
-        """What came out when the proof was put to the test: by loops on `predict`, at the control rates named."""
-        return certify(self, samples=samples, rates=rates, seed=seed)
+        """What came out when the proof was put to the test: by loops on `predict`, at the control rates named.
+
+        Parameters
+        ----------
+        samples : int
+            Starts of loops inside the data's box, and again as many around it.
+        rates : tuple of float
+            Control rates, in steps per unit of time.
+        seed : int
+            Of the starts.
+        progress : bool or callable
+            True prints how far it is; a function is called as progress(stage, done, total).
+
+        Returns
+        -------
+        Certificate
+
+        Raises
+        ------
+        ValueError
+            For no samples or no rates.
+
+        Examples
+        --------
+        >>> field.certificate(samples=4, rates=(50.0,)).samples
+        40
+        """
+        with told(progress):
+            return certify(self, samples=samples, rates=rates, seed=seed)
 
     @property
     def poses(self) -> PoseField:
@@ -217,7 +339,22 @@ class Field:
         return PoseField(self, self.chart)
 
     def save(self, path: Any) -> None:
-        """Write one file; eigenwell.load(path) brings the same numbers back."""
+        """Write one file; eigenwell.load(path) brings the same numbers back.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, for example "duffing.eigenwell".
+
+        Raises
+        ------
+        CannotWrite
+            When the file cannot be written there.
+
+        Examples
+        --------
+        >>> field.save("duffing.eigenwell")  # doctest: +SKIP
+        """
         from ..models import save
 
         save(self, path)

@@ -42,10 +42,22 @@ DONE = 0.01
 
 @dataclass
 class Motion:
-    """A motion under way. `step(x, dt)` gives the velocity at the measured state and carries the phase.
+    """A motion under way: `step(x, dt)` gives the velocity at the measured state and carries the phase.
 
-    lifted   the stable field of (x, phase) that is followed
-    goal     index of its attractor in the field it came from
+    Attributes
+    ----------
+    lifted : StableField
+        The stable field of (x, phase) that is followed.
+    goal : int
+        Index of its attractor in the field it came from.
+    phase : float
+        1 at the start of a path, 0 at its end.
+
+    Examples
+    --------
+    >>> motion = field.motion(field.samples[0])
+    >>> motion.done
+    False
     """
 
     lifted: StableField
@@ -61,7 +73,23 @@ class Motion:
 
     @classmethod
     def at(cls, lifted: StableField, goal: int, x0: FloatArray, phase: float) -> Motion:
-        """The motion that starts at x0 with some phase."""
+        """The motion that starts at x0 with some phase.
+
+        Parameters
+        ----------
+        lifted : StableField
+            Of (x, phase).
+        goal : int
+            Index of its attractor.
+        x0 : (d,) array
+            The start.
+        phase : float
+            To begin with.
+
+        Returns
+        -------
+        Motion
+        """
         phase = check_phase(phase)
         states, single = check_states(x0, lifted.dimension - 1)
         if not single:
@@ -96,7 +124,15 @@ class Motion:
         return bool(np.linalg.norm(away) < DONE and abs(self.phase) < 10 * DONE)
 
     def reset(self, x0: Any = None, phase: float | None = None) -> None:
-        """Begin anew, from the first start or from another one."""
+        """Begin anew, from the first start or from another one.
+
+        Parameters
+        ----------
+        x0 : (d,) array, optional
+            Another start.
+        phase : float, optional
+            Another phase.
+        """
         assert self._start is not None
         start = self._start[0] if x0 is None else x0
         self.__dict__.update(
@@ -104,7 +140,25 @@ class Motion:
         )
 
     def step(self, x: Any, dt: float) -> FloatArray:
-        """The velocity to move with for the next dt, at the measured state x (d,)."""
+        """The velocity to move with for the next dt, at the measured state x (d,).
+
+        Parameters
+        ----------
+        x : (d,) array
+            The measured state.
+        dt : float
+            Time until the next step.
+
+        Returns
+        -------
+        (d,) array
+            The velocity.
+
+        Raises
+        ------
+        ValueError
+            For a state that is not finite or a time step that is not positive.
+        """
         if not (np.isfinite(dt) and dt > 0):
             raise ValueError(f"Expected a time step dt > 0, got {dt}. Time runs forwards; call reset() to begin anew.")
         states, single = check_states(x, self.lifted.dimension - 1)

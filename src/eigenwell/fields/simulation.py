@@ -23,16 +23,53 @@ STARTS = 256
 
 
 class Stepper(Protocol):
-    """States (m, len(times), d) of m roll-outs from x0 (m, d), at rising times of which the first is x0's."""
+    """How roll-outs are made: Latent(), RungeKutta4(), Euler() or Adaptive(), or your own."""
 
-    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray: ...
+    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
+        """States of m roll-outs at rising times, of which the first is x0's.
+
+        Parameters
+        ----------
+        model : StableModel
+            The field in unit
+            coordinates.
+        x0 : (m, d) array
+            Starts.
+        times : (k,) array
+
+        Returns
+        -------
+        (m, k, d) array
+        """
+        ...
 
 
 @dataclass(frozen=True)
 class Latent:
-    """The solution curve itself, with a quadrature for its timing; V falls from each state to the next."""
+    """The solution curve itself, with a quadrature for its timing; V falls from each state to the next.
+
+    Examples
+    --------
+    >>> from eigenwell.fields import Latent
+    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=Latent()).shape[1]
+    2
+    """
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
+        """States of m roll-outs at rising times, of which the first is x0's.
+
+        Parameters
+        ----------
+        model : StableModel
+            The field in unit coordinates.
+        x0 : (m, d) array
+            Starts.
+        times : (k,) array
+
+        Returns
+        -------
+        (m, k, d) array
+        """
         parts = [curves.roll(model, x0[i : i + STARTS], times) for i in range(0, len(x0), STARTS)]
         return np.concatenate(parts) if parts else np.empty((0, len(times), x0.shape[1]))
 
@@ -52,21 +89,73 @@ def _march(
 
 @dataclass(frozen=True)
 class Euler:
-    """x + dt f(x): what the simplest controller does."""
+    """x + dt f(x): what the simplest controller does.
+
+    Parameters
+    ----------
+    longest : float
+        The longest step, in unit time.
+
+    Examples
+    --------
+    >>> from eigenwell.fields import Euler
+    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=Euler()).shape[1]
+    2
+    """
 
     longest: float = 0.01
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
+        """States of m roll-outs at rising times, of which the first is x0's.
+
+        Parameters
+        ----------
+        model : StableModel
+            The field in unit coordinates.
+        x0 : (m, d) array
+            Starts.
+        times : (k,) array
+
+        Returns
+        -------
+        (m, k, d) array
+        """
         return _march(lambda x, dt: x + dt * velocity(model, x), x0, times, self.longest)
 
 
 @dataclass(frozen=True)
 class RungeKutta4:
-    """The classical fixed-step method in x."""
+    """The classical fixed-step method in x.
+
+    Parameters
+    ----------
+    longest : float
+        The longest step, in unit time.
+
+    Examples
+    --------
+    >>> from eigenwell.fields import RungeKutta4
+    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=RungeKutta4()).shape[1]
+    2
+    """
 
     longest: float = 0.02
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
+        """States of m roll-outs at rising times, of which the first is x0's.
+
+        Parameters
+        ----------
+        model : StableModel
+            The field in unit coordinates.
+        x0 : (m, d) array
+            Starts.
+        times : (k,) array
+
+        Returns
+        -------
+        (m, k, d) array
+        """
         return _march(
             lambda x, dt: runge_kutta.step(lambda state: velocity(model, state), x, dt), x0, times, self.longest
         )
@@ -74,12 +163,39 @@ class RungeKutta4:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Adaptive steps in x by SciPy's RK45, each roll-out on its own."""
+    """Adaptive steps in x by SciPy's RK45, each roll-out on its own.
+
+    Parameters
+    ----------
+    relative, absolute : float
+        Tolerances of SciPy's RK45.
+
+    Examples
+    --------
+    >>> from eigenwell.fields import Adaptive
+    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=Adaptive()).shape[1]
+    2
+    """
 
     relative: float = 1e-6
     absolute: float = 1e-8
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
+        """States of m roll-outs at rising times, of which the first is x0's.
+
+        Parameters
+        ----------
+        model : StableModel
+            The field in unit coordinates.
+        x0 : (m, d) array
+            Starts.
+        times : (k,) array
+
+        Returns
+        -------
+        (m, k, d) array
+        """
+
         def slope(_: float, x: FloatArray) -> FloatArray:
             return np.asarray(velocity(model, x[None])[0])
 

@@ -7,7 +7,7 @@
 """
 
 from .api import FORMATS, read, read_positions, write
-from .atomic import replacing
+from .atomic import replacing as replacing
 from .errors import (
     CannotWrite,
     EmptyFile,
@@ -35,6 +35,5 @@ __all__ = [
     "UnreadableFile",
     "read",
     "read_positions",
-    "replacing",
     "write",
 ]

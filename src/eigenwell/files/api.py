@@ -51,15 +51,46 @@ def read(
 ) -> Demonstrations:
     """Demonstrations from one file, several files or a folder (one file per trajectory), a LeRobot data set, a ROS bag.
 
-    Data frames (pandas, polars, Arrow), one or a list of them, are read like files.
+    Data frames (pandas, polars, Arrow), one or a list of them, are read like files. Several files, or a column of
+    trajectories, give trajectories; one file with time gives one trajectory; one with velocities alone gives unordered samples.
+    What was read as what is in `.about`, what was guessed or converted in `.warnings`.
 
-    Columns are recognised by their names; `position`, `velocity`, `time` and `trajectory` say otherwise. Several files,
-    or a column of trajectories, give trajectories; one file with time gives one trajectory; one with velocities alone
-    gives unordered samples. `task` names a column that says what
-    each sample was meant for (LeRobot's `task_index`): `demos.task`, for `identify(demos, labels=demos.task)`. `dt` is the
-    time step where the file has none; `every` keeps each n-th sample of every
-    trajectory, and its last. Gaps (NaN, empty cells) of up to `longest_gap` rows are interpolated, longer ones split the
-    recording; 0 refuses any. What was read as what is in `.about`, what was guessed or converted in `.warnings`.
+    Parameters
+    ----------
+    paths : str, path, data frame or list of them
+        Files, a folder, or data frames.
+    position, velocity : str or list of str, optional
+        Columns, which are otherwise recognised by their names.
+    time, trajectory : str, optional
+        Columns, likewise.
+    task : str, optional
+        A column that says what each sample was meant for (LeRobot's `task_index`): `demos.task`, for
+        `identify(demos, labels=demos.task)`.
+    dt : float, optional
+        The time step where the file has none.
+    every : int
+        Keeps each n-th sample of every trajectory, and its last.
+    longest_gap : int
+        Gaps (NaN, empty cells) of up to so many rows are interpolated, longer ones split the recording; 0
+        refuses any.
+    smooth : bool
+        Whether positions are freed of noise where velocities are estimated.
+
+    Returns
+    -------
+    Demonstrations
+
+    Raises
+    ------
+    FileError
+        For a file that cannot be used; MissingFile, UnknownColumns and others say why.
+    MissingExtra
+        For a format whose package is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.files.read("recording.csv")  # doctest: +SKIP
     """
     wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every, task)
     if not (isinstance(every, int) and every >= 1):
@@ -81,13 +112,55 @@ def read(
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
-    """The positions alone, (n, d): states to ask a field about."""
+    """The positions alone: states to ask a field about.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    position : str or list of str, optional
+        Columns, which are otherwise recognised by their names.
+
+    Returns
+    -------
+    (n, d) array
+
+    Raises
+    ------
+    FileError
+        For a file that cannot be used.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> states = ew.files.read_positions("states.csv")  # doctest: +SKIP
+    """
     recordings = _recordings(Path(path), Wanted(column_names(position), dt=None if position else 1.0))
     return np.concatenate([np.asarray(r.x, dtype=np.float64) for r in recordings])
 
 
 def write(path: AnyPath, demos: Demonstrations) -> None:
-    """Write demonstrations in the format the name ends in, every float64 to its last bit."""
+    """Write demonstrations in the format the name ends in, every float64 to its last bit.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its ending chooses the format.
+    demos : Demonstrations
+        What to write.
+
+    Raises
+    ------
+    CannotWrite
+        When the file cannot be written there.
+    UnknownFormat
+        For an ending that is not known.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.files.write("heart.csv", ew.systems.heart.sample(seed=0))  # doctest: +SKIP
+    """
     target = Path(path)
     form = _format(target)
     if target.suffix.lower() == ".gz":

@@ -1,7 +1,7 @@
 """Snapshots: from velocities at scattered places to a field, its attractors and the fate of every sample."""
 
 from .builder import EstimatedField, FlowFinding, FlowGraph
-from .data_kind import Evidence, weigh
-from .orbits import Orbit, group_with_orbits, orbits
+from .data_kind import Evidence
+from .data_kind import weigh as weigh
 
-__all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph", "Orbit", "group_with_orbits", "orbits", "weigh"]
+__all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph"]

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from .._types import FloatArray, IntArray
+from ..progress import advance
 from .carrying import Support
 from .cycles import LimitCycle
 from .portrait import Portrait, Trap, portrait
@@ -84,6 +85,7 @@ def ensemble(fields: Sequence[FlowField], scouts: FloatArray, known: Portrait, s
         found, carried = portrait(field, starts, scouts, support)
         portraits.append(found)
         fates.append(found.number(carried.fate))
+        advance("replicates", b + 1, len(fields))
         if b + 1 == UNANIMOUS and _same(portraits, fates):
             break
     return Ensemble(portraits, fates)

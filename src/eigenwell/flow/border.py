@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from .._types import BoolArray, FloatArray, IntArray
 from .carrying import LEFT, Stepper, Support
@@ -71,7 +71,8 @@ def edge_sinks(field: FlowField, leaving: FloatArray, support: Support) -> list[
         place = left[busiest]
         covariance = field.covariance(place[None])[0]
         f = field(place[None])[0]
-        if f @ np.linalg.solve(covariance, f) < chi2.ppf(LEVEL, len(f)):
+        # The quantile of chi squared; scipy.stats is slow to import.
+        if f @ np.linalg.solve(covariance, f) < 2 * gammaincinv(len(f) / 2, LEVEL):
             rate = max(float(np.abs(np.linalg.eigvals(field.jacobian(place[None])[1][0])).min()), 1e-6)
             found.append(EdgeSink(place, STOPPED * support.spacing, covariance / rate**2))
         left = left[~near[busiest]]

@@ -32,7 +32,22 @@ NEIGHBOURS = 3
 
 @dataclass(frozen=True, eq=False)
 class EstimatedField:
-    """The field that the samples show, as a function of x (n, d); meaningful where there are samples."""
+    """The field that the samples show, as a function of x (n, d); meaningful where there are samples.
+
+    Attributes
+    ----------
+    frame : Frame
+        From the data's units to those it was estimated in.
+    field : FlowField
+        The estimate.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.toggle_switch.snapshots(200, seed=0))  # doctest: +SKIP
+    >>> found.flow(found.attractors).shape  # doctest: +SKIP
+    (2, 2)
+    """
 
     frame: Frame
     field: FlowField
@@ -45,12 +60,27 @@ class EstimatedField:
 class FlowFinding:
     """What FlowGraph found.
 
-    graph      samples threaded along solutions of the estimated field, grouped by attractor
-    located    attractors, by place
-    labels     (n,) attractor of every sample, -1 where it leaves the data or never settles
-    fates      (n, Q + 1) probability of each attractor, and last that of leaving or ending elsewhere
-    counts     share of the replicates that have so many attractors
-    field      the estimated field
+    Attributes
+    ----------
+    graph : PathGraph
+        Samples threaded along solutions of the estimated field, grouped by attractor.
+    located : tuple of Attractor
+        By place.
+    labels : (n,) int array
+        Attractor of every sample, -1 where it leaves the data or never settles.
+    fates : (n, Q + 1) array
+        Probability of each attractor, and last that of leaving or ending elsewhere.
+    counts : dict
+        Share of the replicates that have so many attractors.
+    field : EstimatedField
+        The estimated field.
+    warnings : tuple of Caution
+        Doubts.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> finding = ew.FlowGraph().build(ew.systems.toggle_switch.snapshots(200, seed=0))  # doctest: +SKIP
     """
 
     graph: PathGraph
@@ -66,15 +96,43 @@ class FlowFinding:
 class FlowGraph:
     """Snapshots: velocities measured at scattered places, in no order.
 
-    The field between the samples is estimated, every sample carried along it, and what attracts is what they end in.
-    `replicates` fields that fit re-weighted samples say how sure that is; the same `seed` gives the same ones, in
-    whatever order the samples come. There is no threshold to set.
+    The field between the samples is estimated, every sample carried along it, and what attracts is what they end in. There is
+    no threshold to set.
+
+    Parameters
+    ----------
+    replicates : int
+        Fields that fit re-weighted samples, which say how sure the answer is.
+    seed : int
+        The same seed gives the same replicates, in whatever order the samples come.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.systems.toggle_switch.snapshots(200, seed=0)
+    >>> found = ew.identify(demos, graph=ew.FlowGraph(replicates=20))  # doctest: +SKIP
     """
 
     replicates: int = REPLICATES
     seed: int = 0
 
     def build(self, demos: Demonstrations) -> FlowFinding:
+        """The field of some samples, its attractors and the fate of every sample.
+
+        Parameters
+        ----------
+        demos : Demonstrations
+            Their order is not used.
+
+        Returns
+        -------
+        FlowFinding
+
+        Raises
+        ------
+        DataError
+            For too few samples.
+        """
         index = np.flatnonzero(first_occurrence(demos.x, demos.v))
         places = int(first_occurrence(demos.x[index], np.zeros_like(demos.x[index])).sum())
         _check_enough(len(index), demos.dimension)

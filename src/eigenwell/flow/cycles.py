@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
@@ -112,6 +111,8 @@ def _attracting(field: FlowField, turn: FloatArray, period: float) -> LimitCycle
 
 def _smooth(turn: FloatArray, count: int) -> FloatArray:
     """`count` points of the periodic cubic spline through a turn, so that distance to the curve is that to a point."""
+    from scipy.interpolate import CubicSpline  # slow to import, and few data have cycles
+
     closed = np.concatenate([turn, turn[:1]])
     spline = CubicSpline(np.arange(len(closed)), closed, bc_type="periodic")
     return np.asarray(spline(np.linspace(0, len(turn), count, endpoint=False)))

@@ -1,24 +1,15 @@
 """From an identification to a field: targets, recipe, training. JAX is imported when training starts."""
 
-from .crossing import Crossing, crossing_share, crossings
-from .learner import learn, learn_bundles, learn_motions
+from .crossing import Crossing as Crossing
+from .crossing import crossing_share as crossing_share
+from .crossing import crossings as crossings
+from .learner import Growing, learn
+from .learner import learn_bundles as learn_bundles
+from .learner import learn_motions as learn_motions
 from .recipes import PAPER, Recipe
-from .targets import Bundle, Frame, LaplacianTarget, RayTarget, Target
+from .targets import Bundle as Bundle
+from .targets import Frame as Frame
+from .targets import LaplacianTarget, RayTarget, Target
 from .winding import SpiralTarget
 
-__all__ = [
-    "PAPER",
-    "Bundle",
-    "Crossing",
-    "Frame",
-    "LaplacianTarget",
-    "RayTarget",
-    "Recipe",
-    "SpiralTarget",
-    "Target",
-    "crossing_share",
-    "crossings",
-    "learn",
-    "learn_bundles",
-    "learn_motions",
-]
+__all__ = ["PAPER", "Growing", "LaplacianTarget", "RayTarget", "Recipe", "SpiralTarget", "Target", "learn"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -13,6 +12,8 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import missing_extra
 from ..fields import Field, SecondOrderField, StableField
+from ..fields.stable import StableModel
+from ..graphs import thinned
 from . import doubts
 from .crossing import crossings
 from .doubts import Motions
@@ -21,20 +22,33 @@ from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
 from .second_order import learn_second_order
+from .steps import Progress, Steps, shown
 from .targets import Bundle, Frame, LaplacianTarget, Target
 from .winding import SpiralTarget
 
 if TYPE_CHECKING:
     from ..identification import Identification
 
-Progress = Callable[[int, int, FloatArray], None]
-"""Called as progress(step, steps, losses), one loss for every model in training."""
+Watch = Callable[["Growing"], None]
+"""Called with a part of the field after every tenth of its training."""
 
 NODES_PER_PATH, MOST_NODES = 8, 20_000
 KEPT_SAMPLES = 50_000
 """Samples kept with a field: they tell what is far, and where motions start."""
 
 
+@dataclass(frozen=True, eq=False)
+class Growing:
+    """A part of a field while it is trained: `name` is "map", "goals" or "lifted", and `fields`, `samples`, `labels` and
+    `phases` are as in `Field`."""
+
+    name: str
+    fields: tuple[StableField, ...]
+    samples: FloatArray
+    labels: IntArray
+    phases: FloatArray
+
+
 @overload
 def learn(
     data: Any,
@@ -50,22 +64,14 @@ def learn(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: bool | Progress = False,
+    watch: Watch | None = None,
     order: Literal[1] = 1,
 ) -> Field: ...
-
-
 @overload
 def learn(
-    data: Any,
-    v: Any = None,
-    *,
-    found: Identification | None = None,
-    dt: float | None = None,
-    time: Any = None,
+    data: Any, v: Any = None, *, found: Identification | None = None, dt: float | None = None, time: Any = None,
     order: Literal[2],
-) -> SecondOrderField: ...
-
-
+) -> SecondOrderField: ...  # fmt: skip
 def learn(
     data: Any,
     v: Any = None,
@@ -80,6 +86,7 @@ def learn(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: bool | Progress = False,
+    watch: Watch | None = None,
     order: Literal[1, 2] = 1,
 ) -> Field | SecondOrderField:
     """Learn one continuous field with exactly the attractors that were found, stable by construction.
@@ -87,19 +94,27 @@ def learn(
     Parameters
     ----------
     data, v, dt, time
-        An Identification; or what `identify` takes, which is then called first. `learn(demos, found)` works too and
-        checks that they belong together.
-    toward
+        An Identification or DistributedIdentification; or what `identify` takes, which is then called first.
+    found : Identification, optional
+        What was found in `data`, where these are demonstrations; it is checked that they belong together.
+        `learn(demos, found)` works too.
+    toward : bool, optional
         Also train a field for each attractor alone, for `field.toward(goal)`. By default where sub-dynamics cross;
         otherwise `toward` uses the coordinates of the map.
-    memory
+    memory : bool, optional
         Also train the motions, for `field.motion(x0)`. By default where paths cross themselves or each other.
-    target, recipe
+    target, recipe : Target, Recipe, optional
         Where paths go in the latent space (default `SpiralTarget()`), and how to train (default `Recipe()`;
         `recipes.PAPER` is the paper's).
-    progress
+    seed : int
+        Of the training.
+    dtype : type
+        float32 or float64, of the training alone.
+    progress : bool or callable
         True prints progress to the terminal; a function is called as progress(step, steps, losses).
-    order
+    watch : callable, optional
+        Called with what was learned so far, a `Growing`, after every tenth of a part's steps: to look on, or to draw it.
+    order : int
         2 gives a SecondOrderField of states (q, qdot) from recordings of q with time: passive, its first half qdot.
 
     Returns
@@ -157,6 +172,7 @@ def learn(
         seed=seed,
         dtype=dtype,
         progress=progress,
+        watch=watch,
     )
     return replace(field, chart=found.demos.chart)
 
@@ -174,6 +190,7 @@ def learn_motions(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: bool | Progress = False,
+    watch: Watch | None = None,
 ) -> Field:
     """The field of some motions, each given as its paths (x, v), and their attractors (Q, d): what `learn` assembles."""
     recipe = Recipe() if recipe is None else recipe
@@ -195,24 +212,34 @@ def learn_motions(
     smooth = known.smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
-    steps = _Steps(_shown(progress), fitting.steps + single.steps * (toward + bool(met if memory is None else memory)))
-    fields, failed = learn_bundles(
-        [together if several else alone], guides=[known], recipe=fitting, progress=steps.part(fitting), **options
-    )
-    goals: tuple[StableField, ...] = ()
-    if toward:
-        goals, more = learn_bundles(alone, recipe=single, progress=steps.part(single), **options)
+    certain = bool(met if memory is None else memory)
+    steps = Steps(shown(progress), fitting.steps + single.steps * (toward + certain))
+    kept = _kept(motions, attractors)
+    failed: tuple[Caution, ...] = ()
+
+    def part(
+        name: str, groups: Sequence[Bundle | Sequence[Bundle]], how: Recipe, guides: list[Guide] | None = None
+    ) -> tuple[StableField, ...]:
+        nonlocal failed
+        look = None if watch is None else lambda fields: watch(Growing(name, fields, *kept))
+        fields, more = learn_bundles(groups, guides=guides, recipe=how, progress=steps.part(how), watch=look, **options)
         failed += more
-    field = Field(fields[0], goals, (), *_kept(motions, attractors))
+        return fields
+
+    def raised() -> list[Bundle]:
+        return [lifted_bundle(bundle, recipe.lift) for bundle in alone]
+
+    # Where motions cross they are what is followed: first, so that whoever looks on sees them first.
+    lifted = part("lifted", raised(), single) if certain else ()
+    field = Field(part("map", [together if several else alone], fitting, [known])[0], (), (), *kept)
+    if toward:
+        field = replace(field, goals=part("goals", alone, single))
     map_fit = fit = followed(field, motions, memory=False)
     if memory is None:
         # A map that cannot follow its data needs memory; unless they are one field, which has none to give.
         memory = not smooth and (bool(met) or not map_fit.good)
     if memory:
-        raised = [lifted_bundle(bundle, recipe.lift) for bundle in alone]
-        lifted, more = learn_bundles(raised, recipe=single, progress=steps.part(single), **options)
-        failed += more
-        field = replace(field, lifted=lifted)
+        field = replace(field, lifted=lifted or part("lifted", raised(), single))
         fit = followed(field, motions, memory=True)
     cautions = doubts.about_repeats(motions) + [
         caution for q, bundle in enumerate(alone) for caution in doubts.about_data(bundle, f"Sub-dynamics {q}")
@@ -230,6 +257,7 @@ def learn_bundles(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: Progress | None = None,
+    watch: Callable[[tuple[StableField, ...]], None] | None = None,
 ) -> tuple[tuple[StableField, ...], tuple[Caution, ...]]:
     """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training.
 
@@ -252,23 +280,32 @@ def learn_bundles(
         training_set(group, target, recipe, between, attractors=room, seed=seed)
         for group, between in zip(sets_of, guides, strict=True)
     ]
-    trained = train(sets, recipe, seed=seed, dtype=dtype, progress=progress)
-    fields, cautions = [], []
-    for one, group in zip(trained, sets_of, strict=True):
+
+    def field_of(model: StableModel, group: Sequence[Bundle]) -> StableField:
         frame = group[0].frame
         brake = frame.scale / (recipe.fastest * max(bundle.top_speed for bundle in group))
-        model = one.model._replace(brake=np.where(frame.braked, brake, 0.0))
-        fields.append(StableField(model, frame.centre, frame.scale, frame.pace))
-        if not np.isfinite(one.losses).all():
-            cautions.append(
-                Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
-            )
+        braked = model._replace(brake=np.where(frame.braked, brake, 0.0))
+        return StableField(braked, frame.centre, frame.scale, frame.pace)
+
+    def look(models: list[StableModel]) -> None:
+        if watch is not None:
+            watch(tuple(field_of(model, group) for model, group in zip(models, sets_of, strict=True)))
+
+    trained = train(sets, recipe, seed=seed, dtype=dtype, progress=progress, watch=None if watch is None else look)
+    fields = [field_of(one.model, group) for one, group in zip(trained, sets_of, strict=True)]
+    cautions = [
+        Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
+        for one in trained
+        if not np.isfinite(one.losses).all()
+    ]
     return tuple(fields), tuple(cautions[:1])
 
 
 def _identified(data: Any, v: Any, found: Any, dt: float | None, time: Any) -> Identification:
     from ..identification import Identification, identify
 
+    # Results in files have their samples read into memory.
+    data, v, found = (one.in_memory() if hasattr(one, "in_memory") else one for one in (data, v, found))
     if isinstance(v, Identification):
         v, found = None, v
     if isinstance(data, Identification):
@@ -357,36 +394,3 @@ def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArra
             phases.append(phases_of(x, attractors[q])[index])
             labels.append(np.full(len(index), q, dtype=np.intp))
     return np.concatenate(samples), np.concatenate(labels), np.concatenate(phases)
-
-
-def thinned(length: int, step: int) -> IntArray:
-    """Every step-th sample of a path, with its start and its end."""
-    return np.unique(np.append(np.arange(0, length, step), length - 1))
-
-
-@dataclass
-class _Steps:
-    """Steps counted through all parts of a training: the map, each goal alone, the motions."""
-
-    tell: Progress | None
-    planned: int
-    begun: int = 0
-
-    def part(self, recipe: Recipe) -> Progress | None:
-        before, tell = self.begun, self.tell
-        self.begun += recipe.steps
-        self.planned = max(self.planned, self.begun)
-        if tell is None:
-            return None
-        return lambda step, _, losses: tell(before + step, self.planned, losses)
-
-
-def _shown(progress: bool | Progress) -> Progress | None:
-    if callable(progress):
-        return progress
-    return _print_progress if progress else None
-
-
-def _print_progress(step: int, steps: int, losses: FloatArray) -> None:
-    end = "\n" if step >= steps else ""
-    print(f"\rlearning: {step / steps:4.0%}, loss {float(np.mean(losses)):.4f}", end=end, file=sys.stderr, flush=True)

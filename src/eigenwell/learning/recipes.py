@@ -10,7 +10,7 @@ from .tube import Tube
 
 @dataclass(frozen=True)
 class Recipe:
-    """The loss and its optimiser.
+    """The loss and its optimiser: how a field is trained.
 
         loss = velocity * h(f(x) - v) + direction * (1 - cos(f(x), v)) + position * |y - target|^2
                (the same on the tube's neighbours, times `neighbours`)
@@ -19,6 +19,45 @@ class Recipe:
     with h a pseudo-Huber loss. The defaults were ranked on LASA by leaving one of the three training
     demonstrations out (`benchmarks/lasa.py --validate`). Among values that this could not tell apart, `haste` and the
     power of the tube were settled with test scores in sight; read LASA's test numbers with that in mind.
+
+    Parameters
+    ----------
+    layers, features, length
+        Of the diffeomorphism: coupling layers, random Fourier features of each, their length.
+    lift : float
+        Extent of the phase, in boxes, of a motion with memory.
+    speed_features, speed_length
+        Of the speed.
+    window : float
+        Beyond how many boxes diffeomorphism and speed are constant.
+    softening, focus_softening : float
+        Of the attractors.
+    velocity, direction, position, warm_start
+        Weights of the loss.
+    neighbours, tube
+        Weight and shape of the samples put beside the paths.
+    guide, guide_batch
+        Weight of what smooth data say between the paths, and how many places.
+    home, home_batch
+        Weight of the way back from afar, and how many places.
+    decay, speed_decay, free_decay
+        Weights of the regularisers.
+    haste : float
+        How much faster than the data the field may be where it is far from them.
+    fastest : float
+        Limit of the speed, in top speeds of the data.
+    steps, rate, clip
+        Of the optimiser.
+    nodes, batch, neighbour_batch
+        Samples: of the resampled paths, and of a step.
+    patience : int
+        How often a step that is not finite is tried again.
+
+    Examples
+    --------
+    >>> from eigenwell.learning import Recipe
+    >>> Recipe(steps=300).steps
+    300
     """
 
     layers: int = 10
@@ -83,7 +122,12 @@ class Recipe:
             raise ValueError("Expected a loss, got velocity = direction = position = 0. Give one of them weight.")
 
     def for_field(self) -> Recipe:
-        """For data that are one smooth field: what it says between the paths, little held back, and time to get it right."""
+        """For data that are one smooth field: what it says between the paths, little held back, and time to get it right.
+
+        Returns
+        -------
+        Recipe
+        """
         return replace(
             self,
             neighbours=0.0,
@@ -97,12 +141,22 @@ class Recipe:
         """For motions that people chose: neighbours in the tube; between them anything goes.
 
         `several` at once in one map need twice the features and twice the steps.
+
+        Parameters
+        ----------
+        several : bool
+            Whether several motions share one map.
+
+        Returns
+        -------
+        Recipe
         """
         more = 2 if several else 1
         return replace(self, guide=0.0, features=more * self.features, steps=more * self.steps)
 
     @property
     def uses_velocity(self) -> bool:
+        """Whether the loss compares velocities; the paper's does not."""
         return self.velocity > 0 or self.direction > 0
 
 

@@ -188,10 +188,33 @@ class Eigenvector:
 class Target(Protocol):
     """Latent positions of every sample of every path, relative to the attractor's, and how they wind."""
 
-    def place(self, bundle: Bundle) -> tuple[FloatArray, ...]: ...
+    def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
+        """Latent positions of every sample of every path, relative to the attractor's.
+
+        Parameters
+        ----------
+        bundle : Bundle
+            The paths of one sub-dynamics in unit
+            coordinates.
+
+        Returns
+        -------
+        tuple of (n_k, d) arrays
+        """
+        ...
 
     def swirl(self, bundle: Bundle) -> FloatArray:
-        """Omega, (d, d) and skew; zero for straight lines."""
+        """Omega, how the latent paths wind: skew, zero for straight lines.
+
+        Parameters
+        ----------
+        bundle : Bundle
+            The paths of one sub-dynamics in unit coordinates.
+
+        Returns
+        -------
+        (d, d) array
+        """
         ...
 
 
@@ -214,11 +237,32 @@ class RayTarget:
     """y_k(n) = l_k rho(n) e_k, e_k the direction from the attractor to the start, l_k the length of the path.
 
     With the arc-length profile |dy| = |dx| along the path: psi bends space and need not stretch it.
+
+    Parameters
+    ----------
+    profile : Profile
+        How far along a path a sample is, 1 at the start.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> field = ew.learn(found, target=ew.learning.RayTarget())  # doctest: +SKIP
     """
 
     profile: Profile = ArcLength()
 
     def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
+        """Latent positions of every sample of every path, relative to the attractor's.
+
+        Parameters
+        ----------
+        bundle : Bundle
+            The paths of one sub-dynamics in unit coordinates.
+
+        Returns
+        -------
+        tuple of (n_k, d) arrays
+        """
         placed = []
         for x, v, (_, direction) in zip(bundle.x, bundle.v, starting_directions(bundle), strict=True):
             radius = arc_to_go(x, bundle.attractor)[0] * self.profile.remaining(x, v, bundle.attractor)
@@ -226,6 +270,17 @@ class RayTarget:
         return tuple(placed)
 
     def swirl(self, bundle: Bundle) -> FloatArray:
+        """Zero: straight lines.
+
+        Parameters
+        ----------
+        bundle : Bundle
+            The paths of one sub-dynamics in unit coordinates.
+
+        Returns
+        -------
+        (d, d) array
+        """
         return np.zeros((bundle.dimension, bundle.dimension))
 
 
@@ -235,11 +290,32 @@ class LaplacianTarget:
 
     Uses the identification's embedding where the bundle carries one, else the closed form for a clique of K
     equal paths: u_k(n) = rho(n) e_k with e_k the corners of a regular simplex in R^(K-1).
+
+    Parameters
+    ----------
+    profile : Profile
+        How far along a path a sample is, 1 at the start.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> field = ew.learn(found, target=ew.learning.LaplacianTarget())  # doctest: +SKIP
     """
 
     profile: Profile = Eigenvector()
 
     def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
+        """Latent positions of every sample of every path, relative to the attractor's.
+
+        Parameters
+        ----------
+        bundle : Bundle
+            The paths of one sub-dynamics in unit coordinates.
+
+        Returns
+        -------
+        tuple of (n_k, d) arrays
+        """
         lengths = np.cumsum([len(x) for x in bundle.x])[:-1]
         if bundle.embedding is not None:
             embedded = np.concatenate(bundle.embedding)
@@ -252,4 +328,15 @@ class LaplacianTarget:
         return tuple(np.split(embedded @ best, lengths))
 
     def swirl(self, bundle: Bundle) -> FloatArray:
+        """Zero: straight lines.
+
+        Parameters
+        ----------
+        bundle : Bundle
+            The paths of one sub-dynamics in unit coordinates.
+
+        Returns
+        -------
+        (d, d) array
+        """
         return np.zeros((bundle.dimension, bundle.dimension))

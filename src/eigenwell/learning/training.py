@@ -33,6 +33,8 @@ ABSENT = -1e9
 
 Progress = Callable[[int, int, FloatArray], None]
 """Called as progress(step, steps, losses), one loss per model."""
+Watch = Callable[[list[StableModel]], None]
+"""Called with the models as they are so far, after every tenth of the steps but the last."""
 
 
 def double_precision(wanted: bool) -> Any:
@@ -151,6 +153,7 @@ def train(
     seed: int = 0,
     dtype: Any = np.float32,
     progress: Progress | None = None,
+    watch: Watch | None = None,
 ) -> list[Trained]:
     """Train one stable model per set; all sets share their shapes and run side by side."""
     dimension = sets[0].x.shape[1]
@@ -166,12 +169,17 @@ def train(
     with kept_programs(), double_precision(np.dtype(dtype) == np.float64), jax.default_matmul_precision("highest"):
         data = jax.tree.map(lambda *leaves: np.stack(leaves).astype(dtype), *sets)
         fixed = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=dtype), (flow, speed))
-        params, history, steps = _descend(fixed, data, recipe, seed, progress)
+
+        def model(params: Trainable, i: int) -> StableModel:
+            return _model((flow, speed), sets[i], Trainable(*(np.asarray(a[i]) for a in params)))
+
+        def look(params: Trainable) -> None:
+            if watch is not None:
+                watch([_present(model(params, i), one) for i, one in enumerate(sets)])
+
+        params, history, steps = _descend(fixed, data, recipe, seed, progress, look)
         params = jax.tree.map(np.asarray, params)
-    return [
-        _trained(_model((flow, speed), one, Trainable(*(a[i] for a in params))), one, history[:, i], steps, recipe)
-        for i, one in enumerate(sets)
-    ]
+    return [_trained(model(params, i), one, history[:, i], steps, recipe) for i, one in enumerate(sets)]
 
 
 def _optimiser(recipe: Recipe) -> optax.GradientTransformation:
@@ -184,7 +192,12 @@ def _optimiser(recipe: Recipe) -> optax.GradientTransformation:
 
 
 def _descend(
-    fixed: Any, data: TrainingSet, recipe: Recipe, seed: int, progress: Progress | None
+    fixed: Any,
+    data: TrainingSet,
+    recipe: Recipe,
+    seed: int,
+    progress: Progress | None,
+    look: Callable[[Trainable], None],
 ) -> tuple[Trainable, FloatArray, int]:
     models, _, dimension = data.x.shape
     flow, speed = fixed
@@ -207,6 +220,8 @@ def _descend(
         history.append(np.asarray(losses))
         if progress is not None:
             progress(min(done, recipe.steps), recipe.steps, history[-1])
+        if done < recipe.steps:
+            look(state[0])
         if len(history) > 1:
             gain = 1 - history[-1] / np.maximum(history[-2], 1e-12)
             stale = 0 if np.nanmax(gain) > 1e-4 else stale + 1
@@ -337,11 +352,16 @@ def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array
 
 
 def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:
-    present = np.asarray(data.log_weights) > ABSENT
-    model = as_numpy(model._replace(**{name: getattr(model, name)[present] for name in PER_ATTRACTOR}))
+    model = _present(model, data)
     if not recipe.uses_velocity:
         model = model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
     return Trained(model, losses, steps)
+
+
+def _present(model: StableModel, data: TrainingSet) -> StableModel:
+    """Without the attractors that only fill up the arrays."""
+    present = np.asarray(data.log_weights) > ABSENT
+    return as_numpy(model._replace(**{name: getattr(model, name)[present] for name in PER_ATTRACTOR}))
 
 
 PER_ATTRACTOR = ("attractors", "log_weights", "swirls", "softening")

@@ -81,15 +81,49 @@ class SpiralTarget:
     """Rays that wind with the data: y_k(n) = rho exp(Omega ln(rho / rho_0)) e_k, and `RayTarget` where Omega = 0.
 
     rho = l_k rho(n) / |(I + Omega) e_k|, so that with the arc-length profile |dy| = |dx| along the path as before.
+
+    Parameters
+    ----------
+    profile : Profile
+        How far along a path a sample is, 1 at the start.
+    winding : Winding
+        How Omega is found.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> field = ew.learn(found, target=ew.learning.SpiralTarget())  # doctest: +SKIP
     """
 
     profile: Profile = field(default_factory=ArcLength)
     winding: Winding = field(default_factory=Winding)
 
     def swirl(self, bundle: Bundle) -> FloatArray:
+        """Omega, how the paths wind around the attractor: skew, zero for straight lines.
+
+        Parameters
+        ----------
+        bundle : Bundle
+            The paths of one sub-dynamics in unit coordinates.
+
+        Returns
+        -------
+        (d, d) array
+        """
         return self.winding.measure(bundle)
 
     def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
+        """Latent positions of every sample of every path, relative to the attractor's.
+
+        Parameters
+        ----------
+        bundle : Bundle
+            The paths of one sub-dynamics in unit coordinates.
+
+        Returns
+        -------
+        tuple of (n_k, d) arrays
+        """
         swirl = self.swirl(bundle)
         placed = []
         for x, v, (anchor, heading) in zip(bundle.x, bundle.v, starting_directions(bundle), strict=True):

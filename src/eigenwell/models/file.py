@@ -36,12 +36,26 @@ def save(field: Field | StableField, path: str | os.PathLike[str], *, overwrite:
 
     A model that is already there is replaced; any other file is refused unless `overwrite`, a folder always.
 
+    Parameters
+    ----------
+    field : Field or StableField
+        What was learned.
+    path : str or path
+        The file, for example "duffing.eigenwell".
+    overwrite : bool
+        Replace a file that is not a model.
+
     Raises
     ------
     CannotWrite
         When the file cannot be written there; nothing was changed.
     ModelError
         When the field holds numbers that `load` would refuse.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.models.save(field, "duffing.eigenwell")  # doctest: +SKIP
     """
     target = Path(path)
     config, tensors = _parts(field)
@@ -76,10 +90,27 @@ def load(path: str | os.PathLike[str], *, goal: int | None = None) -> Field | St
     With `goal` the stable field of that attractor alone, as `field.toward(goal)`. Folders of eigenwell 0.1 are read too;
     with several attractors they hold no joint field, and `goal` says which of theirs is meant.
 
+    Parameters
+    ----------
+    path : str or path
+        A model, or a folder of eigenwell 0.1.
+    goal : int, optional
+        The stable field of that attractor alone.
+
+    Returns
+    -------
+    Field or StableField
+        What was saved.
+
     Raises
     ------
     ModelError
         When there is no model, or it was damaged, or its schema is newer; the message says what to do.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> field = ew.load("duffing.eigenwell")  # doctest: +SKIP
     """
     source = Path(path)
     if source.is_dir():

@@ -10,12 +10,12 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
-from .absorbing import typical_length
 from .beside import running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
 from .grading import PathEnds, end_pace, grade_paths, has_pause, is_orbit
 from .hashing import sample_hash, share
+from .merging import typical_length
 from .odd import Odd, repeated
 from .settings import DEFAULT, PathSettings
 from .told import NOTHING, Told
@@ -25,8 +25,26 @@ from .told import NOTHING, Told
 class PathFinding:
     """A path graph, how its ends were grouped, and what is doubtful about it.
 
-    `arrived` is the share of attractors at which a path comes to rest; `alternatives` hold the group of every path in
-    other readings of the ends, `odd` the recordings that are unlike the others.
+    Attributes
+    ----------
+    graph : PathGraph
+        The paths.
+    grouping : Grouping
+        How their ends were grouped.
+    arrived : float
+        Share of attractors at which a path comes to rest.
+    warnings : tuple of Caution
+        Doubts.
+    alternatives : tuple of Reading
+        The group of every path in other readings of the ends.
+    odd : tuple of Odd
+        Recordings that are unlike the others.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.TrajectoryGraph().build(ew.systems.heart.sample(seed=0, frequency=20.0)).graph.n_paths
+    6
     """
 
     graph: PathGraph
@@ -39,9 +57,35 @@ class PathFinding:
 
 @dataclass(frozen=True)
 class TrajectoryGraph:
-    """Paths in the order the user gave; only the grouping of their ends is unknown."""
+    """Paths in the order the user gave; only the grouping of their ends is unknown.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    >>> ew.identify(demos, graph=ew.TrajectoryGraph()).n_attractors
+    2
+    """
 
     def build(self, demos: Demonstrations, told: Told = NOTHING) -> PathFinding:
+        """The trajectories as paths, grouped by the attractor they end in.
+
+        Parameters
+        ----------
+        demos : Demonstrations
+            Trajectories.
+        told : Told
+            What the user has decided.
+
+        Returns
+        -------
+        PathFinding
+
+        Raises
+        ------
+        DataError
+            For unordered samples.
+        """
         if demos.offsets is None:
             raise DataError("TrajectoryGraph expects trajectories, got unordered samples; use SuccessorGraph.")
         steps = moving_steps(demos.x, demos.v, demos.offsets, demos.n_samples)
@@ -55,17 +99,58 @@ class TrajectoryGraph:
 class SuccessorGraph:
     """Paths recovered from unordered samples by matching successors. No parameter to set.
 
-    Samples that repeat another one exactly carry no information on order; they follow the one they repeat. `settings`
-    are there to be studied (`benchmarks.sensitivity`), not to be tuned.
+    Samples that repeat another one exactly carry no information on order; they follow the one they repeat.
+
+    Parameters
+    ----------
+    settings : PathSettings
+        There to be studied (`benchmarks.sensitivity`), not to be tuned.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0).shuffled()
+    >>> ew.identify(demos, graph=ew.SuccessorGraph()).n_attractors
+    2
     """
 
     settings: PathSettings = DEFAULT
 
     def build(self, demos: Demonstrations, told: Told = NOTHING) -> PathFinding:
+        """Paths of some samples, grouped by the attractor they end in.
+
+        Parameters
+        ----------
+        demos : Demonstrations
+            Their order is not used.
+        told : Told
+            What the user has decided.
+
+        Returns
+        -------
+        PathFinding
+
+        Raises
+        ------
+        DataError
+            For too few samples, or at a handful of places.
+        """
         return _grouped(demos, *self.paths(demos), trusted_ends=False, told=told)
 
     def paths(self, demos: Demonstrations) -> tuple[IntArray, IntArray, BoolArray, float]:
-        """Paths as nodes and offsets, which of them are whole, and the distance below which their ends coincide."""
+        """Paths of some samples, before their ends are grouped.
+
+        Parameters
+        ----------
+        demos : Demonstrations
+            Their order is not used.
+
+        Returns
+        -------
+        nodes, offsets, whole, resolution
+            Paths as nodes and offsets, which of them are whole, and the distance below which their ends
+            coincide.
+        """
         first = first_occurrence(demos.x, demos.v)
         index = np.flatnonzero(first)
         x, v = demos.x[index], demos.v[index]

@@ -35,24 +35,60 @@ ATTRACTOR_RADIUS = 0.25
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read the ends: `group[k]` of every end, and the posterior probability of its number of groups."""
+    """One way to read the ends.
+
+    Attributes
+    ----------
+    group : (K,) int array
+        Of every end.
+    probability : float
+        Posterior probability of its number of groups.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> [reading.n_groups for reading in found.grouping.alternatives]
+    []
+    """
 
     group: IntArray
     probability: float
 
     @property
     def n_groups(self) -> int:
+        """Number of groups."""
         return int(self.group.max()) + 1
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """`group[k]` for every end, `probability` that their number is right, by the model of `evidence`.
+    """How the ends of paths were grouped, and how sure their number is.
 
-    `low` is the widest gap that is bridged inside a group (at least the resolution), `high` the narrowest between two
-    groups. Where low < high, joining all ends within any distance between them gives these groups; on several scales no one
-    distance may. `alternatives` are the best readings with other numbers, the likeliest first. `told` says what the
-    user decided.
+    Where low < high, joining all ends within any distance between them gives these groups; on several scales no one distance
+    may.
+
+    Attributes
+    ----------
+    group : (K,) int array
+        Of every end.
+    low : float
+        The widest gap that is bridged inside a group, at least the resolution.
+    high : float
+        The narrowest gap between two groups.
+    probability : float
+        That their number is right, by the model of `evidence`.
+    alternatives : tuple of Reading
+        The best readings with other numbers, the likeliest first.
+    told : str
+        What the user decided.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> found.grouping.n_groups
+    2
     """
 
     group: IntArray
@@ -64,14 +100,17 @@ class Grouping:
 
     @property
     def n_groups(self) -> int:
+        """Number of groups."""
         return int(self.group.max()) + 1
 
     @property
     def confidence(self) -> float:
+        """The probability that the number is right."""
         return self.probability
 
     @property
     def rival(self) -> Reading | None:
+        """The likeliest reading with another number, or None."""
         return self.alternatives[0] if self.alternatives else None
 
 

@@ -1,4 +1,4 @@
-"""From samples to whole paths: chains linked across gaps and corners, zipped where they overlap, crumbs absorbed.
+"""From samples to whole paths: chains linked across gaps and corners, zipped where they overlap, short chains merged.
 
 The same steps as in multi-object tracking.
 """
@@ -9,11 +9,11 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray
-from .absorbing import Fragments, absorb
 from .chains import Chains
 from .kinematics import Agree, Kinematics, estimate, state_tree, steady
 from .linking import cut_doubtful, link
 from .meeting import halfway_meeting
+from .merging import Fragments, merge_short
 from .settings import DEFAULT, PathSettings
 from .successors import most_likely
 from .zipping import zip_chains
@@ -29,7 +29,7 @@ def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tu
     if met is not None:
         chains, dt = met
         linked, kin = link_fragments(x, v, chains, steady(x, v, chains, dt, s), s=s)
-        return absorb(x, linked, kin, None, s), kin
+        return merge_short(x, linked, kin, None, s), kin
     return likely_paths(x, v, tree, s)
 
 
@@ -44,7 +44,7 @@ def likely_paths(
     told = None if agree is None else lambda measured: agree(measured.renamed(order))
     chains, kin = most_likely(x, v, tree, s, told)
     linked, kin = link_fragments(x, v, cut_doubtful(x, chains, kin, s), kin, tree=tree, s=s, agree=told)
-    fragments = absorb(x, linked, kin, tree, s)
+    fragments = merge_short(x, linked, kin, tree, s)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
     return Fragments(order[fragments.nodes], fragments.offsets), kin.of(back)

@@ -35,7 +35,27 @@ Kind = Literal["breaks off", "runs backwards", "repeats another", "ends alone", 
 
 @dataclass(frozen=True)
 class Odd:
-    """Recording `number` (counted from 0, `name` where it has one), what is odd about it, and whether it was left out."""
+    """A recording that is unlike the others.
+
+    Attributes
+    ----------
+    number : int
+        Which, counted from 0.
+    kind : str
+        What is odd about it, in a word.
+    what : str
+        The same in a sentence.
+    left_out : bool
+        Whether it was left out.
+    name : str
+        Of the recording, where it has one.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0)).odd
+    ()
+    """
 
     number: int
     kind: Kind

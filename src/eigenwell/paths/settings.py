@@ -11,7 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PathSettings:
-    """Constants of path recovery. The defaults serve all data we know; the class exists so that this can be tested."""
+    """Constants of path recovery. The defaults serve all data we know; the class exists so that this can be tested.
+
+    What each of them is stands beside it in the source, `eigenwell/paths/settings.py`.
+
+    Examples
+    --------
+    >>> from eigenwell.paths import PathSettings
+    >>> PathSettings().neighbours
+    12
+    """
 
     # --- one time step for all, no noise (meeting) ------------------------------------------------------
     asked: int = 500
@@ -73,7 +82,7 @@ class PathSettings:
     fit: int = 8
     """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend."""
 
-    # --- fragments (linking, zipping, absorbing) --------------------------------------------------------
+    # --- fragments (linking, zipping, merging) --------------------------------------------------------
     longest_gap: float = 32.0
     """Longest gap in steps that is bridged; halved again and again for the earlier, safer rounds."""
     real_chain: int = 4
@@ -81,9 +90,9 @@ class PathSettings:
     heads: int = 10
     """Heads examined for each tail."""
     around: int = 30
-    """Samples examined around an end or a crumb."""
+    """Samples examined around an end or a short chain."""
     on_path: float = 0.8
-    """An overlap or a crumb counts when this share of its samples lies on the other chain."""
+    """An overlap or a short chain counts when this share of its samples lies on the other chain."""
     same_way: float = 0.13
     """Two chains move alike when the cosine between their tracks is within this of 1 (30 degrees)."""
     doubt: float = 9.0
@@ -99,6 +108,7 @@ class PathSettings:
 
     @property
     def half_fit(self) -> int:
+        """Samples on either side of a fit."""
         return max(1, self.fit // 2)
 
 

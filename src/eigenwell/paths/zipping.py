@@ -29,7 +29,7 @@ def zip_chains(
         shared = int(chains.offsets[a + 1] - first + last - chains.offsets[b])
         overlaps.append((-shared, leave[a, b][1] + enter[a, b][1], (a, b), (int(first), int(last))))
     successor, used = chains.successor.copy(), set[int]()
-    # The longest overlap first: a crumb beside a path must not take the place of the path's other half.
+    # The longest overlap first: a short chain beside a path must not take the place of the path's other half.
     for _, _, (a, b), (first, last) in sorted(overlaps):
         if a in used or b in used:
             continue

@@ -2,7 +2,7 @@
 
 >>> import eigenwell as ew
 >>> demos = ew.systems.heart.sample(seed=0)
->>> ew.report.write_report("heart.html", demos, ew.identify(demos))    # doctest: +SKIP
+>>> ew.report.write_report("heart.html", ew.identify(demos))    # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..demonstrations import Demonstrations
+from ..demonstrations import DataError, Demonstrations
 from ..errors import missing_extra
 from ..files import replacing
-from ..identification import Identification
+from ..progress import Progress, told
+from ..results import Identification
 from .close_ups import close_ups
 from .field_figures import learned
 from .figures import embeddings, fates, graph, samples, spectrum
@@ -26,14 +27,49 @@ CERTIFIED, RATES = 40, (100.0,)
 
 
 def report(
-    demos: Demonstrations,
-    found: Identification,
+    data: Any,
+    found: Any = None,
     field: Any = None,
     *,
     title: str = "Demonstrations",
     command: str | None = None,
+    progress: bool | Progress = False,
 ) -> str:
-    """The page as text: the answer first, then the plots, then how it was made. Reads offline."""
+    """The page as text: the answer first, then the plots, then how it was made. Reads offline.
+
+    `report(found)`, `report(found, field)` for what was also learned, or `report(demos, found, field)`.
+
+    Parameters
+    ----------
+    data : Identification, DistributedIdentification or Demonstrations
+        What identify() found, which holds its data; or the data, and then what was found in them.
+    found, field
+        Identification and Field, in this order, as far as they are not given before.
+    title : str
+        Above the page.
+    command : str, optional
+        The command that makes the page again.
+    progress : bool or callable
+        True prints how far it is; a function is called as progress(stage, done, total).
+
+    Returns
+    -------
+    str
+        HTML with everything it needs.
+
+    Raises
+    ------
+    MissingExtra
+        When plotly is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> ew.report.report(found)[:15]
+    '<!doctype html>'
+    """
+    demos, found, field = _given(data, found, field)
     try:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
@@ -45,7 +81,8 @@ def report(
     if field is not None:
         figures += learned(demos, found, field)
         warnings = tuple(dict.fromkeys((*found.warnings, *field.warnings)))
-        certificate = field.certificate(samples=CERTIFIED, rates=RATES)
+        with told(progress):
+            certificate = field.certificate(samples=CERTIFIED, rates=RATES)
     return page(
         demos,
         found,
@@ -60,14 +97,46 @@ def report(
 
 def write_report(
     path: str | os.PathLike[str],
-    demos: Demonstrations,
-    found: Identification,
+    data: Any,
+    found: Any = None,
     field: Any = None,
     *,
     title: str = "Demonstrations",
     command: str | None = None,
+    progress: bool | Progress = False,
 ) -> None:
-    """Write the page to `path`, whole or not at all."""
-    text = report(demos, found, field, title=title, command=command)
+    """Write the page of `report` to a file, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, for example "heart.html".
+    data, found, field, title, command, progress
+        As for `report`.
+
+    Raises
+    ------
+    MissingExtra
+        When plotly is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> ew.report.write_report("heart.html", found)  # doctest: +SKIP
+    """
+    text = report(data, found, field, title=title, command=command, progress=progress)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def _given(data: Any, found: Any, field: Any) -> tuple[Demonstrations, Identification, Any]:
+    """(demos, found, field) from `(found)`, `(found, field)` or `(demos, found, field)`."""
+    if hasattr(data, "in_memory"):
+        if field is not None:
+            raise DataError("Expected report(found, field), got a third argument besides. Leave it out.")
+        one = data.in_memory()
+        return one.demos, one, found
+    if not hasattr(found, "in_memory"):
+        raise DataError(f"Expected what identify() found, got {type(found).__name__}. Call report(found).")
+    return Demonstrations.of(data), found.in_memory(), field

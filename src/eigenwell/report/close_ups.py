@@ -10,7 +10,7 @@ import numpy as np
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import Demonstrations
 from ..identification import Identification
-from .figures import MOST_PANELS, SMALL, axis
+from .figures import MOST_PANELS, SMALL, axis, lines
 from .sections import Plot, Section
 from .traces import Trace, polyline, spatial, sub_dynamics
 
@@ -21,14 +21,18 @@ def close_ups(demos: Demonstrations, found: Identification) -> Section:
     caption = (
         "Close-ups with the attractor in the middle: a cross with bars of two standard errors. Dotted: the joined ends of the "
         "paths. Square: where the lines of the embedding meet, the paper's estimate. Diamond: the mean of the ends."
+        if found.has_paths
+        else "Close-ups with the attractor in the middle: a cross with bars of two standard errors, which hold what the "
+        "estimates differ by. Square: where the lines of the embedding meet, the paper's estimate. Diamond: the mean of the "
+        "slowest samples."
     )
     plots = tuple(_close_up(demos, found, q) for q in range(shown))
     return Section("attractors", "The attractors with their uncertainty", caption, plots)
 
 
 def _close_up(demos: Demonstrations, found: Identification, q: int) -> Plot:
-    here, paths = found.located[q], found.paths(q)
-    ends = demos.x[[p[-1] for p in paths]]
+    here, paths = found.located[q], lines(found, q)
+    ends = demos.x[[p[-1] for p in paths]] if found.has_paths else np.stack([here.by_mean_end, here.by_intersection])
     axes = _plane(ends - here.position)
     radius = max(_radius(demos.x, ends, here.position), 2.5 * float(here.standard_error.max()))
     near = [run for p in paths for run in _runs(p, np.linalg.norm(demos.x[p] - here.position, axis=1) < 3 * radius)]
@@ -36,7 +40,7 @@ def _close_up(demos: Demonstrations, found: Identification, q: int) -> Plot:
     line = sub_dynamics(q, mode="lines+markers", line={"width": 1}, hoverinfo="skip")
     line["marker"] = {"size": 3}
     data = [spatial(polyline(flat, near), 20 * radius, **line)]
-    joins = [np.array(pair) for pair in combinations([p[-1] for p in paths], 2)][:200]
+    joins = [np.array(pair) for pair in combinations([p[-1] for p in paths], 2)][:200] if found.has_paths else []
     if joins:
         dotted = sub_dynamics(q, mode="lines", line={"width": 1, "dash": "dot"}, hoverinfo="skip")
         data.append(spatial(polyline(flat, joins), 20 * radius, **dotted))

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._types import IntArray
 from ..demonstrations import Demonstrations
+from ..graphs import Graph
 from ..identification import Identification
 from .pairs import pair_matrix
 from .sections import Plot, Section
@@ -44,8 +46,9 @@ def samples(demos: Demonstrations, found: Identification) -> Section:
     told = f" One sample in {every} is drawn." if every > 1 else ""
     caption = "Each sample in the colour of the sub-dynamics it belongs to; crosses are the attractors found." + told
     if d > 3:
-        plot, chosen = pair_matrix(demos.x, [found.paths(q) for q in range(found.n_attractors)], found)
-        return Section("samples", "Samples by sub-dynamics", f"{caption} Drawn along their paths.{chosen}", (plot,))
+        plot, chosen = pair_matrix(demos.x, [lines(found, q) for q in range(found.n_attractors)], found)
+        along = "along their paths" if found.has_paths else "by edges of their graph"
+        return Section("samples", "Samples by sub-dynamics", f"{caption} Drawn {along}.{chosen}", (plot,))
     extent = float(np.ptp(demos.x, axis=0).max())
     size = 3 if d == 2 else 1.8
     data = []
@@ -96,14 +99,16 @@ def graph(demos: Demonstrations, found: Identification) -> Section | None:
     every = thinning(demos.n_samples)
     data = []
     for q in range(found.n_attractors):
-        paths = found.paths(q)
+        paths = lines(found, q)
         data.append(
             spatial(
-                polyline(demos.x, paths, every),
+                polyline(demos.x, paths, every if found.has_paths else 1),
                 extent,
                 **sub_dynamics(q, mode="lines", line={"width": 1.5 if d == 2 else 4}),
             )
         )
+        if not found.has_paths:
+            continue
         start = sub_dynamics(
             q, mode="markers", showlegend=False, hovertext=[f"start of path {k}" for k in range(len(paths))]
         )
@@ -114,12 +119,23 @@ def graph(demos: Demonstrations, found: Identification) -> Section | None:
         if pairs:
             joins = sub_dynamics(q, mode="lines", showlegend=False, hoverinfo="skip", line={"width": 1, "dash": "dot"})
             data.append(spatial(polyline(demos.x, pairs), extent, **joins))
+    if not found.has_paths:
+        caption = (
+            "Samples are linked where the kernel is large enough; at most two thousand links of each component are drawn. "
+            "Every component counts as one sub-dynamics."
+        )
+        return Section("graph", "The graph", caption, (Plot(data, spatial_layout(d), 560),))
     how = "as given" if demos.ordered else "recovered from the unordered samples"
     caption = (
         f"The paths {how}, from their starts (circles) to their ends. The ends that belong to one attractor are joined, "
         "which makes one connected graph per sub-dynamics; the close-ups below show the joins."
     )
     return Section("graph", "The graph", caption, (Plot(data, spatial_layout(d), 560),))
+
+
+def lines(found: Identification, q: int) -> list[IntArray]:
+    """What to draw of a sub-dynamics: its paths, or edges of its graph where there are none."""
+    return list(found.graph.edges(found.members(q))) if isinstance(found.graph, Graph) else found.paths(q)
 
 
 def spectrum(found: Identification) -> Section:
@@ -181,6 +197,9 @@ def embeddings(found: Identification) -> Section:
     caption = (
         "Eigenvectors of each graph as coordinates. Every trajectory is a straight line here, and all of them meet in the "
         "attractor (cross)."
+        if found.has_paths
+        else "Eigenvectors of each graph as coordinates, a point for every sample. A kernel graph has no paths: nothing makes "
+        "its trajectories straight."
     )
     if shown < found.n_attractors:
         caption += f" The first {shown} of {found.n_attractors} are shown."
@@ -194,6 +213,12 @@ def _embedding(found: Identification, q: int, in_space: bool) -> Plot:
     u = found.embeddings[q]
     m = 3 if u.shape[1] == 3 and in_space else min(u.shape[1], 2)
     points = u[:, :m] if m > 1 else np.column_stack([np.arange(len(u)), u[:, 0]])
+    if not found.has_paths:
+        cloud = sub_dynamics(q, mode="markers", showlegend=False)
+        cloud["marker"] |= {"size": 4 if m < 3 else 2}
+        names = ("u₂", "u₃", "u₄")[:m] if m > 1 else ("sample", "u₂")
+        shown = points[:: thinning(len(u), MOST_POINTS // 4)]
+        return Plot([spatial(shown, **cloud)], spatial_layout(max(m, 2), names), SMALL, f"sub-dynamics {q}")
     bounds = np.concatenate([[0], np.cumsum([len(p) for p in found.paths(q)])])
     rows = [np.arange(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
     lines = sub_dynamics(q, mode="lines+markers", line={"width": 2 if m < 3 else 5}, showlegend=False)

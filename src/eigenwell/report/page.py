@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
@@ -95,20 +96,30 @@ def _answer(
         if found.alternatives:
             others = ", ".join(f"{a.n_attractors} ({_percent(a.confidence)})" for a in found.alternatives[:3])
             why += f" Other readings: {others}."
-    if found.counts is not None:
+    often = ", ".join(f"{q} in {share:.0%}" for q, share in (found.counts or {}).items())
+    if found.kind == "snapshots":
         kind = f"velocities at scattered places ({found.evidence})"
-        often = ", ".join(f"{q} in {share:.0%}" for q, share in found.counts.items())
         why = f"Number of attractors in fields that fit re-weighted samples as well: {often}."
+    if found.kind == "graph":
+        why = "Components of a graph without paths; nothing says how sure their number is."
+        if often:
+            why = f"Number of components of the kernel graph with settings near the given ones: {often}."
     if found.arrived < 1:
         why += f" Only at {found.arrived:.0%} of them does a path come to rest."
     return f"""<section id="answer" style="margin-top:0">
 <h1>{plural(found.n_attractors, "attractor")}</h1>
-<p class="sure"><b>Confidence {_percent(found.confidence)}: {surety(found.confidence)}.</b> {why}</p>
+<p class="sure"><b>{_sure(found.confidence)}</b> {why}</p>
 {"" if certificate is None else headline(certificate)}
 <p class="source">{escape(title)}: {demos.n_samples:,} {kind}, {demos.dimension} dimensions</p>
 <div class="scroll" style="margin-top:1.5rem">{_places(demos, found)}</div>
 {below}
 </section>"""
+
+
+def _sure(confidence: float) -> str:
+    if math.isnan(confidence):
+        return "Confidence unknown."
+    return f"Confidence {_percent(confidence)}: {surety(confidence)}."
 
 
 def _percent(confidence: float) -> str:
@@ -124,9 +135,12 @@ def _places(demos: Demonstrations, found: Identification) -> str:
     ]
     names = [f"x<sub>{i + 1}</sub>" for i in range(d)]
     shown = min(d, _MOST_COORDINATES)
-    counts = [(str(len(found.paths(q))), f"{int((found.labels == q).sum()):,}") for q in range(found.n_attractors)]
+    counts = [
+        (*([str(len(found.paths(q)))] if found.has_paths else []), f"{int((found.labels == q).sum()):,}")
+        for q in range(found.n_attractors)
+    ]
     rows = [(f"{dot(q)}{q}", *places[q][:shown], *counts[q]) for q in range(found.n_attractors)]
-    places_table = table(("attractor", *names[:shown], "paths", "samples"), rows)
+    places_table = table(("attractor", *names[:shown], *(["paths"] if found.has_paths else []), "samples"), rows)
     if shown == d:
         return places_table
     every = table(

@@ -3,21 +3,15 @@
 One module per table or figure; `run` goes through them, `page` writes what they found.
 """
 
-from .results import Check, Figure, Outcome, Table
-from .run import ITEMS, Item, Reproduction, reproduce
-from .study import FULL, QUICK, Effort, Study
+from .results import Check as Check
+from .results import Figure as Figure
+from .results import Outcome as Outcome
+from .results import Table as Table
+from .run import ITEMS, Reproduction, reproduce
+from .run import Item as Item
+from .study import FULL as FULL
+from .study import QUICK as QUICK
+from .study import Effort as Effort
+from .study import Study as Study
 
-__all__ = [
-    "FULL",
-    "ITEMS",
-    "QUICK",
-    "Check",
-    "Effort",
-    "Figure",
-    "Item",
-    "Outcome",
-    "Reproduction",
-    "Study",
-    "Table",
-    "reproduce",
-]
+__all__ = ["ITEMS", "Reproduction", "reproduce"]

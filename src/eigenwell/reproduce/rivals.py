@@ -31,7 +31,7 @@ RULE = (
     "with most samples right, told the truth. That favours them."
 )
 SMALLEST = 0.01
-"""Components of the kernel graph with fewer than this share of the samples are crumbs."""
+"""Components of the kernel graph with fewer than this share of the samples are left out."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,11 @@ def on_kernel_graph(demos: Demonstrations, frequency: float | None, effort: Effo
     most = max(right for right, *_ in tried)
     best = sorted((one for one in tried if one[0] == most), key=lambda one: one[1])[: effort.finalists]
     found = [identify(demos, graph=builder) for *_, builder in best]
-    k = int(np.argmin([attractor_errors(demos, one.attractors).max() for one in found]))
+    k = int(
+        np.argmin(
+            [attractor_errors(demos, np.array([place.by_intersection for place in one.located])).max() for one in found]
+        )
+    )
     scores = {setting: right for right, _, setting, _ in tried}
     return _scored("the paper's kernel graph", found[k].labels, truth, best[k][2], tried=scores, found=found[k])
 

@@ -72,7 +72,26 @@ class Done:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """One run and where it is."""
+    """One run and where it is.
+
+    Attributes
+    ----------
+    folder : Path
+        With page, figures and numbers.
+    study : Study
+        Its settings.
+    done : tuple of Done
+        What came out of every item.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> run = ew.reproduce.reproduce("paper", quick=True)  # doctest: +SKIP
+    >>> run.failed  # doctest: +SKIP
+    ()
+    """
 
     folder: Path
     study: Study
@@ -81,10 +100,12 @@ class Reproduction:
 
     @property
     def failed(self) -> list[str]:
+        """Items that ended in an error."""
         return [one.item.name for one in self.done if one.status == "failed"]
 
     @property
     def skipped(self) -> list[str]:
+        """Items whose data or packages are missing."""
         return [one.item.name for one in self.done if one.status == "skipped"]
 
     @property
@@ -118,7 +139,39 @@ def reproduce(
     tell: Tell | None = None,
     command: str | None = None,
 ) -> Reproduction:
-    """Make the items and write page, figures and numbers to `folder`."""
+    """Make the items and write page, figures and numbers to `folder`.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where to write.
+    only : sequence of str
+        Names of items; all of them where empty.
+    quick : bool
+        Fewer trials and steps.
+    seed : int
+        Of everything drawn.
+    drawing : str or Path, optional
+        Strokes drawn by hand, in place of the scripted ones.
+    tell : callable, optional
+        Called with a sentence about what is being done.
+    command : str, optional
+        The command that makes the page again.
+
+    Returns
+    -------
+    Reproduction
+
+    Raises
+    ------
+    MissingExtra
+        When a package it needs is not installed.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.reproduce.reproduce("paper", only=["toy_graphs"], quick=True)  # doctest: +SKIP
+    """
     from .page import write_page
 
     items, target = chosen(only), Path(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,11 +20,37 @@ _PAIRS_PER_CHUNK = 500_000
 
 @dataclass(frozen=True)
 class KernelGraph:
-    """A_ij = 1 where k(nu_i, nu_j) >= eps, by radius search: no M x M matrix is ever formed.
+    """The paper's graph: A_ij = 1 where k(nu_i, nu_j) >= eps, by radius search; no M x M matrix is ever formed.
 
     Since k <= exp(-|x_i - x_j|^2 / (2 sigma^2)), only pairs within sigma sqrt(-2 ln eps) can pass.
-    sigma is the paper's d_max = max speed / sampling frequency when the frequency is given;
-    otherwise the frequency is estimated by `estimate_interval`. Pass `sigma` to set the length itself.
+
+    Parameters
+    ----------
+    theta_r : float
+        The angle between displacement and velocity beyond which samples do not belong together, in radians.
+    sigma_f : float
+        A squared speed, below which direction is not asked for.
+    eps : float
+        The least value of the kernel, between 0 and 1.
+    sampling_frequency : float, optional
+        sigma is then the paper's d_max = max speed / frequency; estimated where left out.
+    sigma : float, optional
+        Or the length itself.
+    gamma, filter : Gamma, Filter
+        CorrectedGamma() and CorrectedFilter(), or the formulas as printed.
+
+    Raises
+    ------
+    ValueError
+        For settings outside their range.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.systems.heart.sample(seed=0, frequency=10.0)
+    >>> graph = ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=10.0)
+    >>> graph.build(demos).n_samples == demos.n_samples
+    True
     """
 
     theta_r: float
@@ -48,7 +74,22 @@ class KernelGraph:
             )
 
     def kernel(self, x: FloatArray, v: FloatArray) -> VelocityAugmentedKernel:
-        """The kernel with its sigma settled for these samples."""
+        """The kernel with its sigma settled for these samples.
+
+        Parameters
+        ----------
+        x, v : (M, d) arrays
+            Samples.
+
+        Returns
+        -------
+        VelocityAugmentedKernel
+
+        Raises
+        ------
+        ValueError
+            Where nothing moves and sigma is not given.
+        """
         sigma = self.sigma
         if sigma is None:
             fastest = float(np.sqrt(np.max(np.sum(v**2, axis=1))))
@@ -62,10 +103,63 @@ class KernelGraph:
         return VelocityAugmentedKernel(sigma, self.theta_r, self.sigma_f, self.gamma, self.filter)
 
     def build(self, demos: Demonstrations) -> Graph:
+        """The graph of some demonstrations, whose order it does not use.
+
+        Parameters
+        ----------
+        demos : Demonstrations
+
+        Returns
+        -------
+        Graph
+        """
         return self.graph(demos.x, demos.v)
 
+    def nearby(self, demos: Demonstrations) -> list[KernelGraph]:
+        """The same graph with sigma or theta_r a factor of sqrt(2) smaller or larger.
+
+        No data say which setting is right; a number of attractors that changes with a change this small is not sure.
+
+        Parameters
+        ----------
+        demos : Demonstrations
+            Where sigma is not given, it is settled for these.
+
+        Returns
+        -------
+        list of KernelGraph
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+        >>> graph = ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0)
+        >>> [round(other.theta_r, 2) for other in graph.nearby(demos)]
+        [0.4, 0.4, 0.28, 0.57]
+        """
+        sigma = self.kernel(demos.x, demos.v).sigma
+        factors = (1 / np.sqrt(2), np.sqrt(2))
+        return [replace(self, sigma=float(sigma * f)) for f in factors] + [
+            replace(self, sigma=sigma, theta_r=min(float(self.theta_r * f), np.pi)) for f in factors
+        ]
+
     def graph(self, x: FloatArray, v: FloatArray) -> Graph:
-        """The graph of samples x moving with v, both (M, d)."""
+        """The graph of some samples.
+
+        Parameters
+        ----------
+        x, v : (M, d) arrays
+            Positions and velocities.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        ValueError
+            For shapes that differ.
+        """
         x, v = np.asarray(x, dtype=np.float64), np.asarray(v, dtype=np.float64)
         if x.ndim != 2 or x.shape != v.shape or len(x) == 0:
             raise ValueError(

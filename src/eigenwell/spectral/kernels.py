@@ -33,6 +33,12 @@ class PrintedGamma:
     """gamma(g) = (3/2) theta_r (1 - g) sigma, as printed (Eq. gamma_fun).
 
     At g = cos(theta_r) this gives (3/2) theta_r (1 - cos theta_r) sigma, not the 3 sigma of the text.
+
+    Examples
+    --------
+    >>> from eigenwell.spectral import PrintedGamma
+    >>> float(PrintedGamma()(1.0, 1.0, 0.5))
+    0.0
     """
 
     def __call__(self, g: FloatArray, sigma: float, theta_r: float) -> FloatArray:
@@ -41,7 +47,15 @@ class PrintedGamma:
 
 @dataclass(frozen=True)
 class CorrectedGamma:
-    """gamma(g) = 3 sigma (1 - g) / (1 - cos theta_r), which maps [cos theta_r, 1] onto [3 sigma, 0]."""
+    """gamma(g) = 3 sigma (1 - g) / (1 - cos theta_r), which maps [cos theta_r, 1] onto [3 sigma, 0].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.spectral import CorrectedGamma
+    >>> float(CorrectedGamma()(np.cos(0.5), 1.0, 0.5).round(9))
+    3.0
+    """
 
     def __call__(self, g: FloatArray, sigma: float, theta_r: float) -> FloatArray:
         # 1 - cos = 2 sin^2(theta/2) keeps its digits for the small angles of high sampling frequencies.
@@ -54,6 +68,12 @@ class PrintedFilter:
 
     With the filter open (delta = 1) a neighbour straight behind gets |1 - 1| = 0 and one straight ahead
     |1 + 1| = 2: both pay in full, and only a neighbour at a right angle (|g| = 1) pays nothing.
+
+    Examples
+    --------
+    >>> from eigenwell.spectral import PrintedFilter
+    >>> float(PrintedFilter()(1.0, -1.0))
+    0.0
     """
 
     def __call__(self, delta: FloatArray, cosine: FloatArray) -> FloatArray:
@@ -62,7 +82,14 @@ class PrintedFilter:
 
 @dataclass(frozen=True)
 class CorrectedFilter:
-    """|g| = max(|cos|, delta): an open filter withholds the penalty, whatever the direction."""
+    """|g| = max(|cos|, delta): an open filter withholds the penalty, whatever the direction.
+
+    Examples
+    --------
+    >>> from eigenwell.spectral import CorrectedFilter
+    >>> float(CorrectedFilter()(1.0, 0.2))
+    1.0
+    """
 
     def __call__(self, delta: FloatArray, cosine: FloatArray) -> FloatArray:
         return np.maximum(np.abs(cosine), delta)
@@ -72,8 +99,31 @@ class CorrectedFilter:
 class VelocityAugmentedKernel:
     """k(nu_i, nu_j): near in space, and each displacement along the velocity (Eq. dir_kernel).
 
-    sigma is a length, theta_r an angle in radians, sigma_f a squared speed (it meets |v_i| |v_j|);
-    sigma_f = 0 is the limit in which only a sample exactly at rest opens the filter.
+    Parameters
+    ----------
+    sigma : float
+        A length.
+    theta_r : float
+        An angle in radians.
+    sigma_f : float
+        A squared speed (it meets |v_i| |v_j|); 0 is the limit in which only a sample exactly at rest opens the
+        filter.
+    gamma, filter : Gamma, Filter
+        The penalty of a direction, and when it is withheld.
+
+    Raises
+    ------
+    ValueError
+        For settings outside their range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.spectral import VelocityAugmentedKernel
+    >>> kernel = VelocityAugmentedKernel(sigma=1.0, theta_r=0.5, sigma_f=0.01)
+    >>> x = np.array([[0.0, 0.0]])
+    >>> kernel(x, x + [1, 0], x + [1, 0], x + [1, 0]).round(3)
+    array([0.607])
     """
 
     sigma: float
@@ -121,7 +171,17 @@ class VelocityAugmentedKernel:
         return np.exp(-0.5 * (s / self.sigma_f) ** 2)
 
     def radius(self, eps: float) -> float:
-        """Distance beyond which k < eps whatever the velocities: sigma sqrt(-2 ln eps)."""
+        """Distance beyond which k < eps whatever the velocities: sigma sqrt(-2 ln eps).
+
+        Parameters
+        ----------
+        eps : float
+            The least value of the kernel.
+
+        Returns
+        -------
+        float
+        """
         return float(self.sigma * np.sqrt(-2.0 * np.log(eps)))
 
 

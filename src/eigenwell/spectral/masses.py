@@ -28,14 +28,49 @@ class Weights:
 class Masses(Protocol):
     """How paths of different lengths are weighed against each other."""
 
-    def weigh(self, lengths: IntArray, join: Join) -> Weights: ...
+    def weigh(self, lengths: IntArray, join: Join) -> Weights:
+        """Edge weights and node masses of paths of some lengths.
+
+        Parameters
+        ----------
+        lengths : (K,) int array
+            Nodes of every path.
+        join : Join
+            How their ends are joined.
+
+        Returns
+        -------
+        Weights
+        """
+        ...
 
 
 @dataclass(frozen=True)
 class UnitMasses:
-    """w = m = 1: the paper's Laplacian. With unequal lengths eigenvalues split and lines bend."""
+    """w = m = 1: the paper's Laplacian. With unequal lengths eigenvalues split and lines bend.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> ew.spectral.UnitMasses().weigh(np.array([10, 30]), ew.Clique()).edge
+    array([1., 1.])
+    """
 
     def weigh(self, lengths: IntArray, join: Join) -> Weights:
+        """All of them one.
+
+        Parameters
+        ----------
+        lengths : (K,) int array
+            Nodes of every path.
+        join : Join
+            How their ends are joined.
+
+        Returns
+        -------
+        Weights
+        """
         return Weights(np.ones(len(lengths)), np.ones(len(lengths)))
 
 
@@ -45,9 +80,29 @@ class ContinuumMasses:
 
     N is the mean length: the total mass is then the number of nodes, as without masses, and equal
     lengths give back w = m = 1. The repeated eigenvalue is restored up to O(1/N_k).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> ew.spectral.ContinuumMasses().weigh(np.array([10, 30]), ew.Clique()).edge
+    array([0.5, 1.5])
     """
 
     def weigh(self, lengths: IntArray, join: Join) -> Weights:
+        """w_k = N_k / N and m_k = N / N_k.
+
+        Parameters
+        ----------
+        lengths : (K,) int array
+            Nodes of every path.
+        join : Join
+            How their ends are joined.
+
+        Returns
+        -------
+        Weights
+        """
         ratio = lengths / np.mean(lengths)
         return Weights(ratio, 1.0 / ratio)
 
@@ -65,9 +120,29 @@ class ExactMasses:
     Then f_k = mu on every path at lambda = 4 sin^2(theta/2), the secular matrix is L_J - mu I, and lambda
     has the multiplicity of mu: 2 for the cycle, K - 1 for the clique. Since phi < pi/2 no pole lies below,
     so it is the first non-zero eigenvalue. w_k -> N_k / N and m_k -> N / N_k for long paths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> ew.spectral.ExactMasses().weigh(np.array([20, 20]), ew.Clique()).edge.round(9)
+    array([1., 1.])
     """
 
     def weigh(self, lengths: IntArray, join: Join) -> Weights:
+        """The weights of the docstring above.
+
+        Parameters
+        ----------
+        lengths : (K,) int array
+            Nodes of every path.
+        join : Join
+            How their ends are joined.
+
+        Returns
+        -------
+        Weights
+        """
         k = len(lengths)
         if np.all(lengths == lengths[0]):
             return Weights(np.ones(k), np.ones(k))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _UNREMARKABLE = {"velocities-estimated", "duplicated-samples"}
 # Where the library's sentence speaks of recordings, the page speaks of strokes.
 _DRAWN = {
-    "few-trajectories": "Fewer than three strokes end at some attractor; draw another one there, and the picture gets surer.",
+    "few-trajectories": "Fewer than three strokes end at some goal; draw another one there, and the picture gets surer.",
     "ends-not-at-rest": "Some strokes seem to be moving where they end. Slow down before you lift the pen.",
     "jumps": "A stroke jumps: the pointer lost contact on its way. Delete that stroke and draw it again.",
     "crossing": "Strokes run across each other at some places. A map has one direction at each place, so that the learned one "
@@ -32,8 +32,16 @@ _DRAWN = {
     "nothing to piece together.",
     "closed-orbit": "A stroke comes back to its own track at full speed: such a motion never rests. Stop it at a goal, "
     "or delete it.",
-    "two-candidates": "Two numbers of attractors explain almost equally well where the strokes end. Draw some more to each goal.",
+    "two-candidates": "Two numbers of goals explain almost equally well where the strokes end. Draw some more to each goal.",
     "duplicated-trajectory": "A stroke repeats another one and counts twice; delete one of them.",
+    "loop-fails": "Followed in steps as coarse as the pen's events, some particles overshoot. A hundred steps a second are "
+    "enough, and that is what the certificate tests.",
+    "attractor-outside": "A goal lies outside the strokes that lead to it. Draw them up to where they should end.",
+    "short-trajectory": "A stroke is so short that it says little about the way. Draw it longer, or delete it.",
+    "unfinished": "Strokes end away from the goal they belong to. Draw them up to it, or delete them.",
+    "training-unsound": "Learning met numbers that are not finite and left those steps out. Learn again, or draw more simply.",
+    "cycles-left-out": "Some strokes go round and round. No goal can stand for them, and they are left out.",
+    "samples-unknown": "This model came without the strokes it was learned from.",
     "constant-dimension": "All strokes run along one axis; draw across it too.",
 }
 REMEMBERS = (
@@ -53,7 +61,7 @@ def why(found: Identification, options: Options) -> str:
     if grouping is None:
         parts = "one connected part" if count == 1 else f"{count} separate parts"
         return (
-            f"The kernel graph falls into {parts}, and every part counts as one attractor. "
+            f"The kernel graph falls into {parts}, and every part counts as one goal. "
             "Move the sliders: the number changes with sigma, theta_r and eps, and nothing says which is right."
         )
     ends = len(grouping.group)
@@ -87,11 +95,21 @@ def doubts(cautions: Sequence[Caution]) -> list[dict[str, str]]:
     return [{"name": name, "text": text} for name, text in said.items()]
 
 
-def certified(certificate: Certificate) -> str:
+CERTIFIED, RATES = 20, (100.0,)
+"""Starts put to the test for the certificate, at the rate of a usual controller: a second, or a few."""
+
+
+def certified(field: Field) -> dict[str, Any]:
+    """Put to the test, and what came of it."""
+    certificate = field.certificate(samples=CERTIFIED, rates=RATES)
+    return {"holds": certificate.holds, "words": tested(certificate)}
+
+
+def tested(certificate: Certificate) -> str:
     """What was put to the test, and what came of it."""
     attractors, starts = len(certificate.attractors), sum(loop.starts for loop in certificate.loops)
     if certificate.holds:
-        whom = {1: "the attractor", 2: "both attractors"}.get(attractors, f"all {attractors} attractors")
+        whom = {1: "the goal", 2: "both goals"}.get(attractors, f"all {attractors} goals")
         between = (
             f" Between them: {plural(len(certificate.saddles), 'saddle')}, and nothing else at rest."
             if attractors > 1
@@ -109,7 +127,7 @@ def certified(certificate: Certificate) -> str:
     ]
     said = [words.format(share) for share, words in doubts if share < 1]
     if certificate.sinks != attractors:
-        said.append(f"{plural(certificate.sinks, 'place')} of rest were found for {plural(attractors, 'attractor')}")
+        said.append(f"{plural(certificate.sinks, 'place')} of rest were found for {plural(attractors, 'goal')}")
     if certificate.jump >= JUMP:
         said.append(f"the field jumps by {certificate.jump:.2g} of its top speed")
     return (
@@ -130,7 +148,7 @@ def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]
     number = strokes[fit.demonstrations.index(worst)][1] if strokes else 1
     how = "from their starts" if fit.by == "map" else "from their starts, each remembering how far along it is"
     if not worst.arrives:
-        what = f"stroke {number} worst of all: it ends at another attractor"
+        what = f"stroke {number} worst of all: it ends at another goal"
     else:
         what = f"stroke {number} least: {worst.distance:.1%} of the drawing's size beside it"
     missed = sum(not one.arrives or one.distance > GOOD for one in fit.demonstrations)

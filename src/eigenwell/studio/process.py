@@ -16,7 +16,7 @@ from typing import Any
 
 log = logging.getLogger("eigenwell.studio")
 
-NICE = {"learning": 5, "errands": 5, "drawing": 0}
+NICE = {"drawing": 0, "learning": 5, "errands": 5, "testing": 10}
 """Whoever draws comes first on a machine with two cores."""
 MEMORY = 4 * 2**30
 """Bytes of address space of the process that opens files: a file that unpacks to more is refused, not swapped in."""

@@ -37,8 +37,8 @@ WHOLE = 2**53
 
 Order = Literal["known", "unordered"]
 Kind = Literal["paths", "kernel"]
-What = Literal["csv", "npz", "model", "onnx", "c", "report"]
-TAKEN: tuple[What, ...] = ("csv", "npz", "model", "onnx", "c", "report")
+What = Literal["studio", "csv", "npz", "model", "onnx", "c", "report", "page"]
+TAKEN: tuple[What, ...] = ("studio", "csv", "npz", "model", "onnx", "c", "report", "page")
 
 
 class BadMessage(EigenwellError, ValueError):
@@ -83,21 +83,11 @@ class Strokes:
 @dataclass(frozen=True)
 class Learn:
     rev: int
-    view: tuple[float, float, float, float] | None
 
 
 @dataclass(frozen=True)
 class Cancel:
     pass
-
-
-@dataclass(frozen=True)
-class Simulate:
-    rev: int
-    id: str
-    start: tuple[float, float]
-    goal: int | None = None
-    """Attractor, from 0, whose field alone it follows; None for what the field does by itself."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +104,28 @@ class Load:
 
 
 @dataclass(frozen=True)
+class Restore:
+    """A model's file that the page has kept with these strokes."""
+
+    rev: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Look:
+    """Where the page looks: the middle of the picture in world units, and how much closer than all strokes need."""
+
+    centre: tuple[float, float]
+    zoom: float
+
+
+@dataclass(frozen=True)
 class Take:
     rev: int
     what: What
+    look: Look | None = None
+    goals: tuple[tuple[float, float, float], ...] = ()
+    """x, y and colour of every goal, as the page has them."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ class Ping:
     pass
 
 
-Message = Strokes | Learn | Cancel | Simulate | Preset | Load | Take | Ping
+Message = Strokes | Learn | Cancel | Preset | Load | Restore | Take | Ping
 
 
 def parse(text: str) -> Message:
@@ -206,38 +215,28 @@ def _options(said: Any) -> Options:
     )
 
 
-def _learn(said: dict[str, Any]) -> Learn:
-    view = said.get("view")
-    if view is None:
-        return Learn(_rev(said), None)
-    if not isinstance(view, list) or len(view) != 4:
-        raise BadMessage("Expected view as [x0, y0, x1, y1].")
-    x0, y0, x1, y1 = (float(c) for c in _numbers(view, FARTHEST, "corners of the view"))
-    if not (x0 < x1 and y0 < y1):
-        raise BadMessage("Expected view as [x0, y0, x1, y1] with x0 < x1 and y0 < y1.")
-    return Learn(_rev(said), (x0, y0, x1, y1))
-
-
-def _simulate(said: dict[str, Any]) -> Simulate:
-    start = said.get("from")
-    if not isinstance(start, list) or len(start) != 2:
-        raise BadMessage(f"Expected from as [x, y], got {_shown(start)}.")
-    x, y = (float(c) for c in _numbers(start, FARTHEST, "coordinates of the start"))
-    goal = said.get("goal")
-    if goal is not None and not (type(goal) is int and 0 <= goal < STROKES):
-        raise BadMessage(f"Expected goal as a whole number from 0, the number of an attractor, got {_shown(goal)}.")
-    return Simulate(_rev(said), _name(said.get("id"), "the id of a particle"), (x, y), goal)
-
-
 def _load(said: dict[str, Any]) -> Load:
     name, data = said.get("name"), said.get("base64")
     if not isinstance(name, str) or not isinstance(data, str):
         raise BadMessage("Expected a file with its name and its content in base64.")
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     if not (suffix.isascii() and suffix.isalnum() and len(suffix) <= 10):
-        raise BadMessage("Expected a file whose name ends in .csv, .parquet, .npz or .mat. Rename or convert it.")
+        raise BadMessage(
+            "Expected a file whose name ends in .eigenwell, .csv, .parquet, .npz or .mat. Rename or convert it."
+        )
+    return Load(f".{suffix}", _bytes(data))
+
+
+def _restore(said: dict[str, Any]) -> Restore:
+    data = said.get("base64")
+    if not isinstance(data, str):
+        raise BadMessage("Expected a model's file in base64.")
+    return Restore(_rev(said), _bytes(data))
+
+
+def _bytes(data: str) -> bytes:
     try:
-        return Load(f".{suffix}", base64.b64decode(data, validate=True))
+        return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         raise BadMessage("Expected the file in base64, got something else. Load it again.") from None
 
@@ -246,16 +245,36 @@ def _take(said: dict[str, Any]) -> Take:
     what = said.get("what")
     if what not in TAKEN:
         raise BadMessage(f"Expected one of {', '.join(TAKEN)}, got {_shown(what)}.")
-    return Take(_rev(said), what)
+    return Take(_rev(said), what, _look(said.get("view")), _goals(said.get("goals")))
+
+
+def _goals(said: Any) -> tuple[tuple[float, float, float], ...]:
+    if said is None:
+        return ()
+    if not isinstance(said, list) or len(said) > STROKES or not all(isinstance(g, list) and len(g) == 3 for g in said):
+        raise BadMessage(f"Expected goals as a list of at most {STROKES} triples [x, y, colour].")
+    rows = _numbers([c for goal in said for c in goal], FARTHEST, "goals").reshape(-1, 3)
+    return tuple((float(x), float(y), float(colour)) for x, y, colour in rows)
+
+
+def _look(said: Any) -> Look | None:
+    if said is None:
+        return None
+    if not isinstance(said, dict) or not isinstance(said.get("centre"), list) or len(said["centre"]) != 2:
+        raise BadMessage("Expected view as an object with centre [x, y] and zoom.")
+    x, y, zoom = (float(c) for c in _numbers([*said["centre"], said.get("zoom")], FARTHEST, "the view"))
+    if not zoom > 0:
+        raise BadMessage(f"Expected zoom > 0, got {zoom}.")
+    return Look((x, y), zoom)
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Message]] = {
     "strokes": _strokes,
-    "learn": _learn,
+    "learn": lambda said: Learn(_rev(said)),
     "cancel": lambda said: Cancel(),
-    "simulate": _simulate,
     "preset": lambda said: Preset(_name(said.get("name"), "the name of a preset")),
     "load": _load,
+    "restore": _restore,
     "take": _take,
     "ping": lambda said: Ping(),
 }

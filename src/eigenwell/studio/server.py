@@ -98,8 +98,7 @@ class Studio:
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
         folder = tempfile.mkdtemp(prefix="eigenwell-studio-")
-        drawing, learning, errands = (Desk(Worker(kind, folder)) for kind in ("drawing", "learning", "errands"))
-        self.desks = Desks(drawing, learning, errands)
+        self.desks = Desks(*(Desk(Worker(kind, folder)) for kind in ("drawing", "learning", "errands", "testing")))
         sweeping = asyncio.create_task(self._sweep())
         for desk in self.desks.all():
             desk.open()

@@ -10,29 +10,37 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from . import protocol
-from .protocol import Cancel, Learn, Load, Message, Options, Ping, Preset, Simulate, Strokes, Take
+from .protocol import Cancel, Learn, Load, Message, Options, Ping, Preset, Restore, Strokes, Take
 from .tickets import Tickets
 from .workers import Desk, Job
 
 UNREAD = 64
 """Answers that may wait for a page to read them; one that reads none is closed."""
-PARTICLES = 16
-"""Roll-outs that may wait at once."""
-SECONDS = {"strokes": 20.0, "learn": 600.0, "simulate": 10.0, "preset": 30.0, "load": 30.0, "take": 60.0}
+SECONDS = {
+    "strokes": 20.0,
+    "learn": 600.0,
+    "certify": 120.0,
+    "preset": 30.0,
+    "load": 30.0,
+    "restore": 30.0,
+    "take": 60.0,
+}
 
-NOT_LEARNED = "Expected a learned field, there is none for these strokes. Press Learn first."
+NOT_LEARNED = "Expected a learned field, there is none for these strokes. Learn one first."
 
 
 @dataclass(frozen=True, eq=False)
 class Desks:
-    """Where work is done: drawing is answered at once, learning takes seconds, errands (files, presets) in between."""
+    """Where work is done: drawing is answered at once, learning takes seconds, errands (files, presets) in between; and a
+    certificate takes its time without keeping anybody waiting."""
 
     drawing: Desk
     learning: Desk
     errands: Desk
+    testing: Desk
 
     def all(self) -> tuple[Desk, ...]:
-        return self.drawing, self.learning, self.errands
+        return self.drawing, self.learning, self.errands, self.testing
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +80,12 @@ class Session:
                 self._learn(message)
             case Cancel():
                 self._cancel()
-            case Simulate():
-                self._simulate(message)
             case Preset():
                 self._work(self._desks.errands, "preset", "preset", (message.name,), self._loaded)
             case Load():
                 self._work(self._desks.errands, "load", "load", (message.suffix, message.data), self._loaded)
+            case Restore():
+                self._restore(message)
             case Take():
                 self._take(message)
             case Ping():
@@ -112,12 +120,12 @@ class Session:
             self.complain("strokes", f"Expected a revision after {self._drawn.rev}, got {rev}. Reload the page.", rev)
             return
         self._drawn = message
-        # What is being learned belongs to strokes that are no more.
-        self._desks.learning.drop(self, "learn")
+        # What is being learned goes on: it is a field of these strokes but the last, and newer learning overtakes it.
         if self._field is not None and self._field.of.same_as(message):
             self._field = replace(self._field, rev=rev)
         if not message.strokes:
             self._desks.drawing.drop(self, "strokes")
+            self._desks.learning.drop(self, "learn")
             self.say("empty", rev=rev)
             return
         came = time.perf_counter()
@@ -133,61 +141,59 @@ class Session:
             return
         came = time.perf_counter()
 
+        def news(what: tuple[str, str]) -> None:
+            self.say(what[0], what[1], rev=rev, ms=_ms(came))
+
         def done(answer: tuple[str, bytes]) -> None:
             self._field = Learned(drawn, rev, answer[1])
             self.say("learned", answer[0], rev=rev, ms=_ms(came))
+            self._certify(rev, answer[1])
 
-        def news(progress: dict[str, Any]) -> None:
-            self.say("progress", rev=rev, **progress)
+        # The test of an older field would only be in the way.
+        self._desks.testing.drop(self, "certify")
+        self._work(self._desks.learning, "learn", "learn", (drawn.strokes, drawn.options), done, rev, news)
 
-        self._work(
-            self._desks.learning, "learn", "learn", (drawn.strokes, drawn.options, message.view), done, rev, news
-        )
+    def _restore(self, message: Restore) -> None:
+        rev, drawn = message.rev, self._of("restore", message.rev)
+        if drawn is None:
+            return
+
+        def done(answer: tuple[str, bytes]) -> None:
+            self._field = Learned(drawn, rev, answer[1])
+            self.say("learned", answer[0], rev=rev, restored=True)
+            self._certify(rev, answer[1])
+
+        work = (drawn.strokes, drawn.options, message.data)
+        self._work(self._desks.errands, "restore", "restore", work, done, rev)
+
+    def _certify(self, rev: int, field: bytes) -> None:
+        def done(body: str) -> None:
+            self.say("certified", body, rev=rev)
+
+        self._work(self._desks.testing, "certify", "certify", (field,), done, rev)
 
     def _cancel(self) -> None:
         self._desks.learning.drop(self, "learn")
         self.say("cancelled", rev=None if self._drawn is None else self._drawn.rev)
-
-    def _simulate(self, message: Simulate) -> None:
-        rev = message.rev
-        field = self._field_of(rev)
-        if field is None:
-            self.complain("simulate", NOT_LEARNED, rev, id=message.id)
-            return
-        if self._desks.drawing.waiting(self) >= PARTICLES:
-            self.complain(
-                "simulate", f"Expected at most {PARTICLES} particles at once. Let some set out.", rev, id=message.id
-            )
-            return
-
-        def done(body: str) -> None:
-            self.say("path", body, rev=rev, id=message.id)
-
-        def failed(said: str) -> None:
-            self.complain("simulate", said, rev, id=message.id)
-
-        slot, limit = f"particle {message.id}", SECONDS["simulate"]
-        self._desks.drawing.put(
-            Job(self, slot, "simulate", (field, message.start, message.goal), done, failed, limit=limit)
-        )
 
     def _take(self, message: Take) -> None:
         rev, drawn = message.rev, self._of("take", message.rev)
         if drawn is None:
             return
         field = self._field_of(rev)
-        if message.what in ("model", "onnx", "c") and field is None:
+        if message.what in ("model", "onnx", "c", "page") and field is None:
             self.complain("take", NOT_LEARNED, rev)
             return
         # The strokes themselves are the same whatever the graph makes of them.
         options = Options() if message.what in ("csv", "npz") else drawn.options
+        work = (drawn.strokes, options, field, message)
 
         def done(answer: tuple[str, str, bytes]) -> None:
             name, media_type, content = answer
             ticket = self._tickets.issue(self, name, media_type, content)
             self.say("file", what=message.what, name=name, url=f"take/{ticket}", bytes=len(content))
 
-        self._work(self._desks.errands, "take", "take", (drawn.strokes, options, field, message.what), done, rev)
+        self._work(self._desks.errands, "take", "take", work, done, rev)
 
     # --- work -----------------------------------------------------------------------------------------
 

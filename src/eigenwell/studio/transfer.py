@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from ..demonstrations import DataError, Demonstrations
 from ..fields import Field
 from ..identification import identify
 from .finding import DrawnResult
+from .model_file import packed
+from .share import shared_page
 from .viewport import fit_to_view
 
 LARGEST_ZIP = 64 * 2**20
@@ -82,8 +85,8 @@ def _travelled(x: FloatArray, v: FloatArray) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(np.maximum(step, 1e-6))])
 
 
-def write(result: DrawnResult, field: Field | None, what: str) -> tuple[str, str, bytes]:
-    """Name, media type and content of a file to take away."""
+def write(result: DrawnResult, field: Field | None, what: str, colours: Sequence[int] = ()) -> tuple[str, str, bytes]:
+    """Name, media type and content of a file to take away; `colours` are those that the goals have on the page."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if what == "csv":
@@ -100,9 +103,9 @@ def write(result: DrawnResult, field: Field | None, what: str) -> tuple[str, str
             return path.name, "text/html", path.read_bytes()
         assert field is not None
         if what == "model":
-            path = folder / "eigenwell-model.eigenwell"
-            field.save(path)
-            return path.name, "application/octet-stream", path.read_bytes()
+            return "eigenwell-model.eigenwell", "application/octet-stream", packed(field)
+        if what == "page":
+            return "eigenwell-flow.html", "text/html", shared_page(result, field, colours).encode()
         if what == "onnx":
             from ..export import export_onnx
 

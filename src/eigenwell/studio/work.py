@@ -10,15 +10,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..demonstrations import DataError
-from . import finding, particles, presets, transfer
-from .protocol import Options
+from . import documents, finding, messages, presets, transfer
+from .model_file import model
+from .protocol import Options, Take
 from .strokes import Stroke, drawing
 
 if TYPE_CHECKING:
     from ..fields import Field
 
 Tell = Callable[[Any], None]
-View = tuple[float, float, float, float] | None
 
 
 def text(answer: dict[str, Any]) -> str:
@@ -29,19 +29,32 @@ def identify(strokes: Sequence[Stroke], options: Options, tell: Tell) -> str:
     return text(finding.identified(strokes, options))
 
 
-def learn(strokes: Sequence[Stroke], options: Options, view: View, tell: Tell) -> tuple[str, bytes]:
-    """The answer, and the field as bytes that only these processes read again."""
+def learn(strokes: Sequence[Stroke], options: Options, tell: Tell) -> tuple[str, bytes]:
+    """The answer, and the field as bytes that only these processes read again. News on the way: progress, and the field
+    while it grows."""
     from . import training
 
     def report(step: int, steps: int, loss: float) -> None:
-        tell({"step": step, "steps": steps, "loss": None if loss != loss else float(f"{loss:.4g}")})
+        tell(("progress", text({"step": step, "steps": steps, "loss": None if loss != loss else float(f"{loss:.4g}")})))
 
-    answer, field = training.learned(finding.find(drawing(strokes), options), view, report)
+    def grow(answer: dict[str, Any]) -> None:
+        tell(("growing", text(answer)))
+
+    answer, field = training.learned(finding.find(drawing(strokes), options), report, grow)
     return text(answer), pickle.dumps(field)
 
 
-def simulate(field: bytes, start: tuple[float, float], goal: int | None, tell: Tell) -> str:
-    return text(particles.path(_field(field), start, goal))
+def restore(strokes: Sequence[Stroke], options: Options, data: bytes, tell: Tell) -> tuple[str, bytes]:
+    """As `learn`, of a field that was learned before from these strokes and kept in a model's file."""
+    from . import training
+
+    field = model(data)
+    return text(training.told(finding.find(drawing(strokes), options), field)), pickle.dumps(field)
+
+
+def certify(field: bytes, tell: Tell) -> str:
+    """What came of putting the field to the test: seconds that no flow should wait for."""
+    return text(messages.certified(_field(field)))
 
 
 def preset(name: str, tell: Tell) -> str:
@@ -49,27 +62,33 @@ def preset(name: str, tell: Tell) -> str:
 
 
 def load(suffix: str, data: bytes, tell: Tell) -> str:
+    if suffix == documents.SUFFIX:
+        return text(documents.read(data))
     return text(transfer.read(suffix, data))
 
 
 def take(
-    strokes: Sequence[Stroke], options: Options, field: bytes | None, what: str, tell: Tell
+    strokes: Sequence[Stroke], options: Options, field: bytes | None, message: Take, tell: Tell
 ) -> tuple[str, str, bytes]:
     """Name, media type and content of a file to take away."""
-    return transfer.write(finding.find(drawing(strokes), options), None if field is None else _field(field), what)
+    learned = None if field is None else _field(field)
+    if message.what == "studio":
+        return documents.written(strokes, options, learned, message)
+    colours = [int(colour) for _, _, colour in message.goals]
+    return transfer.write(finding.find(drawing(strokes), options), learned, message.what, colours)
 
 
-def warm(what: str, tell: Tell) -> None:
-    """Import what the first job would otherwise wait for."""
-    from ..demonstrations import Demonstrations
-    from ..identification import identify as find
-
+def warm(what: str, part: int, tell: Tell) -> int | None:
+    """Import or compile what the first job would otherwise wait for; the number of the next part, None after the last."""
     if what == "learning":
         from . import training
 
-        training.warm_up()
-    elif what == "drawing":
+        return training.warm_up(part)
+    if what == "drawing":
         import numpy as np
+
+        from ..demonstrations import Demonstrations
+        from ..identification import identify as find
 
         # One of each: SciPy imports some of its parts on first use.
         t = np.linspace(0.0, 1.0, 60)[:, None]
@@ -78,10 +97,11 @@ def warm(what: str, tell: Tell) -> None:
         find(demos)
         with suppress(DataError):
             find(demos.x, demos.v)
+    return None
 
 
 JOBS: dict[str, Callable[..., Any]] = {
-    job.__name__: job for job in (identify, learn, simulate, preset, load, take, warm)
+    job.__name__: job for job in (identify, learn, restore, certify, preset, load, take, warm)
 }
 
 

@@ -19,7 +19,7 @@ from .process import WorkStopped, main
 
 log = logging.getLogger("eigenwell.studio")
 
-PATIENCE = {"drawing": 1.0, "errands": 5.0, "learning": 10.0}
+PATIENCE = {"drawing": 1.0, "errands": 5.0, "learning": 10.0, "testing": 1.0}
 """Seconds that overtaken work may go on before its process is replaced: about as long as that takes. Learning stops by
 itself at its next news, and a new process would have to compile again."""
 
@@ -177,9 +177,6 @@ class Desk:
             self._hurry(current)
         self._wake.set()
 
-    def waiting(self, owner: object) -> int:
-        return sum(job.owner is owner for job in self._waiting.values())
-
     def drop(self, owner: object, slot: str | None = None) -> None:
         """Forget the work of a page, all of it or one slot, waiting or running."""
         for key, job in list(self._waiting.items()):
@@ -235,9 +232,14 @@ class Desk:
         if not self.worker.alive and job.name != "warm":
             self.warm()
 
-    def warm(self) -> None:
-        """Import and compile now, and not when somebody waits."""
-        self.put(Job(self, "warm", "warm", (self.worker.kind,), _ignore, _ignore))
+    def warm(self, part: int = 0) -> None:
+        """Import and compile now, and not when somebody waits: part by part, so that who asks meanwhile is let in between."""
+
+        def next_part(following: int | None) -> None:
+            if following is not None:
+                self.warm(following)
+
+        self.put(Job(self, f"warm {part}", "warm", (self.worker.kind, part), next_part, _ignore))
 
 
 def _ignore(_: Any) -> None:

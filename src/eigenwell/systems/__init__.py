@@ -32,11 +32,11 @@ from .known import (
     well_in_a_cycle,
     wells,
 )
-from .system import Design, Field, System, clustered, front, integrate, uniform
+from .system import Design as Design
+from .system import Field as Field
+from .system import System, clustered, front, integrate, uniform
 
 __all__ = [
-    "Design",
-    "Field",
     "System",
     "all_systems",
     "clustered",

@@ -37,6 +37,27 @@ def wells(centres: FloatArray, rate: FloatArray, width: float | FloatArray = 0.5
 
     R has eigenvalues in the right half-plane; equilibria do not depend on it. Returns the field and its stable
     equilibria, by fixed-point iteration from the centres.
+
+    Parameters
+    ----------
+    centres : (Q, d) array
+        Of the wells.
+    rate : (d, d) array
+        R, with eigenvalues in the right half-plane.
+    width : float or (Q,) array
+        Of the wells.
+
+    Returns
+    -------
+    field, attractors : callable, (Q, d) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> field, places = ew.systems.wells(np.array([[-1.0, 0.0], [1.0, 0.0]]), np.eye(2))
+    >>> places.shape
+    (2, 2)
     """
 
     def pull(x: FloatArray) -> FloatArray:
@@ -70,12 +91,55 @@ def _wells_system(name: str, centres: FloatArray, duration: float) -> System:
 
 
 def rest(field: Field, guess: FloatArray) -> FloatArray:
-    """Zeros of the field nearest to the guesses (Q, d)."""
+    """Zeros of the field nearest to the guesses (Q, d).
+
+    Parameters
+    ----------
+    field : callable
+        v = field(x), for x (n, d).
+    guess : (Q, d) array
+        Near the zeros.
+
+    Returns
+    -------
+    (Q, d) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> ew.systems.rest(lambda x: 1.0 - x, np.array([[0.5]])).round(6)
+    array([[1.]])
+    """
     return np.array([scipy.optimize.root(field, g, tol=1e-14).x for g in guess])
 
 
 def limit_cycle(field: Field, start: FloatArray, settling: float = 30.0, step: float = 0.02) -> FloatArray:
-    """The closed curve (m, d) that a solution from `start` winds onto, one period in steps of equal time."""
+    """The closed curve (m, d) that a solution from `start` winds onto, one period in steps of equal time.
+
+    Parameters
+    ----------
+    field : callable
+        v = field(x), for x (n, d).
+    start : (d,) array
+        Near the cycle.
+    settling : float
+        Time to wind onto it.
+    step : float
+        Of the integration.
+
+    Returns
+    -------
+    (m, d) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> curve = ew.systems.limit_cycle(ew.systems.van_der_pol.field, np.array([2.0, 0.0]))
+    >>> curve.shape[1]
+    2
+    """
     run = integrate(field, start[None], step, round(settling / step), finest=step)[:, 0][::-1]
     # Backwards from the end, which lies on the cycle, to the first return.
     ahead = (run - run[0]) @ field(run[0])

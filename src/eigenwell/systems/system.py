@@ -21,10 +21,37 @@ Design = Callable[["System", int, np.random.Generator], FloatArray]
 class System:
     """A vector field with known attractors, and the experiment that samples it.
 
-    `attractors` (Q, d) are the places of stable rest, `cycles` closed curves (m, d), one per limit cycle; labels count
-    the places first. Starts are drawn from `box` and kept until every attractor has its share, so that any seed gives
-    a valid experiment; which attractor a start belongs to is read off the integrated trajectory. Snapshots are taken
-    in `region`, by default the box.
+    Starts are drawn from `box` and kept until every attractor has its share, so that any seed gives a valid experiment; which
+    attractor a start belongs to is read off the integrated trajectory.
+
+    Parameters
+    ----------
+    name : str
+        Of the system.
+    field : callable
+        v = field(x), for x (n, d).
+    attractors : (Q, d) array
+        Places of stable rest.
+    box : (2, d) array
+        From which starts are drawn.
+    duration : float
+        Of a trajectory.
+    frequency : float
+        Samples per unit of time.
+    n_per_attractor : int
+        Trajectories to each.
+    settling : float
+        How long a start is followed to see where it ends.
+    cycles : tuple of (m, d) arrays
+        Closed curves, one per limit cycle; labels count the places first.
+    region : (2, d) array, optional
+        In which snapshots are taken; by default the box.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.systems.duffing.dimension
+    2
     """
 
     name: str
@@ -46,6 +73,7 @@ class System:
 
     @property
     def dimension(self) -> int:
+        """d, the number of coordinates."""
         return int(self.attractors.shape[1])
 
     def sample(
@@ -56,7 +84,29 @@ class System:
         duration: float | None = None,
         frequency: float | None = None,
     ) -> Demonstrations:
-        """Trajectories from random starts, grouped by attractor, with exact velocities and `truth`."""
+        """Trajectories from random starts, grouped by attractor, with exact velocities and `truth`.
+
+        Parameters
+        ----------
+        seed : int
+            Of the starts.
+        n_per_attractor : int, optional
+            Trajectories to each attractor.
+        duration : float, optional
+            Of a trajectory.
+        frequency : float, optional
+            Samples per unit of time.
+
+        Returns
+        -------
+        Demonstrations
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> ew.systems.heart.sample(seed=0, frequency=20.0)
+        Demonstrations(1206 samples in 2-D, 6 trajectories)
+        """
         share = n_per_attractor or self.n_per_attractor
         duration, frequency = duration or self.duration, frequency or self.frequency
         starts, owner = self._starts(np.random.default_rng(seed), share)
@@ -75,11 +125,31 @@ class System:
         position_noise: float = 0.0,
         design: Design | None = None,
     ) -> Demonstrations:
-        """Velocities at n scattered places, chosen by `design` (uniform, clustered, front), with `truth`.
+        """Velocities at scattered places, with `truth`: the fate of the place without noise, -1 where it leaves for good.
 
-        `noise` is the standard deviation of each velocity component in units of the median speed, `position_noise` that
-        of each coordinate in units of the region's shortest side. Truth is the fate of the place without noise, -1
-        where it leaves for good.
+        Parameters
+        ----------
+        n : int
+            Places.
+        seed : int
+            Of places and noise.
+        noise : float
+            Standard deviation of each velocity component in units of the median speed.
+        position_noise : float
+            That of each coordinate in units of the region's shortest side.
+        design : callable, optional
+            Where: uniform, clustered or front.
+
+        Returns
+        -------
+        Demonstrations
+            Unordered samples.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> ew.systems.toggle_switch.snapshots(100, noise=0.2)
+        Demonstrations(100 samples in 2-D, unordered samples)
         """
         rng = np.random.default_rng(seed)
         x = (design or uniform)(self, n, rng)
@@ -95,7 +165,17 @@ class System:
         return self.box if self.region is None else self.region
 
     def fate(self, x: FloatArray) -> IntArray:
-        """The attractor every state (n, d) ends in: places first, then cycles, -1 for none of them."""
+        """The attractor every state (n, d) ends in: places first, then cycles, -1 for none of them.
+
+        Parameters
+        ----------
+        x : (n, d) array
+            States.
+
+        Returns
+        -------
+        (n,) int array
+        """
         width = float(np.ptp(self.domain, axis=1).max())
         x, left = np.array(x, dtype=np.float64), np.arange(len(x))
         # What is within a hundredth of an attractor stays there, and what is a hundred widths away does not come back.
@@ -127,13 +207,55 @@ class System:
 
 
 def uniform(system: System, n: int, rng: np.random.Generator) -> FloatArray:
-    """Places spread evenly over the region."""
+    """Places spread evenly over the region.
+
+    Parameters
+    ----------
+    system : System
+        In whose region.
+    n : int
+        Places.
+    rng : numpy.random.Generator
+        The source of chance.
+
+    Returns
+    -------
+    (n, d) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> ew.systems.uniform(ew.systems.duffing, 50, np.random.default_rng(0)).shape
+    (50, 2)
+    """
     low, high = system.domain.T
     return rng.uniform(low, high, size=(n, system.dimension))
 
 
 def clustered(system: System, n: int, rng: np.random.Generator) -> FloatArray:
-    """Places in twenty Gaussian clusters of unequal size, some of them overlapping, and a tenth spread evenly."""
+    """Places in twenty Gaussian clusters of unequal size, some of them overlapping, and a tenth spread evenly.
+
+    Parameters
+    ----------
+    system : System
+        In whose region.
+    n : int
+        Places.
+    rng : numpy.random.Generator
+        The source of chance.
+
+    Returns
+    -------
+    (n, d) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> ew.systems.clustered(ew.systems.duffing, 50, np.random.default_rng(0)).shape
+    (50, 2)
+    """
     low, high = system.domain.T
     centre = rng.uniform(low, high, size=(20, system.dimension))
     owner = rng.choice(20, size=n, p=rng.dirichlet(np.full(20, 3.0)))
@@ -146,7 +268,28 @@ def clustered(system: System, n: int, rng: np.random.Generator) -> FloatArray:
 
 
 def front(system: System, n: int, rng: np.random.Generator) -> FloatArray:
-    """One sample per individual: all start in the middle tenth of the region and are seen once, at a random time."""
+    """One sample per individual: all start in the middle tenth of the region and are seen once, at a random time.
+
+    Parameters
+    ----------
+    system : System
+        In whose region.
+    n : int
+        Places.
+    rng : numpy.random.Generator
+        The source of chance.
+
+    Returns
+    -------
+    (n, d) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> ew.systems.front(ew.systems.duffing, 50, np.random.default_rng(0)).shape
+    (50, 2)
+    """
     low, high = system.domain.T
     middle, width = (low + high) / 2, high - low
     step = 1 / system.frequency
@@ -165,7 +308,34 @@ def front(system: System, n: int, rng: np.random.Generator) -> FloatArray:
 def integrate(
     field: Field, x0: FloatArray, dt: float, n_steps: int, *, keep_all: bool = True, finest: float = 0.01
 ) -> FloatArray:
-    """Classical Runge-Kutta for many starts at once, with substeps of at most `finest` seconds: (n_steps + 1, k, d)."""
+    """Classical Runge-Kutta for many starts at once.
+
+    Parameters
+    ----------
+    field : callable
+        v = field(x), for x (k, d).
+    x0 : (k, d) array
+        Starts.
+    dt : float
+        Time between the states returned.
+    n_steps : int
+        How many of them after the starts.
+    keep_all : bool
+        False returns the last alone.
+    finest : float
+        The longest substep.
+
+    Returns
+    -------
+    (n_steps + 1, k, d) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> ew.systems.integrate(lambda x: -x, np.ones((1, 1)), 1.0, 1)[-1].round(4)
+    array([[0.3679]])
+    """
     substeps = max(1, int(np.ceil(dt / finest)))
     h = dt / substeps
     x = np.array(x0, dtype=np.float64)

@@ -15,9 +15,9 @@ export class Answer {
     const n = found?.n_attractors ?? 0;
     document.body.dataset.attractors = n;
     write("count", String(n));
-    write("count-noun", n === 1 ? "attractor" : "attractors");
+    write("count-noun", n === 1 ? "goal" : "goals");
     // Beside the sliders, where the large number is out of sight.
-    write("echo", n === 1 ? "1 attractor" : `${n} attractors`);
+    write("echo", n === 1 ? "1 goal" : `${n} goals`);
     // Sliders have none: the number is whatever they make it.
     const confidence = found?.confidence ?? null;
     write("sure-words", found ? capital(found.confidence_words ?? "") : "");
@@ -49,7 +49,7 @@ export class Answer {
 
   #chooser(found, q, theme) {
     const chosen = element(
-      "button", { type: "button", "aria-pressed": String(q === this.#which), "aria-label": `Sub-dynamics ${q + 1}` },
+      "button", { type: "button", "aria-pressed": String(q === this.#which), "aria-label": `Goal ${q + 1}` },
       markIcon(theme, found.attractors?.[q]?.colour ?? q, 12), String(q + 1),
     );
     chosen.addEventListener("click", () => {

@@ -1,14 +1,14 @@
 // Four canvases on top of each other, each painted only when it must be, at most once a frame.
 
 import { paintBackdrop, Flow } from "./flow.js";
-import { paintScene, paintStroke } from "./scene.js";
+import { paintHalo, paintScene, paintStroke } from "./scene.js";
 import { View } from "./view.js";
 
 const LAYERS = ["backdrop", "flow", "scene", "paper"];
 // The paper is painted without smoothing finer than this: phones have three pixels to a point and little to spend.
 const FINEST = 2.5;
 
-export class Canvas {
+export class Canvas extends EventTarget {
   view = new View();
   flow = new Flow();
   #state;
@@ -22,6 +22,7 @@ export class Canvas {
 
   /** `state` is read when painting: theme, strokes, labels, found, field, stale, shown, selected, draft, held, particles, pen. */
   constructor(stage, state) {
+    super();
     this.stage = stage;
     this.#state = state;
     for (const name of LAYERS) this.#context[name] = stage.querySelector(`#${name}`).getContext("2d");
@@ -41,7 +42,10 @@ export class Canvas {
       canvas.height = Math.round(height * this.#ratio);
     }
     for (const context of Object.values(this.#context)) context.setTransform(this.#ratio, 0, 0, this.#ratio, 0, 0);
-    this.refit(width, height);
+    if (this.view.moved) {
+      this.view.resize(width, height);
+      this.#seen();
+    } else this.refit(width, height);
   }
 
   /** A window that moves to a screen with other pixels, or is zoomed. */
@@ -53,8 +57,29 @@ export class Canvas {
   /** Bring all strokes into sight. */
   refit(width = this.view.width, height = this.view.height) {
     this.view.fit(width, height, this.#state().strokes);
+    this.#seen();
+  }
+
+  zoom(factor, at) {
+    this.view.zoom(factor, at);
+    this.#seen();
+  }
+
+  pan(dx, dy) {
+    this.view.pan(dx, dy);
+    this.#seen();
+  }
+
+  /** As it was saved. */
+  look(kept) {
+    this.view.look(kept);
+    this.#seen();
+  }
+
+  #seen() {
     this.stage.dataset.view = this.view.box().map((c) => c.toFixed(4)).join(" ");
     this.repaint(...LAYERS);
+    this.dispatchEvent(new Event("view"));
   }
 
   repaint(...layers) {
@@ -90,11 +115,12 @@ export class Canvas {
     // While a pen is down every millisecond belongs to it.
     if (flowing && !s.pen.busy) {
       this.flow.step(seconds, view);
+      this.#count();
       this.#dirty.add("flow");
     }
     const dirty = this.#dirty;
     this.#dirty = new Set();
-    if (dirty.has("backdrop")) paintBackdrop(this.#context.backdrop, view, s.theme, s.field, s.shown, s.stale);
+    if (dirty.has("backdrop")) paintBackdrop(this.#context.backdrop, view, s.theme, s.living ? null : s.field, s.shown, s.stale);
     if (dirty.has("flow")) this.#paintFlow(s);
     if (dirty.has("scene")) paintScene(this.#context.scene, view, s.theme, s);
     if (dirty.has("paper")) this.#paintPaper(s);
@@ -104,19 +130,24 @@ export class Canvas {
     if ((flowing && !s.pen.busy) || s.particles.busy || s.pen.steering || s.pen.penIsDown) this.#schedule();
   }
 
-  #paintFlow(s) {
-    const ctx = this.#context.flow;
+  /** For those who watch from outside; written only when it is another one. */
+  #count() {
+    const now = String(this.flow.count);
+    if (document.body.dataset.flowing !== now) document.body.dataset.flowing = now;
+  }
+
+  #paintFlow(s, ctx = this.#context.flow) {
     if (!s.field || !s.shown.flow) ctx.clearRect(0, 0, this.view.width, this.view.height);
     else if (this.still) this.flow.paintStill(ctx, this.view, s.theme, s.stale);
     else this.flow.paint(ctx, this.view, s.theme, s.stale);
   }
 
-  #paintPaper(s) {
-    const ctx = this.#context.paper;
+  #paintPaper(s, ctx = this.#context.paper) {
     const { view } = this;
     ctx.clearRect(0, 0, view.width, view.height);
     ctx.lineCap = ctx.lineJoin = "round";
-    if (s.held) paintStroke(ctx, view, s.theme, s.held, s.labels[s.held.id], true);
+    for (const stroke of s.held) paintStroke(ctx, view, s.theme, stroke, s.labels[stroke.id], true);
+    for (const { place, hot } of s.halos) paintHalo(ctx, s.theme, view.toScreen(place), hot);
     if (s.draft?.length) {
       ctx.beginPath();
       ctx.moveTo(...s.draft[0].x);
@@ -139,16 +170,55 @@ export class Canvas {
     }
   }
 
-  /** All layers on paper, as one canvas. */
-  flattened(paper) {
+  /** All layers on paper, as one canvas, with at least two pixels to a point. */
+  flattened(paper, finest = 2) {
+    const { view } = this;
+    const ratio = Math.max(this.#ratio, finest);
+    const flat = document.createElement("canvas");
+    flat.width = Math.round(view.width * ratio);
+    flat.height = Math.round(view.height * ratio);
+    const ctx = flat.getContext("2d");
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.fillStyle = paper;
+    ctx.fillRect(0, 0, view.width, view.height);
+    const s = this.#state();
+    const on = (paint) => {
+      const layer = document.createElement("canvas");
+      [layer.width, layer.height] = [flat.width, flat.height];
+      const context = layer.getContext("2d");
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      paint(context);
+      ctx.drawImage(layer, 0, 0, view.width, view.height);
+    };
+    on((c) => paintBackdrop(c, view, s.theme, s.living ? null : s.field, s.shown, s.stale));
+    on((c) => this.#paintFlow(s, c));
+    on((c) => paintScene(c, view, s.theme, s));
+    on((c) => this.#paintPaper(s, c));
+    return flat;
+  }
+
+  /** Some seconds of what moves, as a film; null where the browser makes none. */
+  async film(paper, seconds) {
+    if (typeof MediaRecorder === "undefined" || !MediaRecorder.isTypeSupported("video/webm")) return null;
     const { canvas } = this.#context.paper;
     const flat = document.createElement("canvas");
-    flat.width = canvas.width;
-    flat.height = canvas.height;
+    [flat.width, flat.height] = [canvas.width, canvas.height];
     const ctx = flat.getContext("2d");
-    ctx.fillStyle = paper;
-    ctx.fillRect(0, 0, flat.width, flat.height);
-    for (const name of LAYERS) ctx.drawImage(this.#context[name].canvas, 0, 0);
-    return flat;
+    const recorder = new MediaRecorder(flat.captureStream(30), { mimeType: "video/webm", videoBitsPerSecond: 6e6 });
+    const parts = [];
+    recorder.ondataavailable = ({ data }) => parts.push(data);
+    const done = new Promise((resolve) => { recorder.onstop = resolve; });
+    recorder.start();
+    const end = performance.now() + 1000 * seconds;
+    const frame = (now) => {
+      ctx.fillStyle = paper;
+      ctx.fillRect(0, 0, flat.width, flat.height);
+      for (const name of LAYERS) ctx.drawImage(this.#context[name].canvas, 0, 0);
+      if (now < end) requestAnimationFrame(frame);
+      else recorder.stop();
+    };
+    requestAnimationFrame(frame);
+    await done;
+    return new Blob(parts, { type: "video/webm" });
   }
 }

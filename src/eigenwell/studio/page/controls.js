@@ -5,16 +5,22 @@ import { toCsv } from "./drawing.js";
 import { NO_FIELD } from "./gestures.js";
 import { listen } from "./keys.js";
 import { Menu } from "./menus.js";
+import { colour } from "./palette.js";
 import { picture } from "./picture.js";
 import { segments } from "./settings.js";
 import { dismiss, hint, notify } from "./notify.js";
-import { LAYERS, mark } from "./studio.js";
+import { LAYERS, mark, SWITCHES } from "./studio.js";
 import { base64, copy, download } from "./takeaway.js";
+import { Valley } from "./valley.js";
 
 const $ = (id) => document.getElementById(id);
 const click = (id, call) => $(id).addEventListener("click", call);
 // World units an arrow moves a selected stroke.
 const NUDGE = 0.02;
+// The example behind "try an example": two goals, whose program is compiled before anybody asks.
+const FIRST = "duffing";
+const ZOOM = 1.25;
+const SLOW = 0.25;
 const system = matchMedia("(prefers-color-scheme: dark)");
 
 /** Returns the menu of examples, which the server fills. */
@@ -30,21 +36,37 @@ export function wire(studio) {
 
   click("undo", () => drawing.undo());
   click("redo", () => drawing.redo());
-  click("delete", () => drawing.remove(studio.selected));
+  click("delete", () => drawing.remove([...studio.selected]));
   click("clear", () => drawing.clear());
   click("learn", () => studio.teach());
   click("relearn", () => studio.teach());
   click("cancel", () => studio.stopLearning());
-  click("try", () => menu.open());
+  click("try", () => tryExample(studio));
+  click("fitted", () => fit(studio));
   click("notice-close", dismiss);
   click("help-open", () => $("help").showModal());
   click("help-close", () => $("help").close());
   $("help").addEventListener("click", ({ target }) => { if (target === $("help")) $("help").close(); });
+  for (const name of SWITCHES) $(name).addEventListener("change", () => studio.store());
   $("auto").addEventListener("change", () => {
-    studio.store();
-    if ($("auto").checked && mark.field !== "current") studio.teach();
+    if (studio.isLive && mark.field !== "current" && !studio.learning.running) studio.teach();
+    studio.tell();
   });
   return menu;
+}
+
+/** One click to the first wonder: strokes, their flow, and a rain of particles. */
+function tryExample(studio) {
+  studio.rain = true;
+  if (!studio.link.send({ type: "preset", name: FIRST })) {
+    studio.rain = false;
+    notify("There is no connection to the server. It will be tried again.");
+  }
+}
+
+function fit(studio) {
+  studio.canvas.refit();
+  studio.tell();
 }
 
 function wireTools(studio) {
@@ -64,6 +86,29 @@ function wireLooks(studio) {
   });
   system.addEventListener("change", () => studio.chosenTheme || studio.setTheme(systemTheme()));
   click("theme", () => switchTheme(studio));
+  click("slow", () => slow(studio));
+  const valley = new Valley($("valley"), () => valleyState(studio));
+  studio.deepen = (open = !valley.isOpen) => {
+    valley.show(open && Boolean(studio.field?.basin));
+    $("deep").setAttribute("aria-pressed", String(valley.isOpen));
+  };
+  click("deep", () => studio.deepen());
+}
+
+/** What the valley is painted from. */
+function valleyState({ theme, field, fields, drawing, labels, particles, canvas, view }) {
+  const colourOf = (label) => colour(theme, (Array.isArray(label) ? label[0] : label) ?? -1);
+  const ratio = Math.min(devicePixelRatio || 1, 2);
+  return {
+    theme, field: fields.learned ? field : null, strokes: drawing.strokes, labels, particles: particles.items, colourOf, ratio,
+    width: view.width, height: view.height, still: canvas.still,
+  };
+}
+
+function slow({ canvas, particles }) {
+  const on = particles.tempo === 1;
+  particles.tempo = canvas.flow.tempo = on ? SLOW : 1;
+  $("slow").setAttribute("aria-pressed", String(on));
 }
 
 export function systemTheme() { return system.matches ? "dark" : "light"; }
@@ -84,7 +129,7 @@ function wireFiles(studio) {
     target.value = "";
   });
   $("take").addEventListener("click", ({ target }) => { if (target.dataset.take) take(studio, target.dataset.take); });
-  click("worst", () => studio.select(studio.worst));
+  click("worst", () => studio.select(studio.leastFollowed ?? []));
   click("copy", async () => {
     write("copy", (await copy($("python").textContent, $("python"))) ? "Copied" : "Press Ctrl+C");
     setTimeout(() => write("copy", "Copy"), 2000);
@@ -117,17 +162,24 @@ async function openFile({ limits, link }, file) {
   if (!sent) notify("There is no connection to the server, which reads files. It will be tried again.");
 }
 
-function save({ drawing }) {
-  if (drawing.strokes.length) download("eigenwell-drawing.csv", toCsv(drawing.strokes));
+/** Strokes, field and view in one file; without a server the strokes as CSV. */
+function save({ drawing, link, rev, view, keptGoals }) {
+  if (!drawing.strokes.length) return;
+  const sent = link.send({ type: "take", rev, what: "studio", view: view.kept, goals: keptGoals });
+  if (!sent) download("eigenwell-drawing.csv", toCsv(drawing.strokes));
 }
 
-function take(studio, what) {
-  const { drawing, labels, found, field, shown, canvas, theme, link, rev } = studio;
+async function take(studio, what) {
+  const { drawing, labels, found, field, fields, shown, canvas, theme, link, rev } = studio;
+  const seen = { strokes: drawing.strokes, labels, found, field: fields.learned ? field : null, shown };
   if (what === "png") canvas.flattened(theme.paper).toBlob((blob) => download("eigenwell-canvas.png", blob));
-  else if (what === "svg") {
-    const seen = { strokes: drawing.strokes, labels, found, field, shown };
-    download("eigenwell-canvas.svg", picture(canvas.view, theme, seen));
-  } else if (link.send({ type: "take", rev, what })) hint("Making the file", 2500);
+  else if (what === "svg") download("eigenwell-canvas.svg", picture(canvas.view, theme, seen));
+  else if (what === "webm") {
+    hint("Filming four seconds", 4000);
+    const film = await canvas.film(theme.paper, 4);
+    if (film) download("eigenwell-flow.webm", film);
+    else notify("This browser cannot film a canvas. Take a PNG, or the page.");
+  } else if (link.send({ type: "take", rev, what, goals: studio.keptGoals })) hint("Making the file", 2500);
 }
 
 // --- keys ---
@@ -145,27 +197,38 @@ function wireKeys(studio, use) {
     learn: () => studio.teach(),
     theme: () => switchTheme(studio),
     help: () => $("help").showModal(),
-    remove: () => drawing.remove(studio.selected),
+    remove: () => drawing.remove([...studio.selected]),
+    all: () => studio.select(drawing.strokes.map((s) => s.id)),
+    zoom: (step) => { canvas.zoom(ZOOM ** step); studio.tell(); },
+    fit: () => fit(studio),
+    slow: () => slow(studio),
+    rain: () => studio.gestures.rain(),
+    deep: () => studio.deepen(),
     nothing() {},
 
     select(step) {
       const n = drawing.strokes.length;
-      const here = drawing.strokes.findIndex((s) => s.id === studio.selected);
+      const here = drawing.strokes.findIndex((s) => studio.selected.has(s.id));
       if (n) studio.select(drawing.strokes[here < 0 ? (step > 0 ? 0 : n - 1) : (here + step + n) % n].id);
     },
 
     escape() {
       if (pen.busy) pen.abandon();
       else if (!$("notice").hidden) dismiss();
-      else if (learning.running) studio.stopLearning();
-      else studio.select(null);
+      else if (!$("valley").hidden) studio.deepen(false);
+      else if (studio.selected.size) studio.select([]);
+      else if (particles.items.length) {
+        particles.clear();
+        canvas.repaint("paper");
+      } else if (learning.running) studio.stopLearning();
+      studio.tell();
     },
 
     arrow(key, pressed) {
       const to = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[key];
       if (!to) return;
       if (pressed && studio.tool === "move") {
-        if (studio.selected) drawing.move(studio.selected, NUDGE * to[0], NUDGE * to[1]);
+        drawing.move([...studio.selected], NUDGE * to[0], NUDGE * to[1]);
         return;
       }
       pen.steer(key, pressed);
@@ -174,7 +237,7 @@ function wireKeys(studio, use) {
 
     space() {
       if (studio.tool === "drop") {
-        if (studio.field) particles.add(view.toWorld(pen.cursor ?? [view.width / 2, view.height / 2]));
+        if (studio.fields.learned) particles.add(view.toWorld(pen.cursor ?? [view.width / 2, view.height / 2]));
         else notify(NO_FIELD);
       } else if (studio.tool === "draw") {
         if (pen.penIsDown) pen.penUp();

@@ -13,21 +13,30 @@ export class Drawing extends EventTarget {
 
   find(id) { return this.strokes.find((s) => s.id === id) ?? null; }
 
-  add(t, x, endedAt) {
+  /** `bent`: the same stroke with its end at a goal; a step of its own, so that undo gives it back as it was drawn. */
+  add(t, x, endedAt, bent = null) {
     const stroke = Object.freeze({ id: this.#name(), t, x });
-    this.#commit([...this.strokes, stroke], { what: "drawn", endedAt });
+    const before = this.strokes;
+    this.#commit([...before, stroke], { what: "drawn", endedAt }, !bent);
+    if (bent) this.#commit([...before, Object.freeze({ ...stroke, x: bent })], { what: "drawn", endedAt });
     return stroke;
   }
 
-  remove(id) {
-    if (this.find(id)) this.#commit(this.strokes.filter((s) => s.id !== id), { what: "deleted" });
+  remove(ids) {
+    const gone = new Set([ids].flat());
+    if (this.strokes.some((s) => gone.has(s.id))) this.#commit(this.strokes.filter((s) => !gone.has(s.id)), { what: "deleted" });
   }
 
-  move(id, dx, dy) {
-    const moved = (s) => Object.freeze({ ...s, x: s.x.map(([a, b]) => [a + dx, b + dy]) });
-    if (this.find(id) && (dx || dy)) {
-      this.#commit(this.strokes.map((s) => (s.id === id ? moved(s) : s)), { what: "moved" });
+  /** New lines for some strokes, {id: x}, in one step. */
+  reshape(lines, what = "moved") {
+    if (Object.keys(lines).length) {
+      this.#commit(this.strokes.map((s) => (lines[s.id] ? Object.freeze({ ...s, x: lines[s.id] }) : s)), { what });
     }
+  }
+
+  move(ids, dx, dy) {
+    const chosen = [ids].flat().map((id) => this.find(id)).filter(Boolean);
+    if (dx || dy) this.reshape(Object.fromEntries(chosen.map((s) => [s.id, s.x.map(([a, b]) => [a + dx, b + dy])])));
   }
 
   clear() {
@@ -39,11 +48,24 @@ export class Drawing extends EventTarget {
     this.#commit(strokes.map(({ t, x }) => Object.freeze({ id: this.#name(), t, x })), { what: "loaded" });
   }
 
-  /** What was kept by autosave: the start of a history, not a step in it. */
-  restore(strokes) {
-    this.strokes = strokes.map(({ t, x }) => Object.freeze({ id: this.#name(), t, x }));
+  /** What was kept by autosave, with its history: the start of one, not a step in it. */
+  restore({ strokes, past = [], future = [] }) {
+    const named = new Map();
+    const known = (s) => {
+      const key = s.id ?? s;
+      if (!named.has(key)) named.set(key, new Map());
+      const same = named.get(key), line = JSON.stringify(s.x);
+      if (!same.has(line)) same.set(line, Object.freeze({ id: same.values().next().value?.id ?? this.#name(), t: s.t, x: s.x }));
+      return same.get(line);
+    };
+    this.strokes = strokes.map(known);
+    this.#past = past.map((list) => list.map(known));
+    this.#future = future.map((list) => list.map(known));
     this.#tell({ what: "restored" });
   }
+
+  /** The last steps on either side, for the autosave. */
+  history(most) { return { past: this.#past.slice(-most), future: this.#future.slice(-most) }; }
 
   undo() { this.#step(this.#past, this.#future, "undone"); }
 
@@ -56,12 +78,12 @@ export class Drawing extends EventTarget {
     this.#tell({ what });
   }
 
-  #commit(strokes, detail) {
+  #commit(strokes, detail, told = true) {
     this.#past.push(this.strokes);
     if (this.#past.length > LONGEST_HISTORY) this.#past.shift();
     this.#future = [];
     this.strokes = strokes;
-    this.#tell(detail);
+    if (told) this.#tell(detail);
   }
 
   #name() { return `s${this.#next++}`; }

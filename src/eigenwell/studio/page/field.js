@@ -1,37 +1,181 @@
-// A learned field as particles follow it: on a grid, or where strokes cross as the motions themselves.
+// A learned field as the page draws it and as particles follow it: over a grid that fills the view, or, where strokes cross,
+// as motions that remember. All of it is evaluated here (model.js); the server is not asked again.
 
-/** box [x0, y0, x1, y1]; arrays are row-major with y slow and ascending. Null when the server sent something else. */
-export function fieldOf(grid) {
-  const { box, nx, ny, vx, vy, potential, basin, far, saddles, separatrices } = grid ?? {};
-  const n = nx * ny;
-  const whole = Array.isArray(box) && box.length === 4 && nx > 1 && ny > 1
-    && [vx, vy, potential, basin].every((a) => Array.isArray(a) && a.length === n);
-  if (!whole) return null;
-  const field = new Field(box, nx, ny, vx, vy, potential, basin, far ?? new Array(n).fill(false));
-  return Object.assign(field, { saddles: saddles ?? [], separatrices: separatrices ?? [] });
+import { StableField, unpack } from "./model.js";
+
+// Nodes of a grid along its longer side; every fourth is followed to its basin, the others only where those differ.
+const LONGER = 92, COARSE = 4;
+// Of the data's box: beyond this from every sample nothing was learned (fields.REACH).
+const FAR = 0.25;
+// What a whole phase counts, in boxes, when a motion looks for its start (fields.LATE).
+const LATE = 0.5;
+// Share of the particles with memory that begin anywhere; the others begin on the strokes.
+const ANYWHERE = 0.6;
+// Samples among which the nearest is sought, thinned evenly: strokes are far denser than the distances that matter.
+const COMPARED = 400;
+
+/** Null where the server sent something else. `colours`: of each attractor. */
+export function learnedOf(numbers, colours = []) {
+  try {
+    return new Learned(numbers, colours);
+  } catch {
+    return null;
+  }
 }
 
-/** Motions of particles that remember, [{q, t, x}]; null when there are none. They have no map: nothing is tinted. */
-export function motionsOf(ways) {
-  const whole = (Array.isArray(ways) ? ways : []).filter(({ t, x }) => t?.length > 1 && t.length === x?.length);
-  return whole.length ? new Motions(whole) : null;
+class Learned {
+  /** Of a grid, along its longer side. */
+  nodes = LONGER;
+
+  constructor({ map, goals, lifted, samples, saddles, separatrices }, colours) {
+    this.map = map ? new StableField(map) : null;
+    this.goals = (goals ?? []).map((n) => new StableField(n));
+    this.lifted = (lifted ?? []).map((n) => new StableField(n));
+    if (!this.map && !this.lifted.length) throw new Error("neither a map nor motions");
+    Object.assign(this, { saddles: saddles ?? [], separatrices: separatrices ?? [] });
+    this.attractors = this.map ? this.map.attractors : this.lifted.map((f) => f.attractors[0].slice(0, 2));
+    this.colours = this.attractors.map((_, q) => colours[q] ?? q);
+    const x = unpack(samples.x);
+    this.x = Array.from({ length: x.length / 2 }, (_, k) => [x[2 * k], x[2 * k + 1]]);
+    Object.assign(this, { labels: samples.labels, phases: samples.phases });
+    const extent = [0, 1].map((i) => Math.max(...this.x.map((p) => p[i])) - Math.min(...this.x.map((p) => p[i])));
+    this.box = extent.map((e) => Math.max(e, 0.02 * Math.max(...extent), 1e-9));
+    const every = Math.max(1, Math.floor(this.x.length / COMPARED));
+    this.few = this.x.filter((_, k) => k % every === 0).map((p) => p.map((c, i) => c / this.box[i]));
+  }
+
+  get hasMemory() { return this.lifted.length > 0; }
+
+  /** What is drawn: the motions, or the field towards goal q, or the map; the latter two over a box of the world. */
+  seen(q, box) {
+    if (q !== null && this.goals[q]) return this.#grid(this.goals[q], box, q);
+    return this.hasMemory ? new Motions(this) : this.#grid(this.map, box, null);
+  }
+
+  /** With which goal and phase a motion from here begins: those of the nearest sample, early ones preferred. */
+  beginning([x, y]) {
+    let best = 0, least = Infinity;
+    for (let k = 0; k < this.x.length; k++) {
+      const away = ((this.x[k][0] - x) / this.box[0]) ** 2 + ((this.x[k][1] - y) / this.box[1]) ** 2
+        + (LATE * (1 - this.phases[k])) ** 2;
+      if (away < least) { least = away; best = k; }
+    }
+    return { q: this.labels[best], phase: this.phases[best] };
+  }
+
+  /** The way of a particle that is set down here, as what is shown would take it: {t, x, q, arrived}, q a colour. */
+  way(at, goal = null) {
+    if (goal !== null && this.goals[goal]) return { ...this.goals[goal].rollOut(at), q: this.colours[goal] };
+    if (this.hasMemory) {
+      const { q, phase } = this.beginning(at);
+      const { t, x, arrived } = this.lifted[q].rollOut([...at, phase]);
+      return { t, x: x.map((z) => z.slice(0, 2)), q: this.colours[q], arrived };
+    }
+    const rolled = this.map.rollOut(at);
+    const end = rolled.x.at(-1);
+    const away = this.attractors.map((a) => Math.hypot(a[0] - end[0], a[1] - end[1]));
+    return { ...rolled, q: this.colours[away.indexOf(Math.min(...away))] };
+  }
+
+  far(x, y) {
+    const u = x / this.box[0], v = y / this.box[1];
+    for (const p of this.few) if ((p[0] - u) ** 2 + (p[1] - v) ** 2 < FAR * FAR) return false;
+    return true;
+  }
+
+  #grid(one, box, only) {
+    const [w, h] = [box[2] - box[0], box[3] - box[1]];
+    const [nx, ny] = [w, h].map((side) => Math.max(4, Math.round((this.nodes * side) / Math.max(w, h))));
+    const n = nx * ny;
+    const [vx, vy, potential] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)];
+    const far = new Array(n);
+    const at = [0, 0], v = [0, 0];
+    for (let k = 0; k < n; k++) {
+      at[0] = box[0] + ((k % nx) * w) / (nx - 1);
+      at[1] = box[1] + (Math.floor(k / nx) * h) / (ny - 1);
+      one.velocity(at, v);
+      vx[k] = v[0] || 0;
+      vy[k] = v[1] || 0;
+      potential[k] = one.potential(at);
+      far[k] = this.far(at[0], at[1]);
+    }
+    const basin = only === null ? basins(one, box, nx, ny).map((q) => (q < 0 ? -1 : this.colours[q]))
+      : new Array(n).fill(this.colours[only]);
+    const field = new Field(box, nx, ny, vx, vy, potential, basin, far);
+    const borders = only === null ? this : { saddles: [], separatrices: [] };
+    return Object.assign(field, { saddles: borders.saddles, separatrices: borders.separatrices, exact: one });
+  }
 }
 
+/** Where each node ends. Between nodes of a coarse grid that agree all do. */
+function basins(one, [x0, y0, x1, y1], nx, ny) {
+  const found = new Array(nx * ny).fill(0);
+  if (one.Q === 1) return found;
+  const known = new Map();
+  const at = (i, j) => {
+    const k = j * nx + i;
+    if (!known.has(k)) known.set(k, one.basin([x0 + (i * (x1 - x0)) / (nx - 1), y0 + (j * (y1 - y0)) / (ny - 1)]));
+    return known.get(k);
+  };
+  for (let j = 0; j < ny; j += COARSE) {
+    for (let i = 0; i < nx; i += COARSE) {
+      const [r, t] = [Math.min(i + COARSE, nx - 1), Math.min(j + COARSE, ny - 1)];
+      const q = at(i, j);
+      const same = at(r, j) === q && at(i, t) === q && at(r, t) === q;
+      for (let b = j; b < Math.min(j + COARSE, ny); b++) {
+        for (let a = i; a < Math.min(i + COARSE, nx); a++) found[b * nx + a] = same ? q : at(a, b);
+      }
+    }
+  }
+  return found;
+}
+
+/** Particles that carry their goal and how far along they are. They have no map: nothing is tinted. */
 class Motions {
   saddles = [];
-  constructor(ways) {
-    this.ways = ways;
-    const places = ways.flatMap(({ x }) => x);
-    const [xs, ys] = [places.map((p) => p[0]), places.map((p) => p[1])];
+  separatrices = [];
+  #ways = null;
+
+  constructor(learned) {
+    this.learned = learned;
+    const [xs, ys] = [0, 1].map((i) => learned.x.map((p) => p[i]));
     this.box = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
-    const durations = ways.map(({ t }) => t[t.length - 1] - t[0]).sort((a, b) => a - b);
-    this.typicalDuration = durations[durations.length >> 1] || 1;
+    const v = [0, 0, 0];
+    const every = Math.max(1, Math.floor(learned.x.length / 120));
+    const speeds = learned.x.filter((_, k) => k % every === 0).map((p, k) => {
+      learned.lifted[learned.labels[k * every]].velocity([...p, learned.phases[k * every]], v);
+      return Math.hypot(v[0], v[1]);
+    }).sort((a, b) => a - b);
+    this.typicalSpeed = speeds[speeds.length >> 1] || 1;
   }
 
   contours() { return []; }
   borders() { return []; }
-  /** The ways themselves. */
-  streamlines() { return this.ways.map(({ q, x }) => ({ q, points: x })); }
+
+  /** A state (x, y, phase) and its goal: on a stroke, or as a motion begins at some place in a box that is not far. */
+  born([x0, y0, x1, y1]) {
+    const { x, labels, phases } = this.learned;
+    if (Math.random() < ANYWHERE) {
+      for (let tries = 0; tries < 4; tries++) {
+        const at = [x0 + Math.random() * (x1 - x0), y0 + Math.random() * (y1 - y0)];
+        if (this.learned.far(...at)) continue;
+        const { q, phase } = this.learned.beginning(at);
+        return { q, z: [...at, phase] };
+      }
+    }
+    const k = Math.floor(Math.random() * x.length);
+    return { q: labels[k], z: [...x[k], phases[k]] };
+  }
+
+  velocity(q, z, out) { return this.learned.lifted[q].velocity(z, out); }
+
+  /** The motions from the starts of the strokes: [{q, points}]. */
+  streamlines() {
+    const { x, labels, phases, lifted, colours } = this.learned;
+    this.#ways ??= x.map((p, k) => [p, labels[k], phases[k]]).filter(([, , phase]) => phase === 1).slice(0, 60)
+      .map(([p, q]) => ({ q: colours[q], points: lifted[q].rollOut([...p, 1]).x.map((z) => z.slice(0, 2)) }));
+    return this.#ways;
+  }
 }
 
 class Field {
@@ -39,7 +183,7 @@ class Field {
     Object.assign(this, { box, nx, ny, vx, vy, potential, basin, far });
     this.dx = (box[2] - box[0]) / (nx - 1);
     this.dy = (box[3] - box[1]) / (ny - 1);
-    const speeds = vx.map((v, i) => Math.hypot(v, vy[i])).filter((s, i) => s > 0 && !far[i]).sort((a, b) => a - b);
+    const speeds = Array.from(vx, (v, i) => (far[i] ? 0 : Math.hypot(v, vy[i]))).filter((s) => s > 0).sort((a, b) => a - b);
     this.typicalSpeed = speeds[speeds.length >> 1] || 1;
   }
 
@@ -68,7 +212,7 @@ class Field {
   contours(levels = 9) {
     // sqrt: V is half a squared distance, so that its root makes even rings
     const height = this.potential.map((v, k) => (v >= 0 && !this.far[k] ? Math.sqrt(v) : NaN));
-    const known = height.filter(Number.isFinite).sort((a, b) => a - b);
+    const known = Array.from(height).filter(Number.isFinite).sort((a, b) => a - b);
     if (!known.length) return [];
     const top = known[Math.floor(0.98 * (known.length - 1))];
     const lines = [];

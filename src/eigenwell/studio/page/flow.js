@@ -2,11 +2,11 @@
 
 import { colour, rgb } from "./palette.js";
 
-// Seconds of its way that a particle trails behind; four bands of fading are drawn with one stroke each.
-const TRAIL = 0.7;
+// Nodes that a particle trails behind, and seconds between two; bands of fading are drawn with one stroke each.
+const TRAIL = 11, NODE = 0.055;
 const BANDS = 4;
-// Seconds that a motion of the usual length takes to watch, where motions are followed.
-const WATCHED = 3;
+// Motions that remember are evaluated one by one.
+const MOST_MOTIONS = 420;
 // World units a second at the typical speed: slow enough to follow with the eye.
 const PACE = 0.34;
 
@@ -83,74 +83,72 @@ function paintSaddle(ctx, theme, [x, y]) {
 
 /** Particles with trails. Positions are in the world, so that a resize does not disturb them. */
 export class Flow {
+  /** How fast time runs: 1 as usual, less for slow motion. */
+  tempo = 1;
   #field = null;
   #particles = [];
-  #velocity = [0, 0];
-  #pause = 1 / 60;
+  #velocity = [0, 0, 0];
+  #since = 0;
 
-  set(field) {
+  /** Particles of a field that only grew or was looked at elsewhere go on from where they are. */
+  set(field, anew = true) {
+    const kind = (f) => `${Boolean(f?.born)} ${f?.learned?.attractors.length}`;
+    if (anew || kind(field) !== kind(this.#field)) this.#particles = [];
     this.#field = field;
-    this.#particles = [];
   }
 
-  step(seconds, view) {
+  get count() { return this.#particles.length; }
+
+  step(seconds, view, wanted = plenty(view)) {
     const field = this.#field;
     if (!field) return;
-    const box = this.#visible(view);
-    const wanted = Math.round(Math.min(Math.max((view.width * view.height) / 900, 220), 900));
-    if (field.ways) {
-      this.#followWays(seconds, Math.min(wanted, 4 * field.ways.length));
-      return;
-    }
-    while (this.#particles.length < wanted) this.#particles.push(this.#born({}, box, true));
-    this.#particles.length = wanted;
-    const v = this.#velocity;
-    this.#pause += 0.1 * (seconds - this.#pause);
-    const longest = Math.min(Math.max(Math.round(TRAIL / this.#pause), 8), 42);
+    const time = seconds * this.tempo;
+    const box = visible(field, view);
+    const memory = Boolean(field.born);
+    // A node of every trail at even times, whatever the frame rate: cheap, and trails of one length.
+    this.#since += time;
+    const node = this.#since >= NODE;
+    if (node) this.#since %= NODE;
+    const most = memory ? Math.min(wanted, MOST_MOTIONS) : wanted;
+    while (this.#particles.length < most) this.#particles.push(born({}, field, box, true));
+    this.#particles.length = most;
+    // On a screen that shows a tenth of the world things move a tenth as fast: to the eye, the same.
+    const pace = PACE * Math.min(1, (320 / view.scale) ** 0.75) * time;
     for (const p of this.#particles) {
-      p.age += seconds;
-      const [x, y] = p.trail[p.trail.length - 1];
-      field.velocity(x, y, v);
-      const speed = Math.hypot(v[0], v[1]);
-      // The root tames fast stretches, so that slow ones can still be seen to move.
-      const length = PACE * seconds * Math.sqrt(speed / field.typicalSpeed);
-      // Through the middle of the step, so that bends stay round at a low frame rate.
-      field.velocity(x + (length * v[0]) / (2 * speed || 1), y + (length * v[1]) / (2 * speed || 1), v);
-      const there = Math.hypot(v[0], v[1]) || 1;
-      const nx = x + (length * v[0]) / there, ny = y + (length * v[1]) / there;
-      const settled = length < 0.03 * PACE * seconds;
-      const outside = nx < box[0] || nx > box[2] || ny < box[1] || ny > box[3];
-      // A state keeps its sub-dynamics on its way, and beyond the border the grid has another's velocities.
-      if (p.age > p.life || settled || outside || Math.max(field.basin[field.nearest(nx, ny)], 0) !== p.q) {
-        p.trail.shift();
-        if (p.trail.length < 2) this.#born(p, box, false);
+      p.age += time;
+      if (p.dying || p.age > p.life || !this.#advance(p, field, pace, box, memory)) {
+        p.dying = true;
+        if (node) p.trail.splice(0, 2);
+        if (p.trail.length < 4) born(p, field, box, false);
         continue;
       }
-      p.trail.push([nx, ny]);
-      while (p.trail.length > longest) p.trail.shift();
+      if (node) {
+        p.trail.push(p.x, p.y);
+        if (p.trail.length > 2 * TRAIL) p.trail.splice(0, 2);
+      }
     }
   }
 
-  /** Particles that remember go along their motions. */
-  #followWays(seconds, wanted) {
-    const field = this.#field;
-    this.#pause += 0.1 * (seconds - this.#pause);
-    const longest = Math.min(Math.max(Math.round(TRAIL / this.#pause), 8), 42);
-    const rate = field.typicalDuration / WATCHED;
-    while (this.#particles.length < wanted) this.#particles.push(setOut({}, field, true));
-    this.#particles.length = wanted;
-    for (const p of this.#particles) {
-      p.clock += rate * seconds;
-      p.age += seconds;
-      const { t } = p.way;
-      if (p.age > p.life || p.clock > t[t.length - 1] - t[0]) {
-        p.trail.shift();
-        if (p.trail.length < 2) setOut(p, field, false);
-        continue;
-      }
-      p.trail.push(placeAt(p.way, p.clock));
-      while (p.trail.length > longest) p.trail.shift();
-    }
+  /** A step through the middle of the step, so that bends stay round at a low frame rate; false where it ends. */
+  #advance(p, field, pace, box, memory) {
+    const v = this.#velocity;
+    const at = (x, y, phase) => (memory ? field.velocity(p.goal, [x, y, phase], v) : field.velocity(x, y, v));
+    at(p.x, p.y, p.phase);
+    const speed = Math.hypot(v[0], v[1]) || 1e-12;
+    // The root tames fast stretches, so that slow ones can still be seen to move.
+    const length = pace * Math.sqrt(speed / field.typicalSpeed);
+    if (length < 0.03 * pace) return false;
+    const half = length / (2 * speed);
+    at(p.x + half * v[0], p.y + half * v[1], p.phase + half * (v[2] || 0));
+    const there = Math.hypot(v[0], v[1]) || 1e-12;
+    const x = p.x + (length * v[0]) / there, y = p.y + (length * v[1]) / there;
+    if (x < box[0] || x > box[2] || y < box[1] || y > box[3]) return false;
+    // Between nodes of the grid a particle could slip over a border; a true one never does.
+    if (!memory && field.basin[field.nearest(x, y)] !== p.q) return false;
+    p.x = x;
+    p.y = y;
+    p.phase += (length * (v[2] || 0)) / there;
+    return true;
   }
 
   paint(ctx, view, theme, faded) {
@@ -158,17 +156,21 @@ export class Flow {
     const field = this.#field;
     if (!field) return;
     const paths = new Map();
-    const near = theme.name === "dark" ? 0.8 : 0.62;
-    for (const p of this.#particles) {
+    const near = theme.name === "dark" ? 0.85 : 0.7;
+    const { scale } = view;
+    const [left, top] = [view.middle[0] - view.centre[0] * scale, view.middle[1] + view.centre[1] * scale];
+    for (const { trail, x, y, q } of this.#particles) {
+      const nodes = trail.length / 2;
       for (let band = 0; band < BANDS; band++) {
-        const from = Math.floor((band * p.trail.length) / BANDS);
-        const to = Math.min(Math.floor(((band + 1) * p.trail.length) / BANDS), p.trail.length - 1);
-        if (to <= from) continue;
-        const key = p.q * BANDS + band;
+        const from = Math.floor((band * nodes) / BANDS);
+        const to = Math.min(Math.floor(((band + 1) * nodes) / BANDS), nodes - 1);
+        if (to < from) continue;
+        const key = q * BANDS + band;
         let path = paths.get(key);
         if (!path) paths.set(key, (path = new Path2D()));
-        path.moveTo(...view.toScreen(p.trail[from]));
-        for (let i = from + 1; i <= to; i++) path.lineTo(...view.toScreen(p.trail[i]));
+        path.moveTo(left + trail[2 * from] * scale, top - trail[2 * from + 1] * scale);
+        for (let i = from + 1; i <= to; i++) path.lineTo(left + trail[2 * i] * scale, top - trail[2 * i + 1] * scale);
+        if (band === BANDS - 1) path.lineTo(left + x * scale, top - y * scale);
       }
     }
     ctx.lineWidth = 1.3;
@@ -187,7 +189,7 @@ export class Flow {
     if (!this.#field) return;
     ctx.globalAlpha = faded ? 0.2 : 0.55;
     ctx.lineWidth = 1.2;
-    for (const { q, points } of this.#field.streamlines(26 / view.scale, this.#visible(view))) {
+    for (const { q, points } of this.#field.streamlines(26 / view.scale, visible(this.#field, view))) {
       ctx.strokeStyle = ctx.fillStyle = colour(theme, q);
       const at = points.map((p) => view.toScreen(p));
       ctx.beginPath();
@@ -197,35 +199,36 @@ export class Flow {
     }
     ctx.globalAlpha = 1;
   }
+}
 
-  #visible(view) {
-    const a = this.#field.box, b = view.box();
-    return [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
-  }
+/** As many as fill the screen without hiding it. */
+export function plenty(view) { return Math.round(Math.min(Math.max((view.width * view.height) / 700, 220), 2000)); }
 
-  #born(p, box, anyAge) {
+function visible(field, view) {
+  const a = field.born ? view.box() : field.box, b = view.box();
+  return [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
+}
+
+function born(p, field, box, anyAge) {
+  if (field.born) {
+    const { q, z } = field.born(box);
+    Object.assign(p, { goal: q, q: field.learned.colours[q], x: z[0], y: z[1], phase: z[2], life: 1.4 + 1.8 * Math.random() });
+  } else {
     let x, y, node;
     // Where nothing was learned a few are enough.
     for (let tries = 0; tries < 2; tries++) {
       x = box[0] + Math.random() * (box[2] - box[0]);
       y = box[1] + Math.random() * (box[3] - box[1]);
-      node = this.#field.nearest(x, y);
-      if (!this.#field.far[node] || Math.random() < 0.2) break;
+      node = field.nearest(x, y);
+      if (!field.far[node] || Math.random() < 0.2) break;
     }
-    p.life = (this.#field.far[node] ? 0.8 : 1.4) + 1.8 * Math.random();
-    p.age = anyAge ? Math.random() * p.life : 0;
-    p.q = Math.max(this.#field.basin[node], 0);
-    p.trail = [[x, y]];
-    return p;
+    const life = (field.far[node] ? 0.8 : 1.4) + 1.8 * Math.random();
+    Object.assign(p, { q: Math.max(field.basin[node], 0), x, y, phase: 0, life });
   }
-}
-
-/** A particle on a motion, at its start or, to begin with, anywhere on it. */
-function setOut(p, field, anywhere) {
-  const way = field.ways[Math.floor(Math.random() * field.ways.length)];
-  const duration = way.t[way.t.length - 1] - way.t[0];
-  const clock = (anywhere || Math.random() < 0.6 ? Math.random() : 0) * 0.9 * duration;
-  return Object.assign(p, { way, q: Math.max(way.q, 0), clock, age: 0, life: 1.4 + 1.8 * Math.random(), trail: [placeAt(way, clock)] });
+  p.age = anyAge ? Math.random() * p.life : 0;
+  p.dying = false;
+  p.trail = [p.x, p.y];
+  return p;
 }
 
 /** Where a way {t, x} is after some seconds. */

@@ -1,15 +1,21 @@
-// What a gesture on the canvas means: a stroke, a move, a particle.
+// What a gesture on the canvas means: a stroke, a move, a goal carried elsewhere, a particle, another view.
 
+import { bent, endedAt, isLoop, nearest, REACH } from "./magnets.js";
+import { hint, notify } from "./notify.js";
 import { Pen } from "./pen.js";
 import { strokeAt } from "./scene.js";
-import { hint, notify } from "./notify.js";
 
-const paper = document.getElementById("paper");
-export const NO_FIELD = "There is no field yet. Learn one, then drop particles into it.";
+const $ = (id) => document.getElementById(id);
+const paper = $("paper");
+export const NO_FIELD = "There is no flow yet. Draw a stroke, or learn one, then drop particles into it.";
 const HINTS = {
-  draw: "", move: "Drag a stroke to move it. Tap to select, Delete to remove.",
-  drop: "Tap or click to drop a particle. Drag it off its way, and it comes back.",
+  draw: "", move: "Drag a stroke or a goal. Drag the paper to look elsewhere. Shift adds to what is selected.",
+  drop: "Tap or click to drop a particle, drag it off its way. Hold Shift to spray.",
 };
+const TAPPED = "A tap is no motion: press, drag to where it ends, and lift.";
+const LOOP = "A closed loop never rests, so no goal can stand for it: the flow will stop where you lifted the pen.";
+// Particles of one shower, and milliseconds between two of them or two of a hose.
+const SHOWER = 16, DRIP = 90, SPRAY = 40;
 
 /** Fingers are wider than arrows. */
 const reach = (event) => (event.pointerType === "mouse" ? 9 : 20);
@@ -17,8 +23,12 @@ const reach = (event) => (event.pointerType === "mouse" ? 9 : 20);
 export class Gestures {
   #studio;
   #draft = null;
-  #held = null;
+  /** Strokes in the hand, as they would be: {id: line}; and what else is: a particle, a goal, a hose. */
+  #held = {};
   #particle = null;
+  #goal = null;
+  #hose = null;
+  #panned = [0, 0];
 
   constructor(studio) {
     this.#studio = studio;
@@ -28,74 +38,159 @@ export class Gestures {
       drag: (from, to, far) => this.#drag(from, to, far),
       up: (kind, time, tapped, at) => this.#up(kind, time, tapped, at),
       cancel: () => this.#cancel(),
+      pinch: (factor, at, dx, dy) => this.#pinch(factor, at, dx, dy),
       cursor: () => studio.canvas?.repaint("paper"),
     });
     paper.addEventListener("pointermove", (event) => this.#hover(event));
+    paper.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
   }
 
   /** What is to be painted of a gesture under way. */
-  get seen() { return { draft: this.#draft, held: this.#held, hidden: this.#held?.id, pen: this.pen }; }
+  get seen() {
+    const strokes = this.#studio.drawing.strokes.filter((s) => this.#held[s.id]);
+    const held = strokes.map((s) => ({ ...s, x: this.#held[s.id] }));
+    return { draft: this.#draft, held, hidden: this.#held, pen: this.pen, halos: this.#halos() };
+  }
+
   get isDrawing() { return this.#draft !== null; }
 
   /** False while a gesture is under way, which keeps its tool. */
   use(tool) {
     if (this.pen.busy) return false;
     delete paper.dataset.over;
-    hint(tool === "drop" && !this.#studio.field ? "Learn a field first, then drop particles into it." : HINTS[tool], 6000);
+    hint(tool === "drop" && !this.#studio.fields.learned ? NO_FIELD : HINTS[tool], 6000);
     return true;
   }
 
+  /** A shower of particles over what is in sight. */
+  rain(count = SHOWER) {
+    const { view, particles, canvas, fields } = this.#studio;
+    if (!fields.learned || !count) return;
+    const share = ((SHOWER - count) * 0.618034) % 1;
+    particles.add(view.toWorld([(0.08 + 0.84 * share) * view.width, (0.1 + 0.6 * ((count * 0.381966) % 1)) * view.height]));
+    canvas.repaint("paper");
+    this.#studio.tell();
+    setTimeout(() => this.rain(count - 1), canvas.still ? 0 : DRIP);
+  }
+
+  // --- down ---
+
   #down(at, event) {
-    const { tool, particles, drawing, view, field } = this.#studio;
-    if (tool === "drop") {
-      const particle = particles.near(view, at, reach(event) + 5);
-      if (!particle && !field) {
-        notify(NO_FIELD);
-        return null;
-      }
-      this.#particle = particle ?? particles.add(view.toWorld(at));
-      paper.dataset.over = "held";
-      return this.#painted("drag");
-    }
+    const { tool, drawing, view } = this.#studio;
+    if (event.button === 1) return "pan";
+    if (tool === "drop") return this.#dropped(at, event);
     if (tool === "move") {
-      this.#studio.select(strokeAt(drawing.strokes, view, at, reach(event)));
-      if (!this.#studio.selected) return null;
+      this.#goal = this.#goalAt(at, reach(event) + 5);
+      const under = strokeAt(drawing.strokes, view, at, reach(event));
+      if (!this.#goal) this.#choose(under, event.shiftKey);
+      if (!this.#goal && !under) return "pan";
       paper.dataset.over = "held";
       return "drag";
     }
     this.#draft = [];
-    document.getElementById("empty").hidden = true;
+    $("empty").hidden = true;
     return "draw";
   }
+
+  #choose(id, more) {
+    const { selected } = this.#studio;
+    if (more && id) this.#studio.select(selected.has(id) ? [...selected].filter((s) => s !== id) : [...selected, id]);
+    else if (!id || !selected.has(id)) this.#studio.select(id);
+  }
+
+  #dropped(at, event) {
+    const { particles, view, fields } = this.#studio;
+    if (!fields.learned) {
+      notify(NO_FIELD);
+      return null;
+    }
+    paper.dataset.over = "held";
+    if (event.shiftKey) {
+      this.#hose = { at };
+      this.#spray();
+    } else {
+      this.#particle = particles.near(view, at, reach(event) + 5) ?? particles.add(view.toWorld(at));
+    }
+    this.#studio.canvas.repaint("paper");
+    return "drag";
+  }
+
+  #spray() {
+    if (!this.#hose) return;
+    const [x, y] = this.#hose.at;
+    const aside = () => 24 * (Math.random() - 0.5);
+    this.#studio.particles.add(this.#studio.view.toWorld([x + aside(), y + aside()]));
+    this.#studio.canvas.repaint("paper");
+    setTimeout(() => this.#spray(), SPRAY);
+  }
+
+  // --- on the way ---
 
   #samples(list) {
     this.#draft ??= [];
     this.#draft.push(...list);
-    this.#painted();
+    this.#studio.canvas.repaint("paper");
   }
 
   #drag(from, to, far) {
-    const { particles, drawing, view, selected } = this.#studio;
-    if (!far) return;
-    if (this.#particle) {
-      particles.hold(this.#particle, view.toWorld(to));
-      this.#painted();
+    const { particles, drawing, view, selected, canvas } = this.#studio;
+    if (this.pen.kind === "pan") {
+      canvas.pan(to[0] - from[0] - this.#panned[0], to[1] - from[1] - this.#panned[1]);
+      this.#panned = [to[0] - from[0], to[1] - from[1]];
       return;
     }
-    const stroke = drawing.find(selected);
-    if (!stroke) return;
-    if (!this.#held) this.#studio.canvas.repaint("scene");
-    const [dx, dy] = [(to[0] - from[0]) / view.scale, (from[1] - to[1]) / view.scale];
-    this.#held = { ...stroke, x: stroke.x.map(([a, b]) => [a + dx, b + dy]), by: [dx, dy] };
-    this.#painted();
+    if (this.#hose) this.#hose.at = to;
+    if (!far || this.#hose) return;
+    if (this.#particle) particles.hold(this.#particle, view.toWorld(to));
+    else {
+      const by = [(to[0] - from[0]) / view.scale, (from[1] - to[1]) / view.scale];
+      this.#held = this.#goal ? this.#carried(by) : Object.fromEntries(
+        drawing.strokes.filter((s) => selected.has(s.id)).map((s) => [s.id, s.x.map(([a, b]) => [a + by[0], b + by[1]])]),
+      );
+      canvas.repaint("scene");
+    }
+    canvas.repaint("paper");
   }
 
+  /** A goal moved by some way, its strokes bending along; near another goal it becomes that one. Of strokes that are
+   * selected only those go: that is how one goal becomes two. */
+  #carried([dx, dy]) {
+    const { drawing, selected } = this.#studio;
+    const { x, ids } = this.#goal;
+    const mine = ids.some((id) => selected.has(id)) ? ids.filter((id) => selected.has(id)) : ids;
+    const place = this.#snapped([x[0] + dx, x[1] + dy], x);
+    return Object.fromEntries(mine.map((id) => {
+      const line = drawing.find(id).x;
+      const snaps = place[0] !== x[0] + dx || place[1] !== x[1] + dy;
+      return [id, snaps ? endedAt(line, place) : bent(line, [dx, dy])];
+    }));
+  }
+
+  #pinch(factor, at, dx, dy) {
+    const { canvas } = this.#studio;
+    canvas.pan(dx, dy);
+    canvas.zoom(factor, at);
+    this.#studio.tell();
+  }
+
+  #wheel(event) {
+    event.preventDefault();
+    // Lines, pages or pixels; a wheel's notch is about a hundred pixels, a trackpad's pinch comes with Ctrl and is finer.
+    const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : event.deltaMode === 2 ? 400 : 1);
+    this.#studio.canvas.zoom(Math.exp(-pixels * (event.ctrlKey ? 0.01 : 0.0016)), [event.offsetX, event.offsetY]);
+    this.#studio.tell();
+  }
+
+  // --- up ---
+
   #up(kind, time, tapped, at) {
-    const [held, particle, draft] = [this.#held, this.#particle, this.#draft];
+    const [held, particle, draft, goal] = [this.#held, this.#particle, this.#draft, this.#goal];
     this.#rest();
     if (kind === "draw") this.#finish(draft ?? [], time, tapped, at);
     else if (particle?.state === "held") this.#studio.particles.release(particle);
-    else if (held) this.#studio.drawing.move(held.id, ...held.by);
+    else if (goal && tapped) hint("Drag the goal, onto another to make them one. Select a stroke first, and only its end moves.", 6000);
+    else if (Object.keys(held).length) this.#studio.drawing.reshape(held);
+    this.#studio.fields.catchUp();
     this.#studio.tell();
   }
 
@@ -103,12 +198,15 @@ export class Gestures {
     const particle = this.#particle;
     this.#rest();
     if (particle?.state === "held") this.#studio.particles.release(particle);
+    this.#studio.fields.catchUp();
     this.#studio.tell();
   }
 
   #rest() {
     delete paper.dataset.over;
-    this.#draft = this.#held = this.#particle = null;
+    this.#draft = this.#particle = this.#goal = this.#hose = null;
+    this.#held = {};
+    this.#panned = [0, 0];
     this.#studio.canvas.repaint("paper", "scene", "flow");
   }
 
@@ -116,7 +214,9 @@ export class Gestures {
     const { drawing, view, limits } = this.#studio;
     if (tapped) {
       // A tap is no motion: it takes hold of the stroke under it.
-      if (at) this.#studio.select(strokeAt(drawing.strokes, view, at, 14));
+      const under = at && strokeAt(drawing.strokes, view, at, 14);
+      this.#studio.select(under);
+      if (!under) hint(TAPPED, 4000);
       return;
     }
     if (limits && drawing.strokes.length >= limits.strokes) {
@@ -128,20 +228,49 @@ export class Gestures {
     while (kept.length > (limits?.stroke_samples ?? Infinity)) kept = kept.filter((_, i) => i % 2 === 0 || i === kept.length - 1);
     // A tenth of a millisecond and a hundredth of a pixel are finer than any pen; digits behind them cost time to send.
     const x = kept.map((p) => view.toWorld(p.x).map((c) => Math.round(c * 1e5) / 1e5));
-    drawing.add(kept.map((p) => Math.round(p.t * 1e4) / 1e4), x, time);
+    const end = x.at(-1), place = this.#snapped(end);
+    const moved = Math.hypot(place[0] - end[0], place[1] - end[1]) * view.scale > 1;
+    drawing.add(kept.map((p) => Math.round(p.t * 1e4) / 1e4), x, time, moved ? endedAt(x, place) : null);
+    if (isLoop(x)) hint(LOOP, 8000);
+    else if (moved) hint("Ends at that goal now. Undo, and it is as you drew it.", 3500);
+  }
+
+  // --- goals ---
+
+  /** Places that attract: the goals, and ends of strokes that nobody has looked at yet. */
+  #places() {
+    const { goals, drawing, answered, rev } = this.#studio;
+    const known = goals.map((a) => a.x);
+    return answered === rev ? known : [...known, ...drawing.strokes.slice(-3).map((s) => s.x.at(-1))];
+  }
+
+  #snapped(place, but = null) {
+    if (!$("magnets").checked) return place;
+    const places = this.#places().filter((p) => p !== but);
+    return nearest(places, place, REACH / this.#studio.view.scale) ?? place;
+  }
+
+  #halos() {
+    if (!this.#draft?.length || !$("magnets").checked) return [];
+    const hand = this.#studio.view.toWorld(this.#draft.at(-1).x);
+    const hot = this.#draft.length > 4 ? this.#snapped(hand) : hand;
+    return this.#places().map((place) => ({ place, hot: place === hot }));
+  }
+
+  #goalAt(at, near) {
+    const { goals, view } = this.#studio;
+    const away = (a) => Math.hypot(...view.toScreen(a.x).map((c, k) => c - at[k]));
+    const [best] = [...goals].sort((a, b) => away(a) - away(b));
+    return best && away(best) <= near ? best : null;
   }
 
   #hover(event) {
     const { tool, particles, drawing, view } = this.#studio;
     if (this.pen.busy || event.buttons || tool === "draw") return;
     const at = [event.offsetX, event.offsetY];
-    const over = tool === "drop" ? particles.near(view, at, 14) && "drop" : strokeAt(drawing.strokes, view, at, 9) && "stroke";
+    const over = tool === "drop" ? particles.near(view, at, 14) && "drop"
+      : (this.#goalAt(at, 14) || strokeAt(drawing.strokes, view, at, 9)) && "stroke";
     if (over) paper.dataset.over = over;
     else delete paper.dataset.over;
-  }
-
-  #painted(kind) {
-    this.#studio.canvas.repaint("paper");
-    return kind;
   }
 }

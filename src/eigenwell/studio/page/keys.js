@@ -18,7 +18,7 @@ export function listen(canvas, act) {
 
 function controlled(key, shift) {
   if (key === "z") return [shift ? "redo" : "undo"];
-  return { y: ["redo"], s: ["save"], o: ["open"] }[key] ?? null;
+  return { y: ["redo"], s: ["save"], o: ["open"], a: ["all"] }[key] ?? null;
 }
 
 function plain(key, onCanvas, repeat) {
@@ -29,6 +29,7 @@ function plain(key, onCanvas, repeat) {
   if (/^[1-5]$/.test(key)) return ["layer", Number(key) - 1];
   return {
     d: ["tool", "draw"], m: ["tool", "move"], p: ["tool", "drop"], "[": ["select", -1], "]": ["select", 1], Delete: ["remove"],
-    Escape: ["escape"], "?": ["help"], l: ["theme"], o: ["open"], s: ["save"],
+    Escape: ["escape"], "?": ["help"], l: ["theme"], o: ["open"], s: ["save"], r: ["rain"], v: ["deep"], ".": ["slow"],
+    "+": ["zoom", 1], "=": ["zoom", 1], "-": ["zoom", -1], 0: ["fit"],
   }[key.length === 1 ? key.toLowerCase() : key] ?? null;
 }

@@ -7,34 +7,34 @@ const $ = (id) => document.getElementById(id);
 
 export class Learning {
   running = false;
+  /** Revision of the strokes that are being learned. */
+  rev = 0;
   #losses = [];
   #steps = 1;
   #part = 0;
   #theme = null;
 
-  start(theme) {
-    this.running = true;
+  /** What was known of the field before stays until there is something newer. */
+  start(theme, rev) {
+    Object.assign(this, { running: true, rev });
     this.#steps = this.#part = 0;
     this.#losses = [];
     this.#theme = theme;
     $("training").hidden = false;
-    $("loss").hidden = true;
-    $("certificate").hidden = $("fit").hidden = $("memory").hidden = true;
-    $("field-warnings").replaceChildren();
+    for (const id of ["fit", "certificate"]) $(id).classList.add("old");
     $("progress").removeAttribute("value"); // of unknown length until the first step
     write("progress-words", "Getting ready");
   }
 
   progress({ step, steps, loss }) {
     if (!this.running) return;
-    // More steps than before: where strokes cross, the motions are learned after the map.
+    // More steps than before: where strokes cross, the motions are a part of their own.
     if (this.#steps && steps > this.#steps) this.#part++;
     this.#steps = Math.max(this.#steps, steps);
     if (Number.isFinite(loss)) this.#losses.push([step, loss, this.#part]);
     $("progress").value = Math.min(step / Math.max(steps, 1), 1);
     const [done, all] = [step, steps].map((n) => n.toLocaleString("en"));
-    const what = this.#part ? "Strokes cross, learning the motions: step" : "Step";
-    write("progress-words", step >= steps ? "Putting the field to the test" : `${what} ${done} of ${all}`);
+    write("progress-words", step >= steps ? "Looking how well it follows" : `Step ${done} of ${all}`);
     this.paint(this.#theme);
   }
 
@@ -50,9 +50,11 @@ export class Learning {
   }
 
   /** A stable field may be a bad one: how well it follows stands beside the certificate, and first. */
-  certify({ holds, words } = {}, fit = null, memory = null, warnings = []) {
+  learned(fit = null, memory = null, warnings = []) {
+    this.stop();
     $("fit").hidden = !fit;
     $("fit").classList.toggle("not", !fit?.good);
+    $("fit").classList.remove("old");
     write("fit-head", fit?.head ?? "");
     write("fit-words", fit?.words ?? "");
     $("worst").hidden = !fit?.worst;
@@ -60,7 +62,17 @@ export class Learning {
     write("memory", memory ?? "");
     $("field-warnings").replaceChildren(...warnings.map(({ text }) => element("li", {}, text)));
     $("certificate").hidden = false;
+    $("certificate").classList.remove("not", "old");
+    $("certificate").classList.add("waiting");
+    write("certificate-head", "Stable by construction.");
+    write("certificate-words", "Putting it to the test.");
+  }
+
+  /** What came of the test, later than the field. */
+  certified({ holds, words }) {
+    $("certificate").hidden = false;
     $("certificate").classList.toggle("not", !holds);
+    $("certificate").classList.remove("waiting", "old");
     write("certificate-head", holds ? "The certificate holds." : "The certificate does not hold.");
     write("certificate-words", words ?? "");
   }

@@ -2,7 +2,6 @@
 
 import { write } from "./answer.js";
 import { wholeStrokes } from "./drawing.js";
-import { fieldOf, motionsOf } from "./field.js";
 import { announce, dismiss, hint, notify } from "./notify.js";
 import { mark } from "./studio.js";
 import { follow, ownAddress } from "./takeaway.js";
@@ -22,6 +21,8 @@ export function handleMessages(studio, menu) {
       write("about", version ? `eigenwell ${version}${AT_HOME ? ". Nothing you draw leaves this computer." : ""}` : "");
       mark.readyMs ??= performance.now().toFixed(0);
       dismiss(); // of a connection that is back
+      // The server does not remember a page that was away.
+      if (studio.model && !studio.isStale) studio.kept = studio.model;
       if (drawing.strokes.length || studio.rev) studio.publish(false);
     },
 
@@ -30,55 +31,85 @@ export function handleMessages(studio, menu) {
     identified(message) {
       if (message.rev !== studio.rev) return;
       const { endedAt } = studio;
-      Object.assign(studio, { answered: message.rev, found: message, labels: message.labels ?? {}, endedAt: null });
-      if (message.field) studio.fieldRev = message.rev; // back at what the field was learned from
+      studio.identified(message);
+      Object.assign(studio, { answered: message.rev, endedAt: null });
+      // Back at what the field was learned from, here or in the field that was kept.
+      if (message.field) {
+        studio.fields.back(message.rev);
+        if (learning.running) studio.stopLearning(); // of strokes that were taken back
+      }
+      const kept = message.field ? null : studio.kept;
+      studio.kept = null;
       settings.used(message.kernel);
-      answer.show(message, drawing.strokes, studio.labels, studio.theme);
+      answer.show(studio.found, drawing.strokes, studio.labels, studio.theme);
       $("code").hidden = !message.python;
       write("python", message.python ?? "");
-      canvas.repaint("scene");
+      canvas.repaint("scene", "backdrop", "flow");
       canvas.afterPaint(() => {
         if (endedAt !== null) mark.latencyMs = (performance.now() - endedAt).toFixed(1);
         mark.labelled = message.rev;
       });
-      studio.teachSoon();
+      studio.tell();
+      // The field that was kept with these strokes, or else one is learned.
+      if (!kept || !link.send({ type: "restore", rev: message.rev, base64: kept })) studio.teachSoon();
     },
 
-    progress(message) { if (message.rev === studio.rev) learning.progress(message); },
+    progress(message) { if (message.rev === learning.rev) learning.progress(message); },
+
+    growing(message) {
+      if (!learning.running || message.rev !== learning.rev) return;
+      const first = mark.flowRev !== String(message.rev);
+      if (studio.fields.show(message.field, message.rev, true) && first) {
+        mark.flowRev = message.rev;
+        canvas.afterPaint(() => { mark.flowMs = (performance.now() - studio.lastEnd).toFixed(0); });
+      }
+      particles.follow();
+    },
 
     learned(message) {
-      if (message.rev !== studio.rev || !learning.running) return;
-      learning.stop();
-      const [map, motions] = [fieldOf(message.grid), motionsOf(message.motions)];
-      const goals = (Array.isArray(message.layers) ? message.layers : []).map(fieldOf).filter(Boolean);
-      const field = map ?? motions;
-      if (!field) {
+      const restored = message.restored === true;
+      if (!restored && (!learning.running || message.rev !== learning.rev)) return;
+      if (!studio.fields.show(message.field, message.rev, false)) {
+        learning.stop();
         notify("The server sent a field this page cannot read. Reload the page.");
         return;
       }
-      studio.fieldRev = message.rev;
-      studio.setField(field, map ? [] : goals);
-      dismiss();
-      studio.worst = message.fit?.worst ?? null;
-      learning.certify(message.certificate, message.fit, message.memory, fresh(message.warnings, studio.found?.warnings));
-      canvas.afterPaint(() => { mark.learnMs = (performance.now() - studio.learnAt).toFixed(0); });
-      announce("The field is learned.");
-      // On a phone the button that was pressed is a screen below what it made.
-      $("stage").scrollIntoView({ block: "nearest", behavior: canvas.still ? "auto" : "smooth" });
+      // Marked where it is missed; of a good fit the panel names the worst one, for whoever wants to see it.
+      studio.worst = message.fit?.good === false ? message.fit.worst : null;
+      studio.leastFollowed = message.fit?.worst ?? null;
+      studio.model = message.model ?? null;
+      learning.learned(message.fit, message.memory, fresh(message.warnings, studio.found?.warnings));
+      particles.follow();
+      canvas.repaint("scene");
+      canvas.afterPaint(() => {
+        if (studio.learnAt !== null) mark.learnMs = (performance.now() - studio.learnAt).toFixed(0);
+        if (message.rev === studio.rev) mark.finalMs = (performance.now() - studio.lastEnd).toFixed(0);
+        mark.learnedRev = message.rev;
+      });
+      announce(restored ? "The flow is back." : "The flow is learned.");
+      if (studio.rain) studio.gestures.rain();
+      studio.rain = false;
+      if (!restored) studio.storeSoon();
+      if (message.rev !== studio.rev) studio.teachSoon();
     },
 
-    path(message) {
-      particles.follow(message);
-      canvas.repaint("paper");
+    certified(message) {
+      if (message.rev !== studio.fields.rev && message.rev !== Number(mark.learnedRev)) return;
+      learning.certified(message);
+      mark.certified = message.rev;
     },
 
-    strokes_loaded({ strokes, name, scale }) {
+    strokes_loaded({ strokes, name, scale, view, goals, options, model }) {
       const whole = wholeStrokes(strokes);
       if (!whole.length) {
         notify("There was no stroke in it. Choose another file.");
         return;
       }
+      if (options) settings.set(options);
+      studio.kept = typeof model === "string" ? model : null;
       drawing.replace(whole);
+      studio.rememberGoals(goals);
+      if (view) canvas.look(view);
       if (scale?.note) hint(scale.note, 9000);
       announce(`${name ?? "File"} opened: ${whole.length} strokes`);
     },
@@ -88,7 +119,7 @@ export function handleMessages(studio, menu) {
       if (address) follow(address, String(name ?? "eigenwell"));
     },
 
-    error({ about, rev, message, id }) {
+    error({ about, rev, message }) {
       if (about === "strokes") {
         if (rev !== studio.rev && rev !== null) return;
         Object.assign(studio, { answered: studio.rev, found: null, labels: {} });
@@ -97,9 +128,10 @@ export function handleMessages(studio, menu) {
         return;
       }
       if (about === "learn") learning.stop();
-      if (about === "simulate") {
-        particles.failed(id);
-        canvas.repaint("paper");
+      if (about === "certify") return; // a field without its test is still a field
+      if (about === "restore") {
+        studio.teachSoon();
+        return;
       }
       notify(String(message));
     },

@@ -3,7 +3,8 @@
 import { placeAt } from "./flow.js";
 import { colour } from "./palette.js";
 
-const MOST = 12;
+// More than a screen can show at once; the oldest go first.
+const MOST = 60;
 // A path that takes longer than this is played faster, and says so.
 const LONGEST = 15;
 // Seconds a ring spreads from an arrival.
@@ -11,57 +12,47 @@ const RING = 0.9;
 
 export class Particles extends EventTarget {
   items = [];
+  /** How fast time runs: 1 as usual, less for slow motion. */
+  tempo = 1;
+  /** (place) -> {t, x, q, arrived}, or null where there is no field. */
+  way = () => null;
   #next = 1;
 
   get busy() { return this.items.some((d) => d.state === "running" || d.state === "held" || d.ring > 0); }
 
+  /** Set one down: it runs at once. */
   add(at) {
-    const particle = { id: `p${this.#next++}`, at, state: "waiting", path: null, clock: 0, rate: 1, ring: 0, q: -1 };
+    const particle = { id: `p${this.#next++}`, at, state: "stopped", path: null, clock: 0, rate: 1, ring: 0, q: -1 };
     this.items.push(particle);
     if (this.items.length > MOST) this.items.shift();
-    this.dispatchEvent(new CustomEvent("ask", { detail: particle }));
+    this.release(particle);
     return particle;
   }
 
   clear() { this.items = []; }
 
+  /** In the hand, with its way from here in sight. */
   hold(particle, at) {
-    const first = particle.state !== "held";
     Object.assign(particle, { at, state: "held" });
-    // A first look at where it would go from here; the caller does not ask more often than the server answers.
-    if (first || !particle.asking) this.#ask(particle);
-  }
-
-  release(particle) {
-    particle.state = "waiting";
     this.#ask(particle);
   }
 
-  /** An answer to `simulate`: a preview while the particle is held, a run once it is let go. */
-  follow({ id, t, x, attractor, arrived }) {
-    const particle = this.items.find((d) => d.id === id);
-    if (!particle || !Array.isArray(t) || !Array.isArray(x) || t.length < 2 || t.length !== x.length) return;
-    particle.asking = false;
-    Object.assign(particle, { path: { t, x }, q: attractor ?? -1, arrives: Boolean(arrived) });
-    if (particle.state === "waiting" && Math.hypot(x[0][0] - particle.at[0], x[0][1] - particle.at[1]) < 1e-3) {
-      const duration = t[t.length - 1] - t[0];
-      Object.assign(particle, { state: "running", clock: 0, rate: Math.max(1, duration / LONGEST), at: x[0] });
-    } else if (particle.state === "waiting") {
-      this.#ask(particle); // this was the answer to an older question
-    }
+  release(particle) {
+    this.#ask(particle);
+    if (!particle.path) return;
+    const duration = particle.path.t.at(-1);
+    Object.assign(particle, { state: "running", clock: 0, rate: Math.max(1, duration / LONGEST) });
   }
 
-  /** The server could not say where this one goes, or any of those that wait when none is named. */
-  failed(id) {
-    this.items = this.items.filter((d) => d.state !== "waiting" || (id !== undefined && d.id !== id));
-  }
+  /** The field is another one: those on their way go on along it from where they are. */
+  follow() { for (const particle of this.items) if (particle.state === "running") this.release(particle); }
 
   step(seconds, still) {
     for (const particle of this.items) {
       particle.ring = Math.max(0, particle.ring - seconds / RING);
       if (particle.state !== "running") continue;
       const { t, x } = particle.path;
-      particle.clock += seconds * particle.rate;
+      particle.clock += seconds * particle.rate * this.tempo;
       const end = t[t.length - 1] - t[0];
       if (still || particle.clock >= end) {
         const rest = particle.arrives ? "arrived" : "stopped";
@@ -88,14 +79,14 @@ export class Particles extends EventTarget {
       const [px, py] = view.toScreen(particle.at);
       if (particle.path) {
         const { t, x } = particle.path;
-        const ahead = particle.state === "held" || particle.state === "waiting";
+        const ahead = particle.state === "held";
         ctx.beginPath();
         x.forEach((p, i) => {
           if (!ahead && t[i] - t[0] > particle.clock) return;
           ctx.lineTo(...view.toScreen(p));
         });
         if (!ahead) ctx.lineTo(px, py);
-        for (const [width, style, alpha] of [[5, theme.paper, 0.7], [2, theme.ink, ahead ? 0.5 : 0.9]]) {
+        for (const [width, style, alpha] of [[5, theme.paper, 0.7], [2.2, tint, ahead ? 0.6 : 0.95]]) {
           ctx.globalAlpha = alpha;
           ctx.setLineDash(ahead ? [2, 5] : []);
           ctx.lineWidth = width;
@@ -136,7 +127,9 @@ export class Particles extends EventTarget {
   }
 
   #ask(particle) {
-    particle.asking = true;
-    this.dispatchEvent(new CustomEvent("ask", { detail: particle }));
+    const way = this.way(particle.at);
+    const whole = way && way.t.length > 1;
+    Object.assign(particle, { path: whole ? way : null, q: way?.q ?? -1, arrives: Boolean(way?.arrived) });
+    if (way && !whole) Object.assign(particle, { state: "arrived" }); // it lies at its goal already
   }
 }

@@ -6,9 +6,10 @@ const TAP = 6;
 const KEY_SPEED = 0.45;
 
 /**
- * tell.down(point, event) -> "draw" | "drag" | null    what this gesture is
- * tell.samples([{t, x}...])                            new samples of a drawn stroke, seconds from its start, pixels
+ * tell.down(point, event) -> "draw" | "drag" | "pan" | null    what this gesture is
+ * tell.samples([{t, x}...])                                    new samples of a drawn stroke, seconds from its start, pixels
  * tell.drag(from, to), tell.up(kind, event, tapped), tell.cancel(kind), tell.cursor(point or null)
+ * tell.pinch(factor, middle, dx, dy)                           two fingers: nearer by a factor, and aside
  */
 export class Pen {
   #canvas;
@@ -19,6 +20,9 @@ export class Pen {
   #keys = new Set();
   #cursor = null;
   #pace = [0, 0];
+  /** Fingers on the canvas; two of them look closer, and draw nothing. */
+  #fingers = new Map();
+  #pinched = null;
 
   constructor(canvas, tell) {
     this.#canvas = canvas;
@@ -39,11 +43,13 @@ export class Pen {
   }
 
   get busy() { return this.#active !== null; }
+  get kind() { return this.#active?.kind ?? null; }
   get steering() { return this.#keys.size > 0 || this.#pace[0] !== 0 || this.#pace[1] !== 0; }
   get cursor() { return this.#cursor; }
 
   #down(event) {
-    if (this.#active || event.button !== 0) return;
+    if (event.pointerType === "touch" && this.#finger(event)) return;
+    if (this.#active || (event.button !== 0 && event.button !== 1)) return;
     // Measured once per gesture: no layout while the pen moves.
     const box = this.#canvas.getBoundingClientRect();
     this.#origin = [box.left, box.top];
@@ -65,12 +71,46 @@ export class Pen {
     if (kind === "draw") this.#sample([event]);
   }
 
+  /** True where this finger is one of two, or was. */
+  #finger(event) {
+    this.#fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    if (this.#fingers.size === 2) {
+      this.abandon();
+      this.#pinched = this.#between();
+    }
+    return this.#pinched !== null;
+  }
+
+  /** Middle and distance of two fingers. */
+  #between() {
+    const [[ax, ay], [bx, by]] = [...this.#fingers.values()];
+    return { x: (ax + bx) / 2, y: (ay + by) / 2, apart: Math.max(Math.hypot(ax - bx, ay - by), 1) };
+  }
+
+  #pinching(event) {
+    this.#fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    if (this.#fingers.size < 2) return;
+    const [was, now] = [this.#pinched, this.#between()];
+    const box = this.#canvas.getBoundingClientRect();
+    this.#tell.pinch(now.apart / was.apart, [now.x - box.left, now.y - box.top], now.x - was.x, now.y - was.y);
+    this.#pinched = now;
+  }
+
+  #lifted(event) {
+    this.#fingers.delete(event.pointerId);
+    if (!this.#fingers.size) this.#pinched = null;
+  }
+
   #move(event) {
+    if (this.#pinched && this.#fingers.has(event.pointerId)) {
+      this.#pinching(event);
+      return;
+    }
     const a = this.#active;
     if (!a || event.pointerId !== a.id) return;
     const at = this.#at(event);
     a.far ||= Math.hypot(at[0] - a.from[0], at[1] - a.from[1]) > TAP;
-    if (a.kind === "drag") {
+    if (a.kind !== "draw") {
       this.#tell.drag(a.from, at, a.far);
       return;
     }
@@ -79,14 +119,17 @@ export class Pen {
   }
 
   #up(event) {
+    this.#lifted(event);
     const a = this.#active;
     if (!a || event.pointerId !== a.id) return;
     if (a.kind === "draw") this.#sample([event]);
+    if (!this.#active) return;
     this.#active = null;
     this.#tell.up(a.kind, event.timeStamp, !a.far, this.#at(event));
   }
 
   #cancel(event) {
+    this.#lifted(event);
     const a = this.#active;
     if (!a || event.pointerId !== a.id) return;
     this.#active = null;
@@ -96,14 +139,22 @@ export class Pen {
   #sample(events) {
     const a = this.#active;
     const found = [];
+    let left = null;
     for (const event of events) {
       const t = (event.timeStamp - a.start) / 1000;
       if (!(t > a.last)) continue; // two events within the clock's resolution
       a.last = t;
-      // A pen that leaves the canvas stays at its edge: nothing is drawn that cannot be seen.
-      found.push({ t, x: this.#at(event).map((c, k) => Math.min(Math.max(c, 0), this.#size[k])) });
+      const at = this.#at(event);
+      const inside = at.map((c, k) => Math.min(Math.max(c, 0), this.#size[k]));
+      found.push({ t, x: inside });
+      if (inside[0] !== at[0] || inside[1] !== at[1]) { left = event; break; }
     }
     if (found.length) this.#tell.samples(found);
+    // A pen that leaves the canvas ends its stroke at the edge: nothing is drawn that cannot be seen.
+    if (left && a.far) {
+      this.#active = null;
+      this.#tell.up("draw", left.timeStamp, false, found.at(-1).x);
+    }
   }
 
   #at(event) { return [event.clientX - this.#origin[0], event.clientY - this.#origin[1]]; }

@@ -1,6 +1,7 @@
 // What lies on the paper: axes, the graph, strokes in the colours of their sub-dynamics, attractors.
 
 import { arrow } from "./flow.js";
+import { REACH } from "./magnets.js";
 import { colour, mark } from "./palette.js";
 
 // Two standard errors, about 95 %.
@@ -27,14 +28,15 @@ export function mainLabel(label, n) {
   return [...count].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
 }
 
-export function paintScene(ctx, view, theme, { strokes, labels, found, shown, selected, hidden }) {
+export function paintScene(ctx, view, theme, { strokes, labels, found, shown, selected, hidden, worst }) {
   ctx.clearRect(0, 0, view.width, view.height);
   ctx.lineCap = ctx.lineJoin = "round";
   if (shown.graph && found?.graph) paintGraph(ctx, view, theme, found.graph, shown.strokes);
   if (shown.strokes) {
     for (const stroke of strokes) {
-      if (stroke.id === hidden) continue;
-      paintStroke(ctx, view, theme, stroke, labels[stroke.id], stroke.id === selected, shown.graph ? 0.55 : 1);
+      if (hidden[stroke.id]) continue;
+      paintStroke(ctx, view, theme, stroke, labels[stroke.id], selected.has(stroke.id), shown.graph ? 0.55 : 1);
+      if (stroke.id === worst) paintDoubt(ctx, theme, stroke.x.map((p) => view.toScreen(p)));
     }
   }
   for (const [q, a] of (found?.attractors ?? []).entries()) paintAttractor(ctx, view, theme, a, a.colour ?? q, q);
@@ -68,6 +70,41 @@ export function paintStroke(ctx, view, theme, { x }, label, selected, strength =
   ctx.lineWidth = 1.5;
   ctx.strokeStyle = theme.paper;
   ctx.stroke();
+}
+
+/** The ring in which the end of a stroke belongs to a goal. */
+export function paintHalo(ctx, theme, [x, y], hot) {
+  ctx.beginPath();
+  ctx.arc(x, y, REACH, 0, 2 * Math.PI);
+  ctx.fillStyle = ctx.strokeStyle = theme.ink;
+  ctx.globalAlpha = hot ? 0.14 : 0.05;
+  ctx.fill();
+  ctx.globalAlpha = hot ? 0.9 : 0.4;
+  ctx.lineWidth = hot ? 2 : 1.2;
+  ctx.setLineDash(hot ? [] : [4, 4]);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  ctx.globalAlpha = 1;
+}
+
+/** The stroke that is followed least, where that is too little: dots along it, and a sign. */
+function paintDoubt(ctx, theme, at) {
+  line(ctx, at, 0, at.length - 1);
+  ctx.strokeStyle = theme.ink;
+  ctx.lineWidth = 4.5;
+  ctx.setLineDash([0.1, 9]);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  const [x, y] = at[at.length >> 2];
+  ctx.beginPath();
+  ctx.arc(x, y, 9, 0, 2 * Math.PI);
+  ctx.fillStyle = theme.ink;
+  ctx.fill();
+  ctx.fillStyle = theme.paper;
+  ctx.font = "700 13px system-ui, sans-serif";
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillText("!", x, y + 0.5);
 }
 
 export function paintAttractor(ctx, view, theme, { x, error }, q, index) {

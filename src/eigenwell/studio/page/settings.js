@@ -10,7 +10,7 @@ const SLIDERS = {
 };
 
 const WORDS = {
-  "known paths": "Each stroke is one path in time; strokes that end together share an attractor.",
+  "known paths": "Each stroke is one path in time; strokes that end together share a goal.",
   "unordered paths": "Only positions and velocities are used, shuffled. The paths are found again from the samples.",
   "known kernel": "Samples are linked when the kernel says so. Move the sliders: few settings give the right number.",
   "unordered kernel": "Samples are linked when the kernel says so, their order unused. Move the sliders and see.",
@@ -19,6 +19,7 @@ const WORDS = {
 export class Settings extends EventTarget {
   options = { order: "known", graph: "paths", sigma: null, theta_r: null, eps: null };
   #start = {};
+  #choose = {};
 
   constructor(kept) {
     super();
@@ -28,7 +29,7 @@ export class Settings extends EventTarget {
       if (Number.isFinite(kept?.[name]) && kept[name] > 0) this.options[name] = kept[name];
     }
     for (const name of ["order", "graph"]) {
-      segments($(name), this.options[name], (value) => this.#change({ [name]: value }));
+      this.#choose[name] = segments($(name), this.options[name], (value) => this.#change({ [name]: value }));
     }
     for (const name of Object.keys(SLIDERS)) {
       $(name).addEventListener("input", () => this.#change({ [name]: round(this.#value(name, $(name).value / 1000)) }, true));
@@ -39,6 +40,17 @@ export class Settings extends EventTarget {
       });
     }
     $("kernel-reset").addEventListener("click", () => this.#change({ sigma: null, theta_r: null, eps: null }));
+    this.#show();
+  }
+
+  /** What was saved with a drawing; nobody is told, its strokes come next. */
+  set(options) {
+    const sane = (name) => (Number.isFinite(options[name]) && options[name] > 0 ? options[name] : null);
+    this.options = {
+      order: options.order === "unordered" ? "unordered" : "known", graph: options.graph === "kernel" ? "kernel" : "paths",
+      ...Object.fromEntries(Object.keys(SLIDERS).map((name) => [name, sane(name)])),
+    };
+    for (const name of ["order", "graph"]) this.#choose[name](this.options[name]);
     this.#show();
   }
 

@@ -1,25 +1,32 @@
 // The state of the page, and what follows from a change of it.
 
-import { Answer, element, write } from "./answer.js";
+import { Answer, write } from "./answer.js";
 import { Canvas } from "./canvas.js";
 import { Drawing } from "./drawing.js";
-import { Particles } from "./particles.js";
+import { FieldView } from "./fieldview.js";
 import { Gestures } from "./gestures.js";
 import { Learning } from "./learning.js";
 import { Link } from "./link.js";
-import { save } from "./storage.js";
-import { DARK, LIGHT } from "./palette.js";
-import { Settings } from "./settings.js";
+import { keptColours } from "./magnets.js";
 import { announce, dismiss, notify } from "./notify.js";
+import { DARK, LIGHT } from "./palette.js";
+import { Particles } from "./particles.js";
+import { Settings } from "./settings.js";
+import { save } from "./storage.js";
 
 const $ = (id) => document.getElementById(id);
 /** Read-only for those who watch the page from outside. */
 export const mark = document.body.dataset;
 
-const EMPTY = "Strokes that come to rest at one place share an attractor.";
+const EMPTY = "Strokes that come to rest at one place share a goal.";
 const AWAY = "Nobody has looked at these strokes yet: there is no connection to the server. They are kept until it is back.";
 const GRAPH = 1;
+// Milliseconds of rest after a stroke before learning starts: a hand that draws on is not interrupted.
+const REST = 150;
+// World units within which a goal that has lost its strokes is still the same place.
+const SAME = 0.08;
 export const LAYERS = ["strokes", "graph", "flow", "potential", "basins"];
+export const SWITCHES = ["auto", "magnets"];
 
 export class Studio {
   drawing = new Drawing();
@@ -36,57 +43,74 @@ export class Studio {
   rev = 0;
   answered = 0;
   found = null;
+  /** Colour of every stroke's goal. */
   labels = {};
-  /** What is drawn and followed: the map; or where strokes cross the motions, or the field towards one goal. */
-  field = null;
-  fieldRev = 0;
-  goals = [];
-  /** Goal whose field alone is shown, null for all that was learned. */
-  goal = null;
+  /** Stroke that the field misses, and the one it follows least however well. */
   worst = null;
-  #whole = null;
-  selected = null;
+  leastFollowed = null;
+  selected = new Set();
   /** When the last stroke was finished, and when learning was asked for. */
   endedAt = null;
+  lastEnd = null;
   learnAt = null;
+  /** Particles rain once there is a field: somebody asked for an example. */
+  rain = false;
+  /** What a model's file holds, as the server packed it: kept over a reload, and given back to it. */
+  model = null;
+  /** The same of strokes that are just coming back, until the server has it. */
+  kept = null;
   #arrived = 0;
   #timers = {};
   #storable = true;
   #graphCame = false;
   #wasKernel;
+  #goalsBefore = [];
 
   /** `choices` as `store` kept them. */
   constructor(choices) {
     for (const name of LAYERS) if (typeof choices.shown?.[name] === "boolean") this.shown[name] = choices.shown[name];
+    for (const name of SWITCHES) $(name).checked = choices[name] !== false;
+    this.rememberGoals(choices.goals);
     this.settings = new Settings(choices.options);
     this.#wasKernel = this.isKernel;
+    this.fields = new FieldView(this);
     this.gestures = new Gestures(this);
     this.canvas = new Canvas($("stage"), () => ({
       theme: this.theme, strokes: this.drawing.strokes, labels: this.labels, found: this.found, field: this.field,
-      stale: this.isStale, shown: this.shown, selected: this.selected, particles: this.particles, ...this.gestures.seen,
+      stale: this.isStale || !this.fields.learned, living: !this.fields.learned, worst: this.worst, shown: this.shown,
+      selected: this.selected, particles: this.particles, ...this.gestures.seen,
     }));
+    this.canvas.addEventListener("view", () => this.fields.lookAgain());
     this.drawing.addEventListener("change", ({ detail }) => this.#drawn(detail));
     this.settings.addEventListener("change", ({ detail }) => this.#told(detail.sliding));
-    this.particles.addEventListener("ask", ({ detail }) => this.#askWay(detail));
+    this.particles.way = (at) => this.fields.way(at);
     this.particles.addEventListener("rest", ({ detail }) => this.#rested(detail));
     this.link.addEventListener("state", () => this.#connected());
     this.answer.show(null, [], {}, this.theme, EMPTY);
   }
 
   get view() { return this.canvas.view; }
-  get isStale() { return this.field !== null && this.fieldRev !== this.rev; }
+  get field() { return this.fields.seen; }
+  get fieldRev() { return this.fields.rev; }
+  get isStale() { return this.fields.learned !== null && this.fields.rev !== this.rev; }
   get isKernel() { return this.settings.options.graph === "kernel"; }
+  get isLive() { return $("auto").checked; }
+  get goals() { return this.found?.attractors ?? []; }
 
   // --- strokes and settings ---
 
   #drawn({ what, endedAt }) {
     const { strokes } = this.drawing;
-    if (!this.drawing.find(this.selected)) this.select(null);
+    this.select([...this.selected].filter((id) => this.drawing.find(id)));
     this.endedAt = endedAt ?? null;
+    this.lastEnd = endedAt ?? performance.now();
     dismiss();
-    if (what === "loaded") this.forgetField(); // of other strokes altogether
+    if (what === "loaded") {
+      this.forgetField(); // of other strokes altogether
+      this.rememberGoals([]);
+    }
     const back = what === "undone" || what === "redone";
-    const lost = (back || what === "moved") && !this.view.holds(strokes);
+    const lost = (back || what === "moved") && !this.view.moved && !this.view.holds(strokes);
     if (what === "loaded" || what === "restored" || lost || !strokes.length) this.canvas.refit();
     if (what !== "drawn" && what !== "restored") announce(`Strokes ${what}. There are ${strokes.length}.`);
     this.publish(what !== "restored");
@@ -107,28 +131,51 @@ export class Studio {
   }
 
   /** Strokes or settings are new: number them, send them, keep them. Those that are sent again were kept before, and
-   * another page may have kept newer ones since. */
+   * another page may have kept newer ones since. What is being learned goes on, and is a field of the strokes before. */
   publish(fresh = true) {
     const { strokes } = this.drawing;
     clearTimeout(this.#timers.send);
     clearTimeout(this.#timers.teach);
     mark.rev = ++this.rev;
     mark.strokes = strokes.length;
-    if (this.learning.running) this.learning.stop(); // newer strokes end older work, there as here
     if (!strokes.length) {
       this.forgetField();
+      this.learning.stop();
+      this.rememberGoals([]);
       Object.assign(this, { found: null, labels: {}, answered: this.rev });
       this.answer.show(null, [], {}, this.theme, EMPTY);
       $("code").hidden = true;
     }
+    if (strokes.length && !this.fields.learned) this.fields.forget(); // the example of the empty page
     if (strokes.length && !this.found && !this.link.isOpen) this.answer.show(null, strokes, {}, this.theme, AWAY);
     this.link.send({ type: "strokes", rev: this.rev, strokes, options: this.settings.options });
-    if (fresh) this.#storeSoon();
+    if (fresh) this.storeSoon();
     this.canvas.repaint("scene", "backdrop", "flow", "paper");
     this.tell();
   }
 
-  #storeSoon() {
+  /** What was found, in the colours that its goals have for life. */
+  identified(found) {
+    const ids = found.attractors.map(() => []);
+    for (const [id, label] of Object.entries(found.labels)) if (Number.isInteger(label)) ids[label]?.push(id);
+    const now = found.attractors.map(({ x }, q) => ({ x, ids: ids[q] }));
+    const colours = keptColours(this.#goalsBefore, now, SAME);
+    this.#goalsBefore = now.map((goal, q) => ({ ...goal, colour: colours[q] }));
+    const inColour = (label) => (Array.isArray(label) ? label.map(inColour) : colours[label] ?? label);
+    const labels = Object.fromEntries(Object.entries(found.labels).map(([id, label]) => [id, inColour(label)]));
+    const attractors = found.attractors.map((a, q) => ({ ...a, colour: colours[q], ids: ids[q] }));
+    Object.assign(this, { found: { ...found, attractors }, labels });
+  }
+
+  /** Goals with the colours they had when they were kept, as [x, y, colour]. */
+  rememberGoals(kept) {
+    const sane = (Array.isArray(kept) ? kept : []).filter((g) => Array.isArray(g) && g.length === 3 && g.every(Number.isFinite));
+    this.#goalsBefore = sane.map(([x, y, colour]) => ({ x: [x, y], colour: Math.max(0, Math.round(colour)), ids: [] }));
+  }
+
+  get keptGoals() { return this.goals.map(({ x, colour }) => [...x, colour]); }
+
+  storeSoon() {
     clearTimeout(this.#timers.store);
     this.#timers.store = setTimeout(() => this.store(), 250);
   }
@@ -139,20 +186,25 @@ export class Studio {
   store() {
     clearTimeout(this.#timers.store);
     this.#timers.store = 0;
-    const { settings, shown, chosenTheme: theme } = this;
-    const kept = save(this.drawing.strokes, { options: settings.options, shown, auto: $("auto").checked, theme });
-    if (!kept && this.#storable) notify("This browser has no room to keep your strokes. Save them as CSV before you leave.");
+    const { settings, shown, chosenTheme: theme, drawing, view } = this;
+    const switches = Object.fromEntries(SWITCHES.map((name) => [name, $(name).checked]));
+    const model = this.model && this.fields.rev === this.rev ? this.model : null;
+    const kept = save(drawing, { options: settings.options, shown, theme, view: view.kept, goals: this.keptGoals, ...switches }, model);
+    if (!kept && this.#storable) notify("This browser has no room to keep your strokes. Save them before you leave.");
     this.#storable = kept;
   }
 
-  select(id) {
-    if (this.selected === id) return;
-    this.selected = id;
-    if (id) mark.selected = id;
+  /** Strokes by their ids; none for an empty list. */
+  select(ids) {
+    const chosen = new Set([ids ?? []].flat());
+    if (chosen.size === this.selected.size && [...chosen].every((id) => this.selected.has(id))) return;
+    this.selected = chosen;
+    if (chosen.size) mark.selected = [...chosen].join(" ");
     else delete mark.selected;
-    $("delete").disabled = !id;
+    $("delete").disabled = !chosen.size;
     const { strokes } = this.drawing;
-    if (id) announce(`Stroke ${strokes.findIndex((s) => s.id === id) + 1} of ${strokes.length} selected`);
+    const one = strokes.findIndex((s) => chosen.has(s.id)) + 1;
+    if (chosen.size) announce(chosen.size > 1 ? `${chosen.size} strokes selected` : `Stroke ${one} of ${strokes.length} selected`);
     this.canvas.repaint("scene");
   }
 
@@ -160,16 +212,18 @@ export class Studio {
 
   teach() {
     if ($("learn").disabled) return;
+    clearTimeout(this.#timers.teach);
     this.learnAt = performance.now();
-    const asked = this.link.send({ type: "learn", rev: this.rev, view: this.view.box() });
-    if (asked) this.learning.start(this.theme);
+    delete mark.learnMs;
+    if (this.link.send({ type: "learn", rev: this.rev })) this.learning.start(this.theme, this.rev);
     this.tell();
   }
 
-  /** In auto mode, once nobody is drawing. */
+  /** Live: once nobody is drawing. */
   teachSoon() {
     clearTimeout(this.#timers.teach);
-    if ($("auto").checked && (!this.field || this.isStale)) this.#timers.teach = setTimeout(() => (this.gestures.pen.busy ? this.teachSoon() : this.teach()), 500);
+    if (!this.isLive || this.isKernel || (this.fields.learned && !this.isStale && !this.fields.growing)) return;
+    this.#timers.teach = setTimeout(() => (this.gestures.pen.busy ? this.teachSoon() : this.teach()), REST);
   }
 
   stopLearning() {
@@ -179,56 +233,21 @@ export class Studio {
     this.tell();
   }
 
-  /** `goals`: where strokes cross, a field towards each goal, to be looked at one by one. */
-  setField(field, goals = []) {
-    Object.assign(this, { goals });
-    this.#whole = field;
-    const button = (words, q) => {
-      const node = element("button", { type: "button", role: "radio", "data-goal": q === null ? "all" : String(q) }, words);
-      node.addEventListener("click", () => this.showGoal(q));
-      return node;
-    };
-    const choices = goals.length ? [button("As drawn", null), ...goals.map((_, q) => button(`To ${q + 1}`, q))] : [];
-    $("goals").replaceChildren(...choices);
-    $("goals").hidden = !goals.length;
-    this.showGoal(null);
-  }
-
-  /** The motions as drawn, or the field towards one goal: particles follow what is shown. */
-  showGoal(q) {
-    this.goal = q;
-    this.field = q === null ? this.#whole : this.goals[q];
-    for (const node of $("goals").children) {
-      node.setAttribute("aria-checked", String(node.dataset.goal === (q === null ? "all" : String(q))));
-    }
-    this.canvas.flow.set(this.field);
-    this.particles.clear();
-    if (this.goals.length) announce(q === null ? "The motions as drawn" : `The field towards attractor ${q + 1}`);
-    this.canvas.repaint("backdrop", "flow", "paper");
-    this.tell();
-  }
-
   forgetField() {
-    this.worst = null;
-    this.setField(null);
+    this.worst = this.model = null;
+    this.fields.forget();
+    this.particles.clear();
     this.learning.forget();
-  }
-
-  #askWay({ id, at }) {
-    const goal = this.goal ?? undefined;
-    if (!this.link.send({ type: "simulate", rev: this.fieldRev, id, from: at, goal })) this.particles.failed(id);
   }
 
   #rested({ arrives, q }) {
     if (arrives) mark.arrived = ++this.#arrived;
-    announce(arrives ? `Particle arrived at attractor ${q + 1}` : "Particle is still on its way");
+    const number = this.goals.findIndex((a) => a.colour === q) + 1;
+    announce(arrives ? `Particle arrived at goal ${number || ""}` : "Particle is still on its way");
   }
 
   #connected() {
-    if (!this.link.isOpen) {
-      if (this.learning.running) this.learning.stop();
-      this.particles.failed();
-    }
+    if (!this.link.isOpen && this.learning.running) this.learning.stop();
     this.tell();
   }
 
@@ -252,30 +271,34 @@ export class Studio {
 
   /** The state in words, on buttons, and for those who watch from outside. */
   tell() {
-    const { drawing, learning, link, field } = this;
+    const { drawing, learning, link, fields } = this;
     const [stale, none, thinking] = [this.isStale, drawing.strokes.length === 0, this.answered < this.rev];
     const [is, words, name] = this.#status(thinking, none);
     $("connection").dataset.is = is;
     write("connection-words", words);
     mark.state = this.gestures.isDrawing ? "drawing" : name;
-    mark.field = field ? (stale ? "stale" : "current") : "none";
+    mark.field = fields.learned ? (stale ? "stale" : fields.growing ? "growing" : "current") : "none";
     mark.particles = this.particles.items.length;
     mark.arrived = this.#arrived;
-    $("stale").hidden = !stale || learning.running;
+    $("stale").hidden = !stale || learning.running || thinking || this.isLive;
     $("empty").hidden = !none || this.gestures.isDrawing;
     $("undo").disabled = !drawing.canUndo;
     $("redo").disabled = !drawing.canRedo;
     $("clear").disabled = $("save").disabled = none;
+    $("fitted").hidden = !this.view.moved;
     const answered = link.isOpen && this.found?.n_attractors > 0;
-    $("learn").disabled = !answered || thinking || learning.running || this.isKernel;
+    const busy = learning.running && learning.rev === this.rev;
+    $("learn").disabled = !answered || thinking || busy || this.isKernel;
     $("relearn").hidden = this.isKernel;
-    write("learn", field && !stale ? "Learn again" : "Learn a stable field");
-    write("learn-words", this.isKernel && !none ? "A field is learned from paths. Switch the graph to paths first." : "");
+    write("learn", busy ? "Learning" : mark.field === "current" ? "Learn again" : "Learn the flow");
+    write("learn-words", this.isKernel && !none ? "A flow is learned from paths. Switch the graph to paths first." : "");
     // Motions have no map, so there is nothing to tint.
-    for (const name of ["potential", "basins"]) document.querySelector(`[data-layer=${name}]`).disabled = Boolean(field && !field.basin);
+    for (const layer of ["potential", "basins", "deep"]) {
+      document.querySelector(`[data-layer=${layer}]`).disabled = Boolean(this.field && !this.field.basin);
+    }
     for (const button of $("take").children) {
-      const madeHere = ["png", "svg"].includes(button.dataset.take);
-      const fieldMissing = button.classList.contains("needs-field") && (!field || stale);
+      const madeHere = ["png", "svg", "webm"].includes(button.dataset.take);
+      const fieldMissing = button.classList.contains("needs-field") && mark.field !== "current";
       button.disabled = none || (!madeHere && !answered) || fieldMissing;
     }
   }
@@ -285,8 +308,8 @@ export class Studio {
     if (!link.isOpen && this.rev === 0 && !link.retryIn) return ["wait", "Connecting", "connecting"];
     if (!link.isOpen && link.reason) return ["lost", link.reason, "offline"];
     if (!link.isOpen) return ["lost", `No connection, ${link.retryIn ? `next try in ${link.retryIn} s` : "trying"}`, "offline"];
-    if (this.learning.running) return ["busy", "Learning", "learning"];
     if (thinking) return ["busy", "Looking", "thinking"];
+    if (this.learning.running) return ["busy", "Learning", "learning"];
     return ["open", "Ready", none ? "empty" : "ready"];
   }
 }

@@ -1,6 +1,6 @@
-"""Absorbing: what is left over within the noise of a path joins that path.
+"""Merging: what is left over within the noise of a path joins that path.
 
-A pen at rest scatters samples that have no order; they make up crumbs, chains that nothing continues.
+A pen at rest scatters samples that have no order; they make up short chains that nothing continues.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ class Fragments:
     offsets: IntArray
 
 
-def absorb(
+def merge_short(
     x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree | None, s: PathSettings = DEFAULT
 ) -> Fragments:
-    """Give every crumb that lies on a path at least twice as long to that path, at its place in it.
+    """Give every short chain that lies on a path at least twice as long to that path, at its place in it.
 
-    `tree` holds x; without one, it is made when there are crumbs.
+    `tree` holds x; without one, it is made when there are short chains.
     """
     lengths = chains.lengths
-    samples = np.flatnonzero(crumbs(lengths)[chains.chain_of])
+    samples = np.flatnonzero(short_chains(lengths)[chains.chain_of])
     if len(samples) == 0:
         return Fragments(chains.order, chains.offsets)
     row, near, _ = within_reach(tree or cKDTree(x), x[samples], tolerance(kin, samples, s), s)
-    crumb = samples[row]
-    host = hosts(lengths, chains.chain_of[crumb], crumb, chains.chain_of[near], s)
+    short = samples[row]
+    host = hosts(lengths, chains.chain_of[short], short, chains.chain_of[near], s)
     key = np.empty(len(x))
     key[chains.order] = np.arange(len(x)) - chains.offsets[chains.chain_at]
-    guests = np.flatnonzero(host != np.arange(chains.n_chains))
-    guests = guests[np.argsort(host[guests], kind="stable")]
-    for mine in np.split(guests, np.flatnonzero(np.diff(host[guests])) + 1) if len(guests) else []:
+    merged = np.flatnonzero(host != np.arange(chains.n_chains))
+    merged = merged[np.argsort(host[merged], kind="stable")]
+    for mine in np.split(merged, np.flatnonzero(np.diff(host[merged])) + 1) if len(merged) else []:
         members = chains.members(int(host[mine[0]]))
         samples = np.concatenate([chains.members(int(g)) for g in mine])
         key[samples] = along(x, kin.u[members], samples, members)[0]
@@ -59,8 +59,8 @@ def typical_length(lengths: IntArray) -> int:
     return int(by_length[np.searchsorted(np.cumsum(by_length), lengths.sum() / 2)])
 
 
-def crumbs(lengths: IntArray) -> BoolArray:
-    """Chains short enough to be a crumb of another one."""
+def short_chains(lengths: IntArray) -> BoolArray:
+    """Chains short enough to be merged into another one."""
     return np.asarray(2 * lengths <= typical_length(lengths))
 
 
@@ -74,15 +74,15 @@ def within_reach(
     return row, near[row, column], distance[row, column]
 
 
-def hosts(lengths: IntArray, crumb: IntArray, sample: IntArray, other: IntArray, s: PathSettings = DEFAULT) -> IntArray:
+def hosts(lengths: IntArray, short: IntArray, sample: IntArray, other: IntArray, s: PathSettings = DEFAULT) -> IntArray:
     """For every chain the one that takes it up, itself where none does.
 
-    The arrays say that `sample` of the chain `crumb` has the chain `other` within its tolerance. Shortest crumbs first,
+    The arrays say that `sample` of the chain `short` has the chain `other` within its tolerance. The shortest first,
     each to the chain that most of its samples lie on.
     """
     host = np.arange(len(lengths))
-    order = np.argsort(crumb, kind="stable")
-    found, start = np.unique(crumb[order], return_index=True)
+    order = np.argsort(short, kind="stable")
+    found, start = np.unique(short[order], return_index=True)
     parts = dict(zip(found.tolist(), np.split(order, start[1:]), strict=True)) if len(found) else {}
     for c in found[np.argsort(lengths[found], kind="stable")].tolist():
         samples, others = sample[parts[c]], _last_host(host, other[parts[c]])

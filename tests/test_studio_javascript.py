@@ -1,0 +1,99 @@
+"""The page's JavaScript without a page: its numbers against Python's, and its pure parts, in node's own test runner."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.untrained import field_of, stable_field
+
+import eigenwell as ew
+from eigenwell.fields import StableField
+from eigenwell.studio.numbers import of_field, of_stable
+
+ROOT = Path(__file__).parents[1]
+
+
+def winding(field, seed):
+    """The same field with a swirl at every goal, and a speed that varies."""
+    rng = np.random.default_rng(seed)
+    model = field.model
+    swirls = np.zeros_like(model.swirls)
+    swirls[:, 0, 1] = rng.normal(size=len(swirls))
+    swirls[:, 1, 0] = -swirls[:, 0, 1]
+    speed = model.speed._replace(weights=rng.normal(0, 0.3, model.speed.weights.shape))
+    model = model._replace(swirls=swirls, speed=speed, log_weights=rng.normal(0, 0.4, len(swirls)))
+    return StableField(model, field.centre, field.scale, 1.3)
+
+
+def stable_cases():
+    rng = np.random.default_rng(0)
+    for name, d, count, turns in (
+        ("one goal", 2, 1, False),
+        ("one goal that winds", 2, 1, True),
+        ("three goals", 2, 3, False),
+        ("four goals that wind", 2, 4, True),
+        ("a motion with its phase", 3, 1, False),
+        ("one that winds", 3, 1, True),
+    ):
+        field = stable_field(rng.uniform(-0.5, 0.5, (count, d)), 0.3, np.arange(1, d + 1), bend=0.25, seed=count)
+        field = winding(field, seed=count) if turns else field
+        # In the box, around it, and far beyond the table in which the page looks things up.
+        reach = np.repeat([0.6, 1.4, 8.0], [40, 15, 5])[:, None]
+        x = field.from_unit(rng.uniform(-1, 1, (60, d)) * reach)
+        yield {
+            "name": name,
+            "numbers": of_stable(field),
+            "x": x.tolist(),
+            "v": field.predict(x).tolist(),
+            "potential": field.potential(x).tolist(),
+            "basin": field.basin(x).tolist(),
+        }
+
+
+def learned_cases():
+    found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+    for name, memory in (("the map", False), ("motions", True)):
+        field = field_of(found, bend=0.2, memory=memory)
+        low, high = field.samples.min(axis=0), field.samples.max(axis=0)
+        starts = np.random.default_rng(1).uniform(low, high, (6, 2))
+        t = np.linspace(0.0, 0.5, 12)
+        goals = [field.motion(start).goal if memory else int(field.basin(start)) for start in starts]
+        yield {
+            "name": name,
+            "field": of_field(field),
+            "starts": starts.tolist(),
+            "t": t.tolist(),
+            "ways": field.simulate(starts, t=t).tolist(),
+            "goals": goals,
+            "ends": goals,
+        }
+
+
+def test_the_page_evaluates_what_python_does_and_its_parts_keep_their_laws(tmp_path):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node on this machine: apt-get install nodejs")
+    cases = tmp_path / "cases.json"
+    cases.write_text(json.dumps({"stable": list(stable_cases()), "learned": list(learned_cases())}))
+    files = sorted(str(path) for path in (ROOT / "tests" / "page").glob("*.test.mjs"))
+    done = subprocess.run(
+        [node, "--test", *files], capture_output=True, text=True, timeout=120, env={**os.environ, "CASES": str(cases)}
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert int(re.search(r"# pass (\d+)", done.stdout).group(1)) > 15
+
+
+def test_the_page_is_tidy():
+    """`npm run lint`, where eslint is installed."""
+    eslint = ROOT / "node_modules" / ".bin" / "eslint"
+    if not eslint.exists():
+        pytest.skip("eslint is not installed: npm install")
+    done = subprocess.run(
+        [str(eslint), "src/eigenwell/studio", "tests/page"], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout

@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # One BLAS thread a process: the arrays are small, and tests and benchmarks already run side by side.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup demo test test-fast test-nightly test-lowest coverage check page bench docs format clean
+.PHONY: setup demo test test-fast test-nightly test-lowest coverage check page bench docs docs-fast images wheel format clean
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
@@ -64,13 +64,35 @@ bench: setup
 	$(PY) -m benchmarks.studio_page
 	$(PY) -m benchmarks.distributed
 
-docs: setup
+# The site, in build/site: every example of the gallery is run, which takes some minutes the first time.
+docs: $(VENV)/.docs
 	$(PY) docs/make_commands.py
+	$(PY) -m sphinx -W --keep-going -b html docs build/site
+	$(PY) docs/check_links.py build/site
+
+# The same without running the gallery: pages have no pictures from it.
+docs-fast: $(VENV)/.docs
+	$(PY) -m sphinx -b html -D plot_gallery=0 docs build/site
+
+$(VENV)/.docs: $(STAMP)
+	$(PY) -m pip install --quiet --editable ".[docs]"
+	touch $@
+
+# Pictures of README and of the paper.
+images: setup
+	$(PY) examples/demo.py docs/images
+	$(PY) docs/make_eight_image.py
 	$(PY) docs/make_studio_image.py
+
+wheel: setup
+	rm -rf dist
+	$(PY) -m build
+	$(PY) -m twine check --strict dist/*
 
 format: setup
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage build dist
+	rm -rf docs/tutorials docs/gallery docs/reference/api docs/reference/generated docs/reference/measurements.md docs/reference/index.md docs/sg_execution_times.rst

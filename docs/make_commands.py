@@ -1,4 +1,4 @@
-"""Write docs/commands.md from the commands themselves: python docs/make_commands.py. A test keeps the two equal."""
+"""Write docs/reference/commands.md from the commands themselves: python docs/make_commands.py. A test keeps the two equal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from eigenwell.cli.app import app
 from eigenwell.cli.output import EXIT_CODES
 
-PAGE = Path(__file__).parent / "commands.md"
+PAGE = Path(__file__).parent / "reference" / "commands.md"
 # They print themselves in every --help and need no row of their own.
 _SHARED = {"--json", "--debug", "--help"}
 

@@ -312,7 +312,9 @@ def test_help_is_quick_and_imports_nothing_heavy():
 
 def test_docs_are_the_help():
     made = runpy.run_path(str(ROOT / "docs" / "make_commands.py"))["text"]()
-    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == made, "run python docs/make_commands.py"
+    assert (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8") == made, (
+        "run python docs/make_commands.py"
+    )
     assert "## eigenwell identify" in made and "--position" in made
     shown = subprocess.run(
         [sys.executable, "-m", "eigenwell", "identify", "--help"],

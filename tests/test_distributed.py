@@ -109,6 +109,14 @@ def test_gaps_crumbs_repeats_and_loops_across_cells(client, tmp_path, kind):
     assert_same(found, ew.identify(x, v))
 
 
+@pytest.mark.parametrize("cell", [500, 5000], ids=["cells", "one cell"])
+def test_snapshots_are_refused(client, tmp_path, cell):
+    demos = ew.systems.four_wells.snapshots(2000, seed=0, noise=0.1)
+    source = write(tmp_path / "in", frame(demos.x, demos.v), 3)
+    with pytest.raises(ew.DataError, match="velocities at scattered places"):
+        distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=cell)
+
+
 def test_three_dimensions(client, tmp_path):
     demos = ew.systems.three_d.sample(seed=0, n_per_attractor=4).shuffled(0)
     source = write(tmp_path / "in", frame(demos.x, demos.v), 3)

@@ -7,11 +7,13 @@ import eigenwell as ew
 from eigenwell import systems
 from eigenwell.cells import from_anndata
 from eigenwell.flow import weigh
-from eigenwell.flow.bootstrap import replicates
+from eigenwell.flow.bootstrap import replicates, reweighted
 from eigenwell.flow.carrying import Stepper, Support
 from eigenwell.flow.cycles import limit_cycle
 from eigenwell.flow.equilibria import sinks, zeros
-from eigenwell.flow.regression import Frame, fit_field, gaussian, pivots
+from eigenwell.flow.estimation import estimate, known_share
+from eigenwell.flow.frame import Frame
+from eigenwell.flow.regression import blend, fit_field, pivots, radial
 
 
 def fitted(system, n=400, noise=0.0, seed=0):
@@ -62,10 +64,11 @@ def test_a_clean_field_is_seen_to_a_per_mille():
     assert np.sqrt((error**2).mean()) < 1e-3 * np.sqrt((w**2).mean())
 
 
-def test_pivots_explain_the_kernel_of_all_samples():
+@pytest.mark.parametrize("tail", [0.0, 0.5])
+def test_pivots_explain_the_kernel_of_all_samples(tail):
     u = np.random.default_rng(1).standard_normal((300, 2))
-    chosen = pivots(u, 300, 1e-6)
-    k = gaussian(u, u[chosen])
+    chosen = pivots(u, 300, 1e-6, tail)
+    k = radial(u, u[chosen], tail)
     left = 1 - (k * np.linalg.solve(k[chosen], k.T).T).sum(axis=1)
     assert len(chosen) < 200
     assert left.max() < 1e-5
@@ -74,10 +77,32 @@ def test_pivots_explain_the_kernel_of_all_samples():
 def test_covariance_matches_the_spread_of_the_replicates():
     """Both hold noise and smoothing; on Gaussian noise they agree."""
     _, y, w, field = fitted(systems.saddle, n=500, noise=0.3)
-    drawn = np.array([f(y[:20]) for f in replicates(field, y, w, seed=1, count=200)])
+    drawn = np.array([f(y[:20]) for f in reweighted(field, y, w, seed=1, numbers=np.arange(200))])
     measured = drawn.std(axis=0)
     expected = np.sqrt(np.diagonal(field.covariance(y[:20]), axis1=1, axis2=2))
     assert 0.8 < np.median(measured / expected) < 1.25
+
+
+def test_every_kernel_gets_replicates_as_it_is_likely():
+    _, y, w, field = fitted(systems.saddle, n=100, noise=0.3)
+    other = blend(field, field, 0.0)
+    drawn = replicates([(0.75, field), (0.25, other)], y, w, seed=0, count=40)
+    assert sum(b.estimate is other for b in drawn) == pytest.approx(10, abs=1)
+    # ... among the first ones as well.
+    assert sum(b.estimate is other for b in drawn[:12]) == pytest.approx(3, abs=1)
+    alone = reweighted(field, y, w, seed=0, numbers=np.array([3]))[0]
+    three = reweighted(field, y, w, seed=0, numbers=np.arange(5))[3]
+    np.testing.assert_allclose(alone.weights, three.weights)
+
+
+def test_lonely_samples_determine_little_of_the_field():
+    rng = np.random.default_rng(0)
+    mixing = rng.standard_normal((8, 8))
+    y = rng.standard_normal((120, 8))
+    bent = np.sin(2 * y @ mixing)
+    near = rng.standard_normal((120, 2))
+    assert known_share(fit_field(y, bent), y) < 0.5
+    assert known_share(fit_field(near, np.sin(near @ mixing[:2, :2])), near) > 0.95
 
 
 def test_a_frame_comes_back():
@@ -108,6 +133,14 @@ def test_no_solution_leaves_a_trapping_region():
         for _ in range(100):
             path.advance(np.arange(100))
             assert sink.holds(path.x).all()
+
+
+def test_no_trapping_region_holds_another_zero():
+    """A shallow sink in the slope of a deep one, that shells of samples may miss."""
+    _, y, _, field = fitted(systems.ghost, n=300, noise=0.4, seed=102)
+    places, _ = zeros(field, y[:200])
+    for sink in sinks(field, y[:200]):
+        assert sink.holds(places).sum() == 1
 
 
 def test_the_stepper_is_of_third_order_or_better():
@@ -194,7 +227,8 @@ def switch():
 def test_counts_and_fates_are_probabilities(switch):
     demos, found = switch
     assert sum(found.counts.values()) == pytest.approx(1)
-    assert found.confidence == found.counts[found.n_attractors]
+    assert found.confidence == found.counts[found.n_attractors] * found.known
+    assert 0.9 < found.known < 1
     assert found.fates.shape == (demos.n_samples, found.n_attractors + 1)
     np.testing.assert_allclose(found.fates.sum(axis=1), 1)
     assert (found.uncertainty > 0).all()
@@ -258,6 +292,19 @@ def test_directions_that_only_jitter_are_left_out():
     found = ew.identify(x, v)
     assert found.n_attractors == 4
     assert found.attractors.shape == (4, 6)
+
+
+def test_more_dimensions_than_the_samples_show_are_left_out():
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal((120, 8))
+    x = y * np.linspace(3, 1, 8)
+    seen = estimate(x, np.sin(2 * y @ rng.standard_normal((8, 8))))
+    assert seen.y.shape[1] < 8
+    assert "fewer-dimensions" in {c.name for c in seen.warnings}
+    # Those that vary most are kept, and what is left out is put where it is on average.
+    back = seen.frame.leave(seen.y)
+    assert np.corrcoef(back[:, 0], x[:, 0])[0, 1] > 0.9
+    assert back[:, 7].std() < 0.5 * x[:, 7].std()
 
 
 # Which kind of data.
@@ -365,6 +412,12 @@ def test_bad_samples(data, words):
     demos = systems.four_wells.snapshots(300, seed=0)
     with pytest.raises(ew.DataError, match=words):
         ew.identify(*data(demos.x, demos.v), graph=ew.FlowGraph())
+
+
+def test_what_is_known_of_trajectories_is_refused():
+    demos = systems.four_wells.snapshots(300, seed=0)
+    with pytest.raises(ew.DataError, match="along trajectories"):
+        ew.identify(demos.x, demos.v, n_attractors=4)
 
 
 def test_cells_without_velocities():

@@ -6,7 +6,7 @@ Names are imported on first use, so that `import eigenwell` costs nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "AttractorIdentifier": "estimators",

@@ -60,7 +60,7 @@ class Demonstrations:
     chart : Chart or None
         How the last three coordinates are orientations, where they are.
     task : (n,) int array or None
-        What each sample was meant for, numbered, where a file says it.
+        What each sample was meant for, where a file says it.
     about : str
         What was read as what, of files.
     truth : Truth or None

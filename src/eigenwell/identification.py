@@ -155,15 +155,15 @@ def _identified(
         )
     tie = (Clique() if join is None else join, ExactMasses() if masses is None else masses)
     advance("paths", 0, 1)
-    if given:
-        return _from_told(demos, builder, given, tie)
-    if graph is None and demos.ordered and (closed := orbits(demos)):
-        return _with_orbits(demos, closed, *tie)
     evidence = None
     if graph is None and not demos.ordered:
         first = first_occurrence(demos.x, demos.v)
         evidence = weigh(demos.x[first], demos.v[first])
         builder = FlowGraph() if evidence.snapshots else builder
+    if given:
+        return _from_told(demos, builder, given, tie)
+    if graph is None and demos.ordered and (closed := orbits(demos)):
+        return _with_orbits(demos, closed, *tie)
     built = builder.build(demos)
     advance("paths", 1, 1)
     if isinstance(built, FlowFinding):
@@ -181,8 +181,8 @@ def _from_told(demos: Demonstrations, builder: Builder, told: Told, tie: tuple[J
     """With a decision taken by the user, who speaks of paths."""
     if not isinstance(builder, TrajectoryGraph | SuccessorGraph):
         raise DataError(
-            "Expected TrajectoryGraph or SuccessorGraph with n_attractors, labels, resolution or exclude, got "
-            f"{type(builder).__name__}: its graph alone decides."
+            "Expected samples along trajectories with n_attractors, labels, resolution or exclude, got "
+            f"{type(builder).__name__}: its graph alone decides. Leave them out, or pass graph=SuccessorGraph()."
         )
     return _from_paths(demos, builder.build(demos, told), *tie, told)
 
@@ -292,6 +292,7 @@ def _from_flow(
         fates=found.fates,
         counts=found.counts,
         flow=found.field,
+        known=found.known,
     )
 
 

@@ -57,6 +57,8 @@ def from_poses(
         Of the trajectories.
     order : str
         "xyzw" or "wxyz".
+    twist : list of (T, d + 3) arrays, optional
+        Linear and angular velocities in the base frame, in radians per unit of time, where they were measured.
     smooth : bool
         Whether positions are freed of noise.
     twist : list of (T, d + 3) arrays, optional

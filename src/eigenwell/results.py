@@ -163,6 +163,8 @@ class Identification:
         kernel graph.
     flow : EstimatedField or None
         Snapshots: the estimated field, a function of x (n, d).
+    known : float
+        Snapshots: the share of the field's variance between the samples that they determine; else 1.
 
     Examples
     --------
@@ -193,6 +195,7 @@ class Identification:
     fates: FloatArray | None = None
     counts: dict[int, float] | None = None
     flow: EstimatedField | None = None
+    known: float = 1.0
 
     @property
     def n_samples(self) -> int:
@@ -209,11 +212,11 @@ class Identification:
         """0 to 1, how sure the number of attractors is.
 
         Paths: the posterior probability of Q given the ends (`paths.evidence`), times `arrived`. Snapshots: the share of
-        replicates with this number. A kernel graph: the share of settings near the given ones with this number; NaN where
-        the graph has no settings to change. Closed orbits alone: the share of samples that have a label.
+        replicates with this number, times `known`. A kernel graph: the share of settings near the given ones with this
+        number; NaN where the graph has no settings to change. Closed orbits alone: the share of samples with a label.
         """
         if self.counts is not None:
-            return self.counts.get(self.n_attractors, 0.0)
+            return self.counts.get(self.n_attractors, 0.0) * self.known
         if self.kind == "graph":
             return float("nan")
         if self.grouping is None:

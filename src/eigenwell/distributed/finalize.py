@@ -57,13 +57,7 @@ def grade(
 
     graded = grade_paths(
         PathEnds(
-            ends,
-            pace,
-            column(table, "orbit"),
-            length,
-            column(table, "usable"),
-            starts,
-            pauses=column(table, "pause"),
+            ends, pace, column(table, "orbit"), length, column(table, "usable"), starts, pauses=column(table, "pause")
         ),
         resolution=resolution,
         radius=radius,

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..demonstrations import Demonstrations
+from ..demonstrations import Demonstrations, first_occurrence
 from ..files.columns import Columns
+from ..flow import weigh
 from ..paths import SuccessorGraph
 from .assemble import PathRows, finish
 from .inputs import Part, read_part
@@ -20,11 +21,14 @@ def find_paths(folder: Path, *, parts: Sequence[Part], columns: Columns, offsets
     rows = [read_part(part, columns) for part in parts]
     x = np.concatenate([r.x for r in rows])
     v = np.concatenate([r.v for r in rows if r.v is not None])
+    first = first_occurrence(x, v)
+    evidence = weigh(x[first], v[first])
+    regular = 0.0 if evidence.grid else evidence.regular
     nodes, bounds, usable, resolution = SuccessorGraph().paths(Demonstrations(x, v))
     path = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     assembled = PathRows(path, nodes, nodes, np.zeros(len(nodes)), x[nodes], v[nodes])
     products = finish(assembled, usable, offsets)
     state = np.hstack([x, v])[nodes]
     again = int((np.diff(state, axis=0) == 0).all(axis=1).sum())  # a repeat stands behind what it repeats
-    summary = products.summary | {"resolution": resolution, "repeats": again}
+    summary = products.summary | {"resolution": resolution, "repeats": again, "regular": regular}
     return Products(products.arrays, products.tables, summary)

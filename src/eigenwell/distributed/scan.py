@@ -15,8 +15,10 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..checks import check_samples, check_tall
-from ..demonstrations import Caution
+from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
+from ..flow import Evidence
+from ..flow.data_kind import regular_share
 from ..paths.builders import check_places
 from ..paths.hashing import sample_hash, share, smallest
 from ..paths.meeting import common_time_step
@@ -149,6 +151,28 @@ def time_step(folder: Path, *, names: Sequence[str]) -> Products:
     d = asked.shape[1] // 2
     dt = common_time_step(asked[:, :d], asked[:, d:], near[:, :, :d], near[:, :, d:], distance)
     return Products(summary={"dt": dt})
+
+
+def kind(folder: Path, *, names: Sequence[str]) -> Products:
+    """How many of the faster half of the samples asked have neighbours as on a trajectory."""
+    asked, near, distance = nearest_of_all(folder, names)
+    d = asked.shape[1] // 2
+    speed = np.linalg.norm(asked[:, d:], axis=1)
+    fast = speed >= np.median(speed)
+    other = distance[fast] > 0  # every sample is its own nearest
+    near = np.where(other[:, :, None], near[fast], np.nan)
+    regular = regular_share(asked[fast, :d], asked[fast, d:], near[:, :, :d], near[:, :, d:])
+    return Products(summary={"regular": regular})
+
+
+def refuse_snapshots(regular: float) -> None:
+    evidence = Evidence(regular)
+    if evidence.snapshots:
+        raise DataError(
+            f"Expected samples along trajectories, got velocities at scattered places ({evidence}). These are not spread over "
+            "a cluster: one machine estimates their field from a part of them. Pass some 100,000 samples, drawn at random, "
+            "to eigenwell.identify; or say which samples belong together with trajectory=..."
+        )
 
 
 def nothing_more(folder: Path) -> Products:

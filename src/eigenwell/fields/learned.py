@@ -54,6 +54,8 @@ class Field(MapQueries):
         How well each demonstration is followed by `simulate`.
     map_fit : Fit or None
         The same by the map, without memory.
+    chart : Chart or None
+        How the last three coordinates are orientations, for a field learned from poses; see `poses`.
     warnings : tuple of Caution
         Doubts about data and training.
     chart : Chart or None

@@ -25,14 +25,28 @@ MOST_STEPS = 20_000
 
 
 class Pose(NamedTuple):
-    """Position (..., d) and orientation (..., 4), a unit quaternion x, y, z, w."""
+    """Position (..., d) and orientation (..., 4), a unit quaternion x, y, z, w.
+
+    Examples
+    --------
+    >>> from eigenwell.fields import Pose
+    >>> Pose([0.4, 0.0, 0.2], [0.0, 0.0, 0.0, 1.0]).position
+    [0.4, 0.0, 0.2]
+    """
 
     position: FloatArray
     orientation: FloatArray
 
 
 class Twist(NamedTuple):
-    """Linear velocity (..., d), and angular velocity (..., 3) in radians per unit of time, both in the base frame."""
+    """Linear velocity (..., d), and angular velocity (..., 3) in radians per unit of time, both in the base frame.
+
+    Examples
+    --------
+    >>> from eigenwell.fields import Twist
+    >>> Twist([0.1, 0.0, 0.0], [0.0, 0.0, 0.5]).angular
+    [0.0, 0.0, 0.5]
+    """
 
     linear: FloatArray
     angular: FloatArray
@@ -42,9 +56,23 @@ class Twist(NamedTuple):
 class PoseCertificate:
     """Loops on `PoseField.predict`, and the certificate of the field in its chart.
 
-    inner     of the field in its chart
-    arrived   share of loops from samples of the data that come within a hundredth of the box of an attractor
-    widest    largest angle from the chart's reference along them, in radians; the chart ends at half a turn
+    Attributes
+    ----------
+    inner : Certificate
+        Of the field in its chart.
+    rate : float
+        Steps of the loops per unit of time.
+    starts : int
+        How many.
+    arrived : float
+        Share of loops from samples of the data that come within a hundredth of the box of an attractor.
+    widest : float
+        Largest angle from the chart's reference along them, in radians; the chart ends at half a turn.
+
+    Examples
+    --------
+    >>> field.poses.certificate().holds  # doctest: +SKIP
+    True
     """
 
     inner: Certificate
@@ -55,6 +83,7 @@ class PoseCertificate:
 
     @property
     def holds(self) -> bool:
+        """All loops arrive within the chart, and the field holds in it."""
         return self.inner.holds and self.arrived == 1.0 and self.widest < EDGE
 
     def __str__(self) -> str:
@@ -67,7 +96,19 @@ class PoseCertificate:
 
 @dataclass(frozen=True, eq=False)
 class PoseField:
-    """What `field.poses` gives: `predict` a twist, `simulate` poses. Orientations within half a turn of `chart.reference`."""
+    """What `field.poses` gives: `predict` a twist, `simulate` poses. Orientations within half a turn of `chart.reference`.
+
+    Attributes
+    ----------
+    field : Field
+        Of positions and three coordinates of orientation.
+    chart : Chart
+        What these coordinates mean.
+
+    Examples
+    --------
+    >>> twist = field.poses.predict([0.4, 0.0, 0.2], [0.0, 0.0, 0.0, 1.0])  # doctest: +SKIP
+    """
 
     field: Field
     chart: Chart
@@ -81,7 +122,20 @@ class PoseField:
         return self._poses(self.field.attractors)
 
     def predict(self, position: Any, orientation: Any) -> Twist:
-        """The twist at one pose, or at many: positions (n, d) with orientations (n, 4)."""
+        """The twist at one pose, or at many.
+
+        Parameters
+        ----------
+        position : (d,) or (n, d) array
+            Where.
+        orientation : (4,) or (n, 4) array
+            Unit quaternions x, y, z, w.
+
+        Returns
+        -------
+        Twist
+            Linear and angular velocity.
+        """
         states, single = self._states(position, orientation)
         rates = self.field.predict(states)
         linear, angular = rates[:, :-3], angular_velocity(states, rates, self.chart)
@@ -96,13 +150,41 @@ class PoseField:
         t: Any = None,
         memory: bool | None = None,
     ) -> Pose:
-        """Poses of the roll-out, as `Field.simulate`: (len(t), d) and (len(t), 4), or with a first axis for many starts."""
+        """Poses of the roll-out, as `Field.simulate`.
+
+        Parameters
+        ----------
+        position : (d,) or (n, d) array
+            Where it starts.
+        orientation : (4,) or (n, 4) array
+            Unit quaternions x, y, z, w.
+        duration, t, memory
+            As in `Field.simulate`.
+
+        Returns
+        -------
+        Pose
+            (len(t), d) and (len(t), 4), or with a first axis for many starts.
+        """
         states, single = self._states(position, orientation)
         rolled = self.field.simulate(states, duration, t=t, memory=memory)
         return self._poses(rolled[0] if single else rolled)
 
     def basin(self, position: Any, orientation: Any) -> Any:
-        """The attractor in which each pose ends."""
+        """The attractor in which each pose ends.
+
+        Parameters
+        ----------
+        position : (d,) or (n, d) array
+            Where.
+        orientation : (4,) or (n, 4) array
+            Unit quaternions x, y, z, w.
+
+        Returns
+        -------
+        int or (n,) int array
+            As `Field.basin`.
+        """
         states, single = self._states(position, orientation)
         ends = self.field.basin(states)
         return int(ends[0]) if single else ends
@@ -110,7 +192,21 @@ class PoseField:
     def certificate(
         self, *, samples: int = 50, rates: tuple[float, ...] = (100.0, 1000.0), seed: int = 0
     ) -> PoseCertificate:
-        """The loop a controller runs, p += dt linear, q = exp(dt angular) q, from samples of the data, at the first rate."""
+        """The loop a controller runs, p += dt linear, q = exp(dt angular) q, from samples of the data, at the first rate.
+
+        Parameters
+        ----------
+        samples : int
+            Loops.
+        rates : tuple of float
+            Steps per unit of time.
+        seed : int
+            Of the samples they start from.
+
+        Returns
+        -------
+        PoseCertificate
+        """
         inner = self.field.certificate(samples=samples, rates=rates, seed=seed)
         rng = np.random.default_rng(seed)
         x = self.field.samples[rng.choice(len(self.field.samples), samples)]

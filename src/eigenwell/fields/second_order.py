@@ -47,12 +47,40 @@ TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class SecondOrderField:
-    """qddot of a state (q, qdot), passive, at rest in the attractors alone. q = centre + scale * q_unit, scale one number.
+    """qddot of a state (q, qdot), passive, at rest in the attractors alone.
 
-    pulls    (n,) c_i > 0, the weights of U'
-    damping  (J,) >= 0, weights of the bumps of b; `least` is b_0
-    turning  (J, d (d - 1) / 2), weights of the bumps of Gamma
-    misfit   root mean square error of qddot over its root mean square, on the samples it was fitted to
+    Attributes
+    ----------
+    places : (Q, d) array
+        The attractors in unit coordinates, q = centre + scale * q_unit.
+    centre : (d,) array
+        Of the unit coordinates.
+    scale : float
+        One number for all axes.
+    pulls : (n,) array
+        c_i > 0, the weights of U'.
+    centres : (J, d) array
+        Of the bumps, in unit coordinates.
+    width : float
+        Of the bumps.
+    damping : (J,) array
+        Weights >= 0 of the bumps of b.
+    turning : (J, d (d - 1) / 2) array
+        Weights of the bumps of Gamma.
+    least : float
+        b_0.
+    misfit : float
+        Root mean square error of qddot over its root mean square, on the samples it was fitted to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> t = np.arange(0, 8, 0.02)
+    >>> swings = [a * np.exp(-0.5 * t)[:, None] * np.cos(2 * t)[:, None] for a in (1.0, 1.3, 1.6)]
+    >>> field = ew.learn(swings, dt=0.02, order=2)
+    >>> field.predict([0.5, -1.0])[0]  # the first half is the velocity, to the bit
+    np.float64(-1.0)
     """
 
     places: FloatArray
@@ -76,6 +104,7 @@ class SecondOrderField:
 
     @property
     def n_attractors(self) -> int:
+        """Q."""
         return len(self.places)
 
     @property
@@ -95,7 +124,18 @@ class SecondOrderField:
         return (Caution("misfit", said),)
 
     def predict(self, x: Any) -> FloatArray:
-        """(qdot, qddot) at states (q, qdot), (2 d,) or (n, 2 d); the first half is the second half of x, to the bit."""
+        """(qdot, qddot) at states (q, qdot); the first half is the second half of x, to the bit.
+
+        Parameters
+        ----------
+        x : (2 d,) or (n, 2 d) array
+            States.
+
+        Returns
+        -------
+        array
+            Of the same shape.
+        """
         states, single = check_states(x, self.dimension)
         d = self.dimension // 2
         q, qdot = self._unit(states), states[:, d:] / self.scale
@@ -103,7 +143,18 @@ class SecondOrderField:
         return np.asarray(out[0] if single else out)
 
     def energy(self, x: Any) -> Any:
-        """E of every state, zero at the attractors: it never rises."""
+        """E of every state, zero at the attractors: it never rises.
+
+        Parameters
+        ----------
+        x : (2 d,) or (n, 2 d) array
+            States.
+
+        Returns
+        -------
+        float or (n,) array
+            |qdot|^2 / 2 + U(q).
+        """
         states, single = check_states(x, self.dimension)
         d = self.dimension // 2
         rho, _ = _power_mean(self._unit(states), self.places)
@@ -114,7 +165,22 @@ class SecondOrderField:
         return float(values[0]) if single else values
 
     def simulate(self, x0: Any, duration: float | None = None, *, t: Any = None) -> FloatArray:
-        """States (len(t), 2 d) from (2 d,), or (m, len(t), 2 d) from (m, 2 d)."""
+        """Roll out from x0 over a duration or at times t.
+
+        Parameters
+        ----------
+        x0 : (2 d,) or (m, 2 d) array
+            Starts (q, qdot).
+        duration : float, optional
+            Over which 201 times are spread.
+        t : (n,) array, optional
+            Or the times themselves.
+
+        Returns
+        -------
+        array
+            (n, 2 d), or (m, n, 2 d).
+        """
         states, single = check_states(x0, self.dimension)
         times = check_times(duration, t)
         span = (float(times[0]), float(max(times[-1], times[0] + TINY)))

@@ -64,7 +64,7 @@ def read(
     time, trajectory : str, optional
         Columns, likewise.
     task : str, optional
-        A column that says what each sample was meant for (LeRobot's `task_index`): `demos.task`, for
+        The column that says what each sample was meant for (LeRobot's `task_index`): `demos.task`, for
         `identify(demos, labels=demos.task)`.
     dt : float, optional
         The time step where the file has none.

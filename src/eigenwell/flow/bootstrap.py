@@ -1,8 +1,9 @@
 """How sure: the same question asked of many fields that fit the samples as well.
 
-Every replicate gives each sample a random weight w_i (exponential, mean 1: the Bayesian bootstrap) and the prior a random
-centre, so that the spread of the replicates holds both what noise can do and what smoothing hides. To first order, in
-eigenvectors of the features and independent components k,
+Every replicate takes one of the kernels that explain the samples, as often as that one is likely, gives each sample a
+random weight w_i (exponential, mean 1: the Bayesian bootstrap) and the prior a random centre, so that the spread of the
+replicates holds what noise can do, what smoothing hides and how little is known of the right smoothing. To first order,
+in eigenvectors of the features and independent components k,
 
     delta_jk = [sum_i phi_ij (w_i - 1) r_ik + sqrt(lambda_k) xi_jk] / (e_j + lambda_k),
 
@@ -33,10 +34,34 @@ ASKED, STARTS = 400, 60
 SAME_ATTRACTOR = 0.7
 
 
-def replicates(field: FlowField, y: FloatArray, v: FloatArray, seed: int, count: int) -> list[FlowField]:
-    """Fields that fit re-weighted samples."""
-    known, n, r = field.posterior, len(y), y.shape[1]
-    rngs = [np.random.default_rng([seed, b]) for b in range(count)]
+@dataclass(frozen=True, eq=False)
+class Replicate:
+    """A field that fits re-weighted samples, and the estimate with the same kernel, to which it is a neighbour."""
+
+    field: FlowField
+    estimate: FlowField
+
+
+def replicates(
+    fields: Sequence[tuple[float, FlowField]], y: FloatArray, v: FloatArray, seed: int, count: int
+) -> list[Replicate]:
+    """`count` replicates of fields with their probabilities, each kernel as often as it is likely, evenly mixed."""
+    share = np.cumsum([p for p, _ in fields])
+    # Golden steps through the unit interval: every beginning of the list has all kernels in nearly their shares.
+    which = np.searchsorted(share / share[-1], (0.5 + np.arange(count) * (np.sqrt(5) - 1) / 2) % 1.0)
+    out: list[Replicate] = []
+    drawn = {k: iter(reweighted(f, y, v, seed, np.flatnonzero(which == k))) for k, (_, f) in enumerate(fields)}
+    for k in which:
+        out.append(Replicate(next(drawn[int(k)]), fields[int(k)][1]))
+    return out
+
+
+def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, numbers: IntArray) -> list[FlowField]:
+    """Fields that fit re-weighted samples, one for each number."""
+    known, n, r, count = field.posterior, len(y), y.shape[1], len(numbers)
+    if count == 0:
+        return []
+    rngs = [np.random.default_rng([seed, int(b)]) for b in numbers]
     m = len(known.e)
     push, flat = np.zeros((m, r * count)), np.zeros((r + 1, r * count))
     for a in range(0, n, ROWS):

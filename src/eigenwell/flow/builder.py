@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,23 +10,21 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
-from ..demonstrations import Caution, DataError, Demonstrations, first_occurrence
+from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
 from ..paths.builders import check_places
 from ..paths.hashing import sample_hash
-from .bootstrap import ASKED, REPLICATES, Ensemble, ensemble, matched, replicates
+from .bootstrap import ASKED, REPLICATES, Ensemble, Replicate, ensemble, matched, replicates
 from .border import EdgeSink
-from .carrying import LEFT, Support
+from .carrying import LEFT, WANDERING, Support
 from .cycles import LimitCycle
 from .equilibria import Sink
+from .estimation import estimate
+from .frame import Frame
 from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
-from .regression import FlowField, Frame, fit_field, moved, moving_directions
+from .regression import FlowField, blend
 from .streams import streams
 
-_UNRELATED = (
-    "Expected velocities that depend on position, got velocities that no field explains ({} samples in {}-D). Are the rows "
-    "of x and v in the same order?"
-)
 # Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
 NEIGHBOURS = 3
 
@@ -72,6 +71,8 @@ class FlowFinding:
         Probability of each attractor, and last that of leaving or ending elsewhere.
     counts : dict
         Share of the replicates that have so many attractors.
+    known : float
+        Share of the field's variance between the samples that they determine.
     field : EstimatedField
         The estimated field.
     warnings : tuple of Caution
@@ -88,6 +89,7 @@ class FlowFinding:
     labels: IntArray
     fates: FloatArray
     counts: dict[int, float]
+    known: float
     field: EstimatedField
     warnings: tuple[Caution, ...]
 
@@ -140,23 +142,16 @@ class FlowGraph:
         # An order that the values alone decide: every sum is the same to the last digit however the samples came.
         order = index[np.argsort(sample_hash(demos.x[index], demos.v[index]), kind="stable")]
         x, v = demos.x[order], demos.v[order]
-        frame = Frame.of(x)
-        y, w = frame.enter(x), v @ frame.forward
-        field = fit_field(y, w)
-        moving = moving_directions(field, y, w)
-        if moving.shape[1] == 0:
-            raise DataError(_UNRELATED.format(*x.shape))
-        if moving.shape[1] < y.shape[1]:
-            frame = frame.seen_along(moving, y)
-            y, w = frame.enter(x), v @ frame.forward
-            field = fit_field(y, w)
+        seen = estimate(x, v)
+        frame, y, w, field = seen.frame, seen.y, seen.v, seen.field
         support = Support.of(y, field.length)
         found, _ = portrait(field, y[:STARTS], y[:SCOUTS], support)
-        others = replicates(field, y, w, self.seed, self.replicates)
-        many = ensemble(others, y[:ASKED], found, support)
+        others = replicates(seen.fields, y, w, self.seed, self.replicates)
+        many = ensemble([b.field for b in others], y[:ASKED], found, support)
         found = _most_frequent(found, others, many, y, support)
         found = _in_order(found, frame, x)
         labels, time = fates(found, y)
+        found, labels = _reached(found, labels)
         odds = _fate_odds(found, many, y, labels)
         located = tuple(_located(frame, found.field, q, trap, many, found) for q, trap in enumerate(found.attractors))
         graph = streams(found, y, labels, time)
@@ -171,8 +166,9 @@ class FlowGraph:
             labels=np.maximum(labels, -1)[back],
             fates=odds[back],
             counts=many.counts,
+            known=seen.known,
             field=EstimatedField(frame, found.field),
-            warnings=_doubts(labels, many, found),
+            warnings=seen.warnings + _doubts(labels, many, found),
         )
 
 
@@ -187,34 +183,33 @@ def _check_enough(n: int, dimension: int) -> None:
 
 
 def _most_frequent(
-    found: Portrait, others: list[FlowField], many: Ensemble, y: FloatArray, support: Support
+    found: Portrait, others: list[Replicate], many: Ensemble, y: FloatArray, support: Support
 ) -> Portrait:
-    """The estimate, or, where another number comes out more often, the nearest field that has that number.
+    """The estimate, or, where another number or other kinds come out more often, the nearest field that has these.
 
-    Smoothing hides what is small; the replicates, which hold what it hides, vote.
+    Smoothing hides what is small, and noise makes a small cycle of a weak focus; the replicates, which hold both, vote.
     """
     counts = many.counts
-    mode = max(counts, key=lambda q: counts[q])
-    if counts[mode] <= counts.get(len(found.attractors), 0.0):
+    q = max(counts, key=lambda n: (counts[n], n == len(found.attractors)))
+    tally = Counter(_kinds(p) for p in many.portraits)
+    wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == _kinds(found)))
+    if wanted == _kinds(found):
         return found
-    base = found.field
-    size = base.posterior.e[:, None] + base.posterior.ratios
-    candidates = [b for b, p in enumerate(many.portraits) if len(p.attractors) == mode]
-    far = [
-        float((size * (base.posterior.basis.T @ (others[b].weights - base.weights) @ base.outputs) ** 2).sum())
-        for b in candidates
-    ]
-    other = others[candidates[int(np.argmin(far))]]
-    for share in (0.25, 0.5, 0.75):
-        between = moved(
-            base,
-            base.affine + share * (other.affine - base.affine),
-            base.weights + share * (other.weights - base.weights),
-        )
+    at, outputs = y[:SCOUTS], found.field.outputs
+    here = found.field(at)
+    candidates = [b for b, p in zip(others, many.portraits, strict=False) if _kinds(p) == wanted]
+    nearest = min(candidates, key=lambda b: float((((b.field(at) - here) @ outputs) ** 2).sum()))
+    for share in (0.0, 0.25, 0.5, 0.75):
+        between = blend(nearest.estimate, nearest.field, share)
         tried, _ = portrait(between, y[:STARTS], y[:SCOUTS], support)
-        if len(tried.attractors) == mode:
+        if _kinds(tried) == wanted:
             return tried
-    return portrait(other, y[:STARTS], y[:SCOUTS], support)[0]
+    return portrait(nearest.field, y[:STARTS], y[:SCOUTS], support)[0]
+
+
+def _kinds(found: Portrait) -> tuple[int, int]:
+    """How many attractors, and how many of them are cycles."""
+    return len(found.attractors), sum(isinstance(t, LimitCycle) for t in found.attractors)
 
 
 def _in_order(found: Portrait, frame: Frame, x: FloatArray) -> Portrait:
@@ -226,6 +221,17 @@ def _in_order(found: Portrait, frame: Frame, x: FloatArray) -> Portrait:
     order = np.lexsort(np.round(places / (1e-3 * extent)).T[::-1]).tolist() if inside else []
     traps = [inside[k] for k in order] + outside
     return replace(found, traps=tuple(traps), inside=tuple(k < len(inside) for k in range(len(traps))))
+
+
+def _reached(found: Portrait, labels: IntArray) -> tuple[Portrait, IntArray]:
+    """Without attractors that fewer samples reach than make a path; these samples then end nowhere."""
+    reached = np.bincount(labels[labels >= 0], minlength=len(found.attractors)) >= SHORTEST_PATH
+    if reached.all():
+        return found, labels
+    number = np.append(np.where(reached, np.cumsum(reached) - 1, LEFT), [WANDERING, LEFT])
+    inside = np.array(found.inside)
+    inside[np.flatnonzero(inside)[~reached]] = False
+    return replace(found, inside=tuple(inside.tolist())), number[labels]
 
 
 def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> FloatArray:

@@ -85,8 +85,13 @@ def weigh(x: FloatArray, v: FloatArray) -> Evidence:
     fast = np.flatnonzero(speed >= np.median(speed))
     asked = fast[smallest(sample_hash(x[fast], v[fast]), ASKED)]
     near = cKDTree(x).query(x[asked], k=min(NEIGHBOURS + 1, len(x)))[1][:, 1:]
-    step = x[near] - x[asked][:, None]
-    motion = (v[near] + v[asked][:, None]) / 2
+    return Evidence(regular_share(x[asked], v[asked], x[near], v[near]))
+
+
+def regular_share(x: FloatArray, v: FloatArray, near_x: FloatArray, near_v: FloatArray) -> float:
+    """Share of the samples (n, d) with a neighbour (n, k, d) ahead and one behind, along their motion, equally far in time."""
+    step = near_x - x[:, None]
+    motion = (near_v + v[:, None]) / 2
     tiny = np.finfo(np.float64).tiny
     size, pace = np.linalg.norm(step, axis=2) + tiny, np.linalg.norm(motion, axis=2) + tiny
     ahead = (step * motion).sum(axis=2)
@@ -96,7 +101,7 @@ def weigh(x: FloatArray, v: FloatArray) -> Evidence:
     before = np.where(along & (time < 0), -time, np.inf).min(axis=1)
     both = np.isfinite(after) & np.isfinite(before)
     regular = np.abs(np.log(after[both] / before[both])) < EQUAL
-    return Evidence(float(regular.sum() / len(asked)))
+    return float(regular.sum() / len(x))
 
 
 def is_grid(x: FloatArray) -> bool:

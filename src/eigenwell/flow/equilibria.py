@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -65,11 +65,20 @@ def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]
 
 def sinks(field: FlowField, starts: FloatArray) -> list[Sink]:
     """Stable zeros near the starts, each with its trapping region."""
+    places, jacobians = zeros(field, starts)
     return [
-        trapping(field, place, jacobian)
-        for place, jacobian in zip(*zeros(field, starts), strict=True)
+        without(trapping(field, place, jacobian), places)
+        for place, jacobian in zip(places, jacobians, strict=True)
         if np.linalg.eigvals(jacobian).real.max() < 0
     ]
+
+
+def without(sink: Sink, places: FloatArray) -> Sink:
+    """The sink with a region that ends before any of these other zeros: V cannot fall at rest, whatever the shells missed."""
+    e = places - sink.place
+    distance = np.sqrt(((e @ sink.lyapunov) * e).sum(axis=1))
+    other = distance[np.linalg.norm(e, axis=1) > SAME]
+    return replace(sink, radius=min(sink.radius, MARGIN * float(other.min(initial=np.inf))))
 
 
 def trapping(field: FlowField, place: FloatArray, jacobian: FloatArray) -> Sink:

@@ -12,7 +12,7 @@ from ..demonstrations import SHORTEST_PATH
 from .border import EdgeSink, edge_sinks, held_fates
 from .carrying import LEFT, WANDERING, Carried, Support, carry
 from .cycles import LimitCycle, limit_cycle
-from .equilibria import Sink, sinks
+from .equilibria import Sink, sinks, without
 from .regression import FlowField
 
 Trap = Sink | LimitCycle | EdgeSink
@@ -94,11 +94,13 @@ def _inside(trap: Trap, support: Support) -> bool:
 
 
 def _add_sinks(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
-    """Sinks next to states still on their way."""
+    """Sinks next to states still on their way; the regions of all sinks stay apart from each other's places."""
     known = [t.place for t in traps if isinstance(t, Sink)]
-    for sink in sinks(field, states[:TRIED]):
-        if all(np.linalg.norm(sink.place - p) > 1e-3 for p in known):
-            traps.append(sink)
+    new = [s for s in sinks(field, states[:TRIED]) if all(np.linalg.norm(s.place - p) > 1e-3 for p in known)]
+    if new:
+        traps.extend(new)
+        places = np.array([t.place for t in traps if isinstance(t, Sink)])
+        traps[:] = [without(t, places) if isinstance(t, Sink) else t for t in traps]
 
 
 def _add_cycles(field: FlowField, traps: list[Trap], states: FloatArray) -> None:

@@ -1,7 +1,9 @@
 """The field between the samples: v = B (1, x) + sum_j k(x, z_j) c_j + noise, a Gaussian process on inducing samples.
 
-The kernel is k(x, z) = exp(-(x - z)^T M (x - z) / 2); B has a flat prior, so that what is affine costs nothing and rules
-where there are no samples. Metric M and noise ratio lambda = sigma^2 / s^2 maximise the restricted likelihood (REML)
+The kernel is k(x, z) = exp(-D / 2), D = (x - z)^T M (x - z), or (1 + D / 4)^-2, a mixture of such kernels of all lengths
+(rational quadratic, alpha = 2) for fields that bend here and there; B has a flat prior, so that what is affine costs
+nothing and rules where there are no samples. Kernel, metric M and noise ratio lambda = sigma^2 / s^2 maximise the
+restricted likelihood (REML)
 
     -2 log p = (n - p) log det R(lambda) / (n - p) + d [sum_j log(e_j + lambda) + (n - p - m) log lambda],
 
@@ -24,49 +26,21 @@ from .._types import FloatArray, IntArray
 CHOOSING, INDUCING, INDUCING_CHOOSING = 1500, 600, 400
 # Lengths tried, in standard deviations of the data: from the finest that a few hundred samples can show to nearly affine.
 LENGTHS = np.geomspace(0.15, 4.0, 10)
+# Kernels tried: the Gaussian, and one that has all lengths.
+TAILS = (0.0, 0.5)
+# A kernel this much less likely (-2 log) has no say; after three in a row shorter lengths have none either.
+HOPELESS, PATIENCE = 20.0, 3
 # Noise ratios tried: from rounding error to nothing but noise.
 RATIOS = np.geomspace(1e-7, 1e4, 45)
 # Prior variance that inducing samples may leave unexplained, as a share of the noise and at most.
-EXPLAINED, UNEXPLAINED = 1e-3, 1e-3
+EXPLAINED, UNEXPLAINED = 1e-2, 1e-2
 # Velocities are taken to be measured to four digits at best.
 PRECISION = 1e-4
 # Directions of features with less than this share of the largest variance are rounding error.
 RANK = 1e-9
 ROWS = 4096
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """Whitened coordinates: y = (x - centre) W with unit covariance; velocities turn to v W."""
-
-    centre: FloatArray
-    forward: FloatArray  # (d, r)
-    backward: FloatArray  # (r, d)
-
-    @classmethod
-    def of(cls, x: FloatArray) -> Frame:
-        centre = x.mean(axis=0)
-        scale = x.std(axis=0)
-        moving = scale > 0
-        unit = np.where(moving, scale, 1.0)
-        values, vectors = np.linalg.eigh(np.cov((x - centre).T / unit[:, None]).reshape(len(scale), -1))
-        kept = values > 1e-10 * values.max()
-        root = np.sqrt(values[kept])
-        return cls(centre, vectors[:, kept] / unit[:, None] / root, (vectors[:, kept] * unit[:, None] * root).T)
-
-    def seen_along(self, directions: FloatArray, y: FloatArray) -> Frame:
-        """The frame of the projections y D, whitened; what is left out is put at its mean given those."""
-        c = y @ directions
-        values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(c.T)))
-        turn = directions @ (vectors / np.sqrt(values))
-        back = np.linalg.lstsq(y @ turn, y, rcond=None)[0]
-        return Frame(self.centre, self.forward @ turn, back @ self.backward)
-
-    def enter(self, x: FloatArray) -> FloatArray:
-        return np.asarray((x - self.centre) @ self.forward)
-
-    def leave(self, y: FloatArray) -> FloatArray:
-        return np.asarray(y @ self.backward + self.centre)
+# Fields less likely than this are left out: they would not get one replicate in forty.
+LEAST_LIKELY = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +61,7 @@ class Posterior:
 class FlowField:
     """An estimated field in whitened coordinates, or several that differ in their coefficients.
 
+    tail        1 / alpha of the kernel: 0 for the Gaussian
     metric      (r, k) M = T T^T: distances are measured between x T and z T
     inducing    (m, r)
     features    (m, m') from kernel values to features of unit prior variance
@@ -97,6 +72,7 @@ class FlowField:
     posterior   how far each feature is known, for every such component
     """
 
+    tail: float
     metric: FloatArray
     inducing: FloatArray
     features: FloatArray
@@ -114,21 +90,22 @@ class FlowField:
     _c: FloatArray = None  # type: ignore[assignment]
 
     def kernel(self, x: FloatArray) -> FloatArray:
-        return gaussian(x @ self.metric, self._z)
+        return radial(x @ self.metric, self._z, self.tail)
 
     def __call__(self, x: FloatArray) -> FloatArray:
         return np.asarray(self.kernel(x) @ self._c + x @ self.affine[1:] + self.affine[0])
 
     def jacobian(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """f (n, r) and J (n, r, r), J[i, a, b] = d f_a / d x_b."""
-        k = self.kernel(x)
-        f = k @ self._c + x @ self.affine[1:] + self.affine[0]
         u = x @ self.metric
-        # grad k = -k T (u - w), summed over the inducing samples with weights c.
+        k = radial(u, self._z, self.tail)
+        slope = k ** (1 + self.tail)
+        f = k @ self._c + x @ self.affine[1:] + self.affine[0]
+        # grad k = -slope T (u - w), summed over the inducing samples with weights c.
         n, r = f.shape
         inner = np.empty((n, r, u.shape[1]))
         for a in range(r):
-            kc = k * self._c[:, a]
+            kc = slope * self._c[:, a]
             inner[:, a] = kc @ self._z - u * kc.sum(axis=1, keepdims=True)
         return f, inner @ self.metric.T + self.affine[1:].T
 
@@ -149,16 +126,20 @@ class FlowField:
         return np.asarray(np.einsum("ka,nk,kb->nab", back, variance, back))
 
 
-def gaussian(a: FloatArray, b: FloatArray) -> FloatArray:
-    """exp(-|a_i - b_j|^2 / 2)."""
+def radial(a: FloatArray, b: FloatArray, tail: float) -> FloatArray:
+    """k = (1 + tail D / 2)^(-1 / tail), D = |a_i - b_j|^2, or its limit exp(-D / 2) at tail 0; dk / d(-D / 2) = k^(1 + tail)."""
     e = a @ b.T
     e -= 0.5 * (a**2).sum(axis=1)[:, None]
     e -= 0.5 * (b**2).sum(axis=1)
     np.minimum(e, 0, out=e)
-    return np.exp(e, out=e)
+    if tail == 0:
+        return np.exp(e, out=e)
+    e *= -tail
+    e += 1
+    return np.asarray(np.reciprocal(e, out=e) ** round(1 / tail))
 
 
-def pivots(u: FloatArray, count: int, unexplained: float) -> IntArray:
+def pivots(u: FloatArray, count: int, unexplained: float, tail: float = 0.0) -> IntArray:
     """Samples that represent the kernel on all of u: pivoted Cholesky, the least explained sample next.
 
     Stops at `count`, or when no sample has more than `unexplained` of its prior variance left.
@@ -170,7 +151,7 @@ def pivots(u: FloatArray, count: int, unexplained: float) -> IntArray:
     at = int(np.argmin((u**2).sum(axis=1)))
     for k in range(count):
         chosen.append(at)
-        rows[k] = (gaussian(u[at : at + 1], u)[0] - rows[:k, at] @ rows[:k]) / np.sqrt(left[at])
+        rows[k] = (radial(u[at : at + 1], u, tail)[0] - rows[:k, at] @ rows[:k]) / np.sqrt(left[at])
         left -= rows[k] ** 2
         left[at] = 0.0
         at = int(left.argmax())
@@ -217,14 +198,16 @@ def _blocks(n: int) -> Iterator[slice]:
     return (slice(a, min(a + ROWS, n)) for a in range(0, n, ROWS))
 
 
-def _moments(x: FloatArray, v: FloatArray, metric: FloatArray, z: FloatArray, features: FloatArray) -> _Moments:
+def _moments(
+    x: FloatArray, v: FloatArray, tail: float, metric: FloatArray, z: FloatArray, features: FloatArray
+) -> _Moments:
     n, r = x.shape
     m = features.shape[1]
     w = z @ metric
     gram, cross, k = np.zeros((m, m)), np.zeros((m, v.shape[1])), v.shape[1]
     h_phi, h_y, hh, yy = np.zeros((r + 1, m)), np.zeros((r + 1, k)), np.zeros((r + 1, r + 1)), np.zeros((k, k))
     for rows in _blocks(n):
-        phi = gaussian(x[rows] @ metric, w) @ features
+        phi = radial(x[rows] @ metric, w, tail) @ features
         h = np.column_stack([np.ones(len(phi)), x[rows]])
         gram += phi.T @ phi
         cross += phi.T @ v[rows]
@@ -244,8 +227,8 @@ def _moments(x: FloatArray, v: FloatArray, metric: FloatArray, z: FloatArray, fe
     return _Moments(n, u, e, u.T @ cross, total, affine_y, affine_phi, np.linalg.inv(hh))
 
 
-def _features(z: FloatArray, metric: FloatArray) -> FloatArray:
-    values, vectors = np.linalg.eigh(gaussian(z @ metric, z @ metric))
+def _features(z: FloatArray, metric: FloatArray, tail: float) -> FloatArray:
+    values, vectors = np.linalg.eigh(radial(z @ metric, z @ metric, tail))
     kept = values > RANK * values.max()
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
@@ -257,7 +240,7 @@ def _best_ratio(moments: _Moments) -> tuple[float, float]:
 
 
 def _solve(
-    moments: _Moments, metric: FloatArray, z: FloatArray, features: FloatArray, length: float, ratio: float
+    moments: _Moments, tail: float, metric: FloatArray, z: FloatArray, features: FloatArray, length: float, ratio: float
 ) -> FlowField:
     """The field at a noise ratio that serves all components, or, refined, at one for each."""
     noise = moments.residual(ratio) / (moments.n - moments.p)
@@ -268,23 +251,32 @@ def _solve(
     weights = moments.basis @ (moments.g @ outputs / (moments.e[:, None] + ratios)) @ np.linalg.inv(outputs)
     affine = moments.affine_y - moments.affine_phi @ weights
     known = Posterior(moments.basis, moments.e, ratios, moments.affine_phi, moments.affine)
-    return FlowField(metric, z, features, affine, weights, length, outputs, known)
+    return FlowField(tail, metric, z, features, affine, weights, length, outputs, known)
 
 
-def _try_lengths(
-    x: FloatArray, v: FloatArray, shape: FloatArray, lengths: FloatArray
-) -> tuple[float, FlowField, float]:
-    best: tuple[float, FlowField, float] | None = None
-    for length in lengths:
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A field fitted to the samples that choose, -2 log of its likelihood, and its noise ratio."""
+
+    score: float
+    field: FlowField
+    ratio: float
+
+
+def _try_lengths(x: FloatArray, v: FloatArray, shape: FloatArray, lengths: FloatArray, tail: float) -> list[_Candidate]:
+    """Fields of one kernel at every length, longest first; after a few hopeless ones no shorter one is tried."""
+    tried: list[_Candidate] = []
+    for length in np.sort(lengths)[::-1]:
         metric = shape / length
-        z = x[pivots(x @ metric, INDUCING_CHOOSING, 0.0)]
-        features = _features(z, metric)
-        moments = _moments(x, v, metric, z, features)
+        z = x[pivots(x @ metric, INDUCING_CHOOSING, 0.0, tail)]
+        features = _features(z, metric, tail)
+        moments = _moments(x, v, tail, metric, z, features)
         ratio, score = _best_ratio(moments)
-        if best is None or score < best[0]:
-            best = score, _solve(moments, metric, z, features, float(length), ratio), ratio
-    assert best is not None
-    return best
+        tried.append(_Candidate(score, _solve(moments, tail, metric, z, features, float(length), ratio), ratio))
+        best = min(c.score for c in tried)
+        if len(tried) > PATIENCE and all(c.score > best + HOPELESS for c in tried[-PATIENCE:]):
+            break
+    return tried
 
 
 def steering_metric(field: FlowField, x: FloatArray, v: FloatArray) -> FloatArray:
@@ -304,46 +296,59 @@ def steering_metric(field: FlowField, x: FloatArray, v: FloatArray) -> FloatArra
     return np.asarray(vectors * np.sqrt(values * len(values) / values.sum()))
 
 
-def fit_field(y: FloatArray, v: FloatArray, *, rounds: int = 2) -> FlowField:
-    """The field of samples in whitened coordinates; rows in an order that depends on their values alone."""
-    few = slice(0, CHOOSING)
-    x0, v0 = y[few], v[few]
-    r = y.shape[1]
-    score, field, ratio = _try_lengths(x0, v0, np.eye(r), LENGTHS)
+def fit_fields(y: FloatArray, v: FloatArray, *, rounds: int = 2) -> list[tuple[float, FlowField]]:
+    """Fields of samples in whitened coordinates with their probabilities, the likeliest first.
+
+    They differ in kernel length and metric, all those tried being equally likely at first. Rows come in an order that
+    depends on their values alone.
+    """
+    x, u = y[:CHOOSING], v[:CHOOSING]
+    tried = [c for tail in TAILS for c in _try_lengths(x, u, np.eye(y.shape[1]), LENGTHS, tail)]
     for _ in range(rounds):
-        shape = steering_metric(field, x0, v0)
-        other, candidate, its_ratio = _try_lengths(
-            x0, v0, shape, np.minimum(field.length * np.geomspace(0.5, 2.0, 5), LENGTHS[-1])
-        )
-        if other >= score:
+        best = min(tried, key=lambda c: c.score)
+        lengths = np.minimum(best.field.length * np.geomspace(0.5, 2.0, 5), LENGTHS[-1])
+        more = _try_lengths(x, u, steering_metric(best.field, x, u), lengths, best.field.tail)
+        tried += more
+        if min(c.score for c in more) >= best.score:
             break
-        score, field, ratio = other, candidate, its_ratio
-    z = y[pivots(y[: 4 * CHOOSING] @ field.metric, INDUCING, min(EXPLAINED * ratio, UNEXPLAINED))]
-    features = _features(z, field.metric)
-    moments = _moments(y, v, field.metric, z, features)
-    return _solve(moments, field.metric, z, features, field.length, ratio)
+    tried.sort(key=lambda c: c.score)
+    # All samples together tell as much more than those that choose as they are more.
+    odds = np.exp([(tried[0].score - c.score) / 2 * len(y) / len(x) for c in tried])
+    odds /= odds.sum()
+    kept: list[tuple[float, _Candidate]] = []
+    for p, c in zip(odds, tried, strict=True):
+        like = next((k for k, (_, other) in enumerate(kept) if _alike(c.field, other.field)), None)
+        if like is None:
+            kept.append((float(p), c))
+        else:  # one kernel, tried twice
+            kept[like] = (kept[like][0] + float(p), kept[like][1])
+    return [(p, _refit(y, v, c)) for p, c in kept if p >= LEAST_LIKELY or c is tried[0]]
+
+
+def _alike(a: FlowField, b: FlowField) -> bool:
+    """Whether two kernels are the same but for a tenth of their metric."""
+    ours, theirs = a.metric @ a.metric.T, b.metric @ b.metric.T
+    return a.tail == b.tail and bool(np.linalg.norm(ours - theirs) < 0.1 * np.linalg.norm(theirs))
+
+
+def _refit(y: FloatArray, v: FloatArray, chosen: _Candidate) -> FlowField:
+    """The chosen field on all samples, with as few inducing samples as its noise allows."""
+    metric, tail = chosen.field.metric, chosen.field.tail
+    z = y[pivots(y[: 4 * CHOOSING] @ metric, INDUCING, min(EXPLAINED * chosen.ratio, UNEXPLAINED), tail)]
+    features = _features(z, metric, tail)
+    moments = _moments(y, v, tail, metric, z, features)
+    return _solve(moments, tail, metric, z, features, chosen.field.length, chosen.ratio)
+
+
+def fit_field(y: FloatArray, v: FloatArray) -> FlowField:
+    """The likeliest field."""
+    return fit_fields(y, v)[0][1]
 
 
 def moved(field: FlowField, affine: FloatArray, weights: FloatArray) -> FlowField:
     return replace(field, affine=affine, weights=weights)
 
 
-def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArray:
-    """(r, k) directions whose velocity the field explains, or that drift; along the others samples only jitter.
-
-    With as many degrees of freedom as the fit has, pure noise explains a share of (dof +- sqrt(2 dof)) / n; four standard
-    deviations more is a motion. So is a share of noise that is four standard deviations less than all, which also speaks
-    where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter.
-    """
-    n, r = y.shape
-    known = field.posterior
-    dof = r + 1 + max(float((known.e / (known.e + q)).sum()) for q in known.ratios)
-    total = np.atleast_2d(np.cov(v.T))
-    share, directions = scipy.linalg.eigh(
-        np.atleast_2d(np.cov(field(y).T)), total + 1e-12 * np.trace(total) * np.eye(r)
-    )
-    noise = (np.linalg.inv(field.outputs) @ directions) ** 2
-    moves = share > (dof + 4 * np.sqrt(2 * dof)) / n
-    moves |= noise.sum(axis=0) < 1 - 4 * np.sqrt(2 / n)
-    moves |= np.abs(v.mean(axis=0) @ directions) > max(1.0, 4 / np.sqrt(n))
-    return np.asarray(directions[:, moves])
+def blend(a: FlowField, b: FlowField, share: float) -> FlowField:
+    """The field `share` of the way from a to b, which has the same kernel."""
+    return moved(a, a.affine + share * (b.affine - a.affine), a.weights + share * (b.weights - a.weights))

@@ -78,6 +78,20 @@ def about_crossings(found: Sequence[Crossing], memory: bool) -> list[Caution]:
     return cautions
 
 
+def about_cycles(kinds: Sequence[str]) -> list[Caution]:
+    """Sub-dynamics that no field at rest can follow."""
+    cycles = [q for q, kind in enumerate(kinds) if kind == "cycle"]
+    if not cycles:
+        return []
+    return [
+        Caution(
+            "cycles-left-out",
+            f"Sub-dynamics {', '.join(map(str, cycles))} go round for ever and are not learned: the field has the points alone, "
+            "and states on a cycle end at one of them.",
+        )
+    ]
+
+
 def about_repeats(motions: Motions) -> list[Caution]:
     paths = [x for motion in motions for x, _ in motion]
     seen = {np.ascontiguousarray(x).tobytes() for x in paths}

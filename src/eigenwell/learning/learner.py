@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from .._types import FloatArray, IntArray
-from ..demonstrations import Caution, DataError, Demonstrations
+from ..demonstrations import Caution, DataError
 from ..errors import missing_extra
 from ..fields import Field, SecondOrderField, StableField
 from ..fields.stable import StableModel
@@ -22,12 +23,15 @@ from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
 from .second_order import learn_second_order
-from .steps import Progress, Steps, shown
+from .sources import embeddings_of, identified, motions_of
 from .targets import Bundle, Frame, LaplacianTarget, Target
 from .winding import SpiralTarget
 
 if TYPE_CHECKING:
     from ..identification import Identification
+
+Progress = Callable[[int, int, FloatArray], None]
+"""Called as progress(step, steps, losses), one loss for every model in training."""
 
 Watch = Callable[["Growing"], None]
 """Called with a part of the field after every tenth of its training."""
@@ -39,8 +43,22 @@ KEPT_SAMPLES = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Growing:
-    """A part of a field while it is trained: `name` is "map", "goals" or "lifted", and `fields`, `samples`, `labels` and
-    `phases` are as in `Field`."""
+    """A part of a field while it is trained.
+
+    Attributes
+    ----------
+    name : str
+        "map", "goals" or "lifted".
+    fields : tuple of StableField
+        The part, as far as it has come.
+    samples, labels, phases : arrays
+        As in `Field`.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.learn(found, watch=lambda growing: print(growing.name))  # doctest: +SKIP
+    """
 
     name: str
     fields: tuple[StableField, ...]
@@ -67,11 +85,20 @@ def learn(
     watch: Watch | None = None,
     order: Literal[1] = 1,
 ) -> Field: ...
+
+
 @overload
 def learn(
-    data: Any, v: Any = None, *, found: Identification | None = None, dt: float | None = None, time: Any = None,
+    data: Any,
+    v: Any = None,
+    *,
+    found: Identification | None = None,
+    dt: float | None = None,
+    time: Any = None,
     order: Literal[2],
-) -> SecondOrderField: ...  # fmt: skip
+) -> SecondOrderField: ...
+
+
 def learn(
     data: Any,
     v: Any = None,
@@ -140,7 +167,7 @@ def learn(
     given = {"toward": toward, "memory": memory, "target": target, "recipe": recipe}
     if order == 2 and (names := [name for name, value in given.items() if value is not None]):
         raise DataError(f"Expected order=2 alone, which is one least-squares fit, got {' and '.join(names)} besides.")
-    found = _identified(data, v, found, dt, time)
+    found = identified(data, v, found, dt, time)
     if found.n_attractors == 0:
         raise DataError(
             "Expected at least one sub-dynamics to learn, got an identification without any. See found.warnings; "
@@ -154,7 +181,7 @@ def learn(
         )
     if order == 2:
         return learn_second_order(found, points)
-    motions = _motions(found, points)
+    motions = motions_of(found, points)
     lost = [q for q, paths in zip(points, motions, strict=True) if not paths]
     if lost:
         raise DataError(
@@ -163,8 +190,8 @@ def learn(
     field = learn_motions(
         motions,
         found.attractors[points],
-        embeddings=_embeddings(found, points) if isinstance(target, LaplacianTarget) else None,
-        warnings=(*found.warnings, *_about_cycles(found)),
+        embeddings=embeddings_of(found, points) if isinstance(target, LaplacianTarget) else None,
+        warnings=(*found.warnings, *doubts.about_cycles(found.kinds)),
         toward=toward,
         memory=memory,
         target=target,
@@ -213,7 +240,7 @@ def learn_motions(
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
     certain = bool(met if memory is None else memory)
-    steps = Steps(shown(progress), fitting.steps + single.steps * (toward + certain))
+    steps = _Steps(_shown(progress), fitting.steps + single.steps * (toward + certain))
     kept = _kept(motions, attractors)
     failed: tuple[Caution, ...] = ()
 
@@ -301,35 +328,6 @@ def learn_bundles(
     return tuple(fields), tuple(cautions[:1])
 
 
-def _identified(data: Any, v: Any, found: Any, dt: float | None, time: Any) -> Identification:
-    from ..identification import Identification, identify
-
-    # Results in files have their samples read into memory.
-    data, v, found = (one.in_memory() if hasattr(one, "in_memory") else one for one in (data, v, found))
-    if isinstance(v, Identification):
-        v, found = None, v
-    if isinstance(data, Identification):
-        if v is not None or found is not None or dt is not None or time is not None:
-            raise DataError(
-                "Expected an identification alone, got it with v, found, dt or time. It holds its data: learn(found)."
-            )
-        return data
-    demos = Demonstrations.of(data, v, dt=dt, time=time)
-    if found is None:
-        return identify(demos)
-    if not isinstance(found, Identification):
-        raise DataError(
-            f"Expected found as an Identification, got {type(found).__name__}. Pass what identify returned."
-        )
-    same = found.demos is demos or (np.array_equal(found.demos.x, demos.x) and np.array_equal(found.demos.v, demos.v))
-    if not same:
-        raise DataError(
-            f"Expected the {demos.n_samples} samples that were identified, in the same order, got other ones (found has "
-            f"{found.demos.n_samples}). Call learn(found), which takes its own data."
-        )
-    return found
-
-
 def _check_apart(bundles: Sequence[Bundle]) -> None:
     """Attractors that coincide cannot be told apart by any field."""
     places = np.stack([bundle.attractor for bundle in bundles])
@@ -340,46 +338,6 @@ def _check_apart(bundles: Sequence[Bundle]) -> None:
             f"Expected attractors at different places, got {first} and {second} at the same one. Give their samples one "
             "label, or identify them again."
         )
-
-
-def _motions(found: Identification, points: list[int]) -> Motions:
-    """The paths of some sub-dynamics: those found, where they move; or, of snapshots, carried along the estimated field."""
-    if found.kind == "snapshots":
-        from .carried import carried_motions
-
-        return carried_motions(found, points)
-    demos = found.demos
-    return [[(demos.x[path], demos.v[path]) for path in _moving(found, q)] for q in points]
-
-
-def _moving(found: Identification, q: int) -> list[IntArray]:
-    """Paths without the rests at their ends, which say where the attractor is but not how to get there."""
-    moving = found.demos.moving
-    return [path if moving[path].sum() < 3 else path[moving[path]] for path in found.paths(q)]
-
-
-def _about_cycles(found: Identification) -> list[Caution]:
-    cycles = [q for q, kind in enumerate(found.kinds) if kind == "cycle"]
-    if not cycles:
-        return []
-    return [
-        Caution(
-            "cycles-left-out",
-            f"Sub-dynamics {', '.join(map(str, cycles))} go round for ever and are not learned: the field has the points alone, "
-            "and states on a cycle end at one of them.",
-        )
-    ]
-
-
-def _embeddings(found: Identification, points: list[int]) -> list[list[FloatArray]]:
-    """The embedding of every path of some sub-dynamics."""
-    rows = []
-    for q in points:
-        embedding = found.embeddings[q]
-        at = np.zeros((found.demos.n_samples, embedding.shape[1]))
-        at[found.members(q)] = embedding
-        rows.append([at[path] for path in _moving(found, q)])
-    return rows
 
 
 def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
@@ -394,3 +352,31 @@ def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArra
             phases.append(phases_of(x, attractors[q])[index])
             labels.append(np.full(len(index), q, dtype=np.intp))
     return np.concatenate(samples), np.concatenate(labels), np.concatenate(phases)
+
+
+@dataclass
+class _Steps:
+    """Steps counted through all parts of a training: the map, each goal alone, the motions."""
+
+    tell: Progress | None
+    planned: int
+    begun: int = 0
+
+    def part(self, recipe: Recipe) -> Progress | None:
+        before, tell = self.begun, self.tell
+        self.begun += recipe.steps
+        self.planned = max(self.planned, self.begun)
+        if tell is None:
+            return None
+        return lambda step, _, losses: tell(before + step, self.planned, losses)
+
+
+def _shown(progress: bool | Progress) -> Progress | None:
+    if callable(progress):
+        return progress
+    return _print_progress if progress else None
+
+
+def _print_progress(step: int, steps: int, losses: FloatArray) -> None:
+    end = "\n" if step >= steps else ""
+    print(f"\rlearning: {step / steps:4.0%}, loss {float(np.mean(losses)):.4f}", end=end, file=sys.stderr, flush=True)

@@ -1,0 +1,118 @@
+"""The field of samples, in the coordinates in which they show it: those that move, and no more than the samples can fill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from .._types import FloatArray
+from ..demonstrations import Caution, DataError
+from .frame import Frame
+from .regression import CHOOSING, FlowField, fit_fields
+
+# Samples that determine less than half of the field between them are too few for their dimension.
+HALF_KNOWN = 0.5
+_UNRELATED = (
+    "Expected velocities that depend on position, got velocities that no field explains ({} samples in {}-D). Are the rows "
+    "of x and v in the same order?"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Samples y, v (n, r) in a frame, their fields with probabilities, and the share of the field they determine."""
+
+    frame: Frame
+    y: FloatArray
+    v: FloatArray
+    fields: list[tuple[float, FlowField]]
+    warnings: tuple[Caution, ...] = ()
+
+    @classmethod
+    def within(cls, frame: Frame, x: FloatArray, v: FloatArray, warnings: tuple[Caution, ...] = ()) -> Estimate:
+        y, w = frame.enter(x), v @ frame.forward
+        return cls(frame, y, w, fit_fields(y, w), warnings)
+
+    @property
+    def field(self) -> FlowField:
+        return self.fields[0][1]
+
+    @property
+    def known(self) -> float:
+        return known_share(self.field, self.y)
+
+
+def estimate(x: FloatArray, v: FloatArray) -> Estimate:
+    """Along the directions that move; where that is more than the samples can show, along their first principal ones."""
+    frame = Frame.of(x)
+    found = Estimate.within(frame, x, v)
+    moving = moving_directions(found.field, found.y, found.v)
+    if moving.shape[1] == 0:
+        raise DataError(_UNRELATED.format(*x.shape))
+    if moving.shape[1] < found.y.shape[1]:
+        found = Estimate.within(frame.seen_along(moving, found.y), x, v)
+    full = found.y.shape[1]
+    r = full
+    principal = np.linalg.eigh(np.atleast_2d(np.cov(x.T)))[1][:, ::-1]
+    while r > 2 and found.known < HALF_KNOWN:
+        r = max(2, r // 2)
+        y = frame.enter(x)
+        said = Caution(
+            "fewer-dimensions",
+            f"{len(x)} samples do not show the field between them in {full} dimensions; it was estimated in their first {r} "
+            "principal components.",
+        )
+        found = Estimate.within(frame.seen_along(frame.backward @ principal[:, :r], y), x, v, (said,))
+    if found.known < HALF_KNOWN:
+        thin = Caution(
+            "too-thin",
+            f"The samples lie too far apart: where there is none, the others determine only {100 * found.known:.0f} % of the "
+            "field. Take more samples, or measure velocities with less noise.",
+        )
+        return Estimate(found.frame, found.y, found.v, found.fields, (*found.warnings, thin))
+    return found
+
+
+def known_share(field: FlowField, y: FloatArray) -> float:
+    """Share of the field's variance at a typical sample that the other samples determine, mean over its components.
+
+    In units of the noise, what bends the field has at a sample the posterior variance h, its leverage, and h / (1 - h)
+    with the sample left out; to it comes what the inducing samples leave unexplained of the prior. Nearly one where
+    neighbours lie within a kernel length; small where each sample is alone: a field that goes through all of them then
+    says nothing about the way from one to the next, however well it fits.
+    """
+    x = y[:CHOOSING]
+    phi = field.kernel(x) @ field.features
+    e, basis = np.linalg.eigh(phi.T @ phi * (len(y) / len(x)))
+    squares = (phi @ basis) ** 2
+    unexplained = np.maximum(1 - squares.sum(axis=1), 0)
+    variance = (field(x) @ field.outputs).var(axis=0)
+    shares = []
+    for ratio, total in zip(field.posterior.ratios, variance, strict=True):
+        leverage = np.minimum((squares / (np.maximum(e, 0) + ratio)).sum(axis=1), 1 - 1e-9)
+        unknown = np.median(leverage / (1 - leverage) + unexplained / ratio)
+        shares.append(1 - min(float(unknown / max(total, np.finfo(np.float64).tiny)), 1.0))
+    return float(np.mean(shares))
+
+
+def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArray:
+    """(r, k) directions whose velocity the field explains, or that drift; along the others samples only jitter.
+
+    With as many degrees of freedom as the fit has, pure noise explains a share of (dof +- sqrt(2 dof)) / n; four standard
+    deviations more is a motion. So is a share of noise that is four standard deviations less than all, which also speaks
+    where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter.
+    """
+    n, r = y.shape
+    known = field.posterior
+    dof = r + 1 + max(float((known.e / (known.e + q)).sum()) for q in known.ratios)
+    total = np.atleast_2d(np.cov(v.T))
+    share, directions = scipy.linalg.eigh(
+        np.atleast_2d(np.cov(field(y).T)), total + 1e-12 * np.trace(total) * np.eye(r)
+    )
+    noise = (np.linalg.inv(field.outputs) @ directions) ** 2
+    moves = share > (dof + 4 * np.sqrt(2 * dof)) / n
+    moves |= noise.sum(axis=0) < 1 - 4 * np.sqrt(2 / n)
+    moves |= np.abs(v.mean(axis=0) @ directions) > max(1.0, 4 / np.sqrt(n))
+    return np.asarray(directions[:, moves])

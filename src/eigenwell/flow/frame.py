@@ -1,0 +1,43 @@
+"""Coordinates in which samples have unit variance in every direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Whitened coordinates: y = (x - centre) W with unit covariance; velocities turn to v W."""
+
+    centre: FloatArray
+    forward: FloatArray  # (d, r)
+    backward: FloatArray  # (r, d)
+
+    @classmethod
+    def of(cls, x: FloatArray) -> Frame:
+        centre = x.mean(axis=0)
+        scale = x.std(axis=0)
+        moving = scale > 0
+        unit = np.where(moving, scale, 1.0)
+        values, vectors = np.linalg.eigh(np.cov((x - centre).T / unit[:, None]).reshape(len(scale), -1))
+        kept = values > 1e-10 * values.max()
+        root = np.sqrt(values[kept])
+        return cls(centre, vectors[:, kept] / unit[:, None] / root, (vectors[:, kept] * unit[:, None] * root).T)
+
+    def seen_along(self, directions: FloatArray, y: FloatArray) -> Frame:
+        """The frame of the projections y D, whitened; what is left out is put at its mean given those."""
+        c = y @ directions
+        values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(c.T)))
+        turn = directions @ (vectors / np.sqrt(values))
+        back = np.linalg.lstsq(y @ turn, y, rcond=None)[0]
+        return Frame(self.centre, self.forward @ turn, back @ self.backward)
+
+    def enter(self, x: FloatArray) -> FloatArray:
+        return np.asarray((x - self.centre) @ self.forward)
+
+    def leave(self, y: FloatArray) -> FloatArray:
+        return np.asarray(y @ self.backward + self.centre)

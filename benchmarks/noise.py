@@ -224,7 +224,7 @@ def cluster(root: Path, quick: bool) -> list[Row]:
         work = sum(client.run(processor_seconds).values()) - before
         peak = max(client.run(peak_memory).values())
     each, each_work = 1e6 * seconds / n, 1e6 * work / n
-    agreement = adjusted_rand_score(truth, found.labels())
+    agreement = adjusted_rand_score(truth, found.labels)
     what = f"Dask, noise 10 %, {n:,} samples, two workers of 2 GB, {found.facts['cells']} cells"
     rows = [
         Row(
@@ -251,7 +251,7 @@ def cells(root: Path, n: int) -> list[Row]:
         for cell, seed in product((1000, 4000), range(n)):
             demos = ew.datasets.composite(seed, noise=0.1)
             found_alone = ew.identify(demos.x, demos.v)
-            equal = np.array_equal(on_cluster(client, root, demos, 3, cell).labels(), found_alone.labels)
+            equal = np.array_equal(on_cluster(client, root, demos, 3, cell).labels, found_alone.labels)
             same, total = same + equal, total + 1
             if not equal:
                 differ.append((cell, seed))

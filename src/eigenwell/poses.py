@@ -61,6 +61,8 @@ def from_poses(
         Linear and angular velocities in the base frame, in radians per unit of time, where they were measured.
     smooth : bool
         Whether positions are freed of noise.
+    twist : list of (T, d + 3) arrays, optional
+        Linear and angular velocities in the base frame, in radians per unit of time, where they were measured.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -41,11 +41,15 @@ def grade(
     def beside(which: IntArray) -> IntArray:
         """The rule of one machine, bucket by bucket: each holds whole paths, one after the other."""
         found, least = np.full(len(which), -1, dtype=np.intp), np.full(len(which), np.inf)
-        buckets = [_bucket(folder, name, np.flatnonzero(bucket == k), length) for k, name in enumerate(names)]
-        parts = [tails(x, v, o, np.flatnonzero(np.isin(n, which)), n) for x, v, o, n in buckets]
+        numbers = [np.flatnonzero(bucket == k) for k in range(len(names))]
+
+        def each() -> Iterator[tuple[FloatArray, FloatArray, IntArray, IntArray]]:
+            return (_bucket(folder, name, mine, length) for name, mine in zip(names, numbers, strict=True))
+
+        parts = [tails(x, v, o, np.flatnonzero(np.isin(n, which)), n) for x, v, o, n in each()]
         lost = Tails(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("x", "v", "path", "rest")))
         row = np.searchsorted(which, lost.path)
-        for x, v, offsets, number in buckets:
+        for x, v, offsets, number in each():
             heir, miss = running_on(lost, x, v, offsets, number, resolution)
             better = miss < least[row]
             found[row[better]], least[row[better]] = heir[better], miss[better]
@@ -99,9 +103,8 @@ def _bucket(
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """x, v and offsets of the paths of one bucket, which lie one after the other, and their numbers as they were given."""
     rows = fetch(folder, "assemble", name, "rows")
-    d = rows.shape[1] // 2
     offsets = np.concatenate([[0], np.cumsum(length[number])]).astype(np.intp)
-    return rows[:, 1 : 1 + d], rows[:, 1 + d :], offsets, number
+    return column(rows, "x"), column(rows, "v"), offsets, number
 
 
 def _path_table(

@@ -58,6 +58,8 @@ class Field(MapQueries):
         How the last three coordinates are orientations, for a field learned from poses; see `poses`.
     warnings : tuple of Caution
         Doubts about data and training.
+    chart : Chart or None
+        How the last three coordinates are orientations, for a field learned from poses; see `poses`.
 
     Examples
     --------

@@ -110,7 +110,7 @@ def needs_no_example(value: object) -> bool:
     return inspect.isclass(value) and (issubclass(value, Exception) or getattr(value, "_is_protocol", False))
 
 
-@pytest.mark.parametrize("name", {n for n, v in PUBLIC.items() if not needs_no_example(v)})
+@pytest.mark.parametrize("name", [n for n, v in PUBLIC.items() if not needs_no_example(v)])
 def test_every_public_name_has_an_example(name):
     assert ">>>" in sections(PUBLIC[name]).get("Examples", ""), name
 

@@ -183,7 +183,7 @@ def test_an_item_that_fails_does_not_lose_the_others(command, tmp_path, monkeypa
 def test_without_lasa_the_rest_runs_and_says_what_to_install(command, tmp_path, monkeypatch):
     monkeypatch.setenv("EIGENWELL_LASA", "")
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path / "none"))
-    monkeypatch.setattr("eigenwell.datasets.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("eigenwell.datasets.handwriting.importlib.util.find_spec", lambda name: None)
     done = command("--only", "lasa-panel", "--only", "spectra", "--quick", "--out", tmp_path / "a")
     assert done.exit_code == 5, done.output
     assert "1 of 2 items" in done.output and "eigenwell[lasa]" in done.output

@@ -18,8 +18,10 @@ $(STAMP): pyproject.toml
 demo: setup
 	$(PY) examples/demo.py
 
+# Browsers last and alone: the studio learns at low priority, and would wait for the other tests.
 test: setup
-	$(PY) -m pytest -n 2 --dist loadfile
+	$(PY) -m pytest -n 2 --dist loadfile -m "not browser"
+	$(PY) -m pytest -m browser
 
 test-fast: setup
 	$(PY) -m pytest -n 2 --dist loadfile -m "not slow and not browser and not cluster"

@@ -573,10 +573,11 @@ def test_learn_drop_perturb_and_take_away(visit, tmp_path):
     assert page.is_disabled("[data-take=model]")
     page.click("#learn")
     page.wait_for_selector("#training:not([hidden])")
-    page.click("#cancel")
+    page.evaluate("document.getElementById('cancel').click()")  # it may be done by now, and the button gone
     page.wait_for_selector("body[data-state=ready]")
-    learn(page)
-    page.wait_for_function("() => document.body.dataset.certified === document.body.dataset.rev", timeout=60_000)
+    if marks(page)["field"] != "current":
+        learn(page)
+    page.wait_for_function("() => document.body.dataset.certified === document.body.dataset.rev", timeout=200_000)
     assert "holds" in page.inner_text("#certificate") and page.locator("#loss polyline").count() >= 1
     assert "strokes" in page.inner_text("#fit-head") and "stroke " in page.inner_text("#fit-words")
     assert is_painted(page, "flow")  # and no tinted map behind it where particles remember their goal
@@ -837,7 +838,7 @@ def test_live_learning_keeps_fades_and_comes_back(visit, address, browser, tmp_p
     learned(page)
     assert is_painted(page, "flow") and is_painted(page, "backdrop")
     assert "Follows your strokes" in page.inner_text("#fit-head")
-    page.wait_for_function("() => document.body.dataset.certified === document.body.dataset.rev", timeout=60_000)
+    page.wait_for_function("() => document.body.dataset.certified === document.body.dataset.rev", timeout=200_000)
     assert "holds" in page.inner_text("#certificate")
 
     # Reload: the same picture, the same field, the same history; nothing is learned again.
@@ -906,5 +907,5 @@ def test_one_click_to_the_first_wonder(visit):
     page.wait_for_timeout(300)
     assert canvas_bytes(page, "flow") != first, "the empty page does not move"
     page.click("#try")
-    page.wait_for_function("() => Number(document.body.dataset.arrived) > 3", timeout=200_000)
+    page.wait_for_function("() => Number(document.body.dataset.arrived) > 3", timeout=400_000)
     assert marks(page)["attractors"] == "2" and int(marks(page)["particles"]) > 5

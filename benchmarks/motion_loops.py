@@ -12,28 +12,12 @@ from benchmarks.field_costs import Facts, seconds_of
 from benchmarks.loops import CLOSE, RATE, Box
 from benchmarks.sets import TRAIN, data, even, extent_of, learned
 from benchmarks.table import Row
-from eigenwell.fields import Motion
+from eigenwell.fields.motion_loops import PUSH, SLOWEST, follow
 from eigenwell.learning.learner import learn_motions
 from eigenwell.learning.targets import travel_times
 
-PUSH, LASTING, AFTER = 0.2, 0.05, 0.1
-"""Of the box; and shares of the duration: how long a push lasts, and when after it the distance is taken."""
-SLOWEST = 20.0
-"""Loops are given this many times the duration of the motion."""
-
-
-def follow(motion: Motion, x: np.ndarray, steps: int, push: np.ndarray | None = None, at: int = 0) -> np.ndarray:
-    """The user's own loop until the motion is done, pushed by `push` from step `at` on: (steps made + 1, d)."""
-    dt, states = 1 / RATE, [x]
-    kicks = 0 if push is None else len(push)
-    for step in range(steps):
-        x = x + dt * motion.step(x, dt)
-        if at <= step < at + kicks:
-            x = x + push[step - at]
-        states.append(x)
-        if motion.done and step > at + kicks:
-            break
-    return np.array(states)
+LASTING, AFTER = 0.05, 0.1
+"""Shares of the duration: how long a push lasts, and when after it the distance is taken."""
 
 
 def push_part(names: Sequence[str], rollouts: int) -> tuple[list[Row], Facts]:
@@ -53,7 +37,7 @@ def push_part(names: Sequence[str], rollouts: int) -> tuple[list[Row], Facts]:
             push = np.tile(PUSH * field.box * way / np.linalg.norm(way) / kicks, (kicks, 1))
             at = int(whole * rng.uniform(0, 1))
             motion = field.motion(x[0], goal=q)
-            states = follow(motion, x[0], int(SLOWEST * whole), push, at)
+            states = follow(motion, x[0], 1 / RATE, int(SLOWEST * whole), push, at)[:, :-1]
             looked = min(at + kicks + round(AFTER * whole), len(states) - 1)
             arrived.append(motion.done)
             distances.append(ways[q].query(states[looked])[0] / extent)
@@ -83,7 +67,7 @@ def anywhere_part(names: Sequence[str], rollouts: int) -> tuple[list[Row], Facts
         for kind, starts in (("wide", box.uniform(rng, each, 3.0)), ("near", near)):
             for x in starts:
                 motion = field.motion(x, goal=int(rng.integers(field.n_attractors)), phase=float(rng.uniform()))
-                states = follow(motion, x, steps)
+                states = follow(motion, x, 1 / RATE, steps)[:, :-1]
                 table[kind].append(float(motion.done))
                 table["at_goal"].append(float(np.linalg.norm((states[-1] - motion.attractor) / box.size) < CLOSE))
                 if kind == "near":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._types import FloatArray
+from .motion import DONE, Motion
 
 if TYPE_CHECKING:
     from .learned import Field
@@ -72,13 +73,33 @@ def motion_loops(field: Field, rate: float, count: int, rng: np.random.Generator
     for i in starts:
         x0, goal = field.samples[i], int(field.labels[i])
         steps = _steps(field, x0, goal, rate)
-        whole = _follow(field, x0, goal, rate, int(SLOWEST * steps))
+        whole = _run(field, x0, goal, rate, steps)
         alone.append(whole)
         way = rng.standard_normal(field.dimension)
-        push = PUSH * field.box * way / np.linalg.norm(way) / LASTING
+        push = np.tile(PUSH * field.box * way / np.linalg.norm(way) / LASTING, (LASTING, 1))
         at = int(rng.integers(max(1, min(steps, len(whole[0]) - 1))))
-        shoved.append(_follow(field, x0, goal, rate, int(SLOWEST * steps), push, at))
+        shoved.append(_run(field, x0, goal, rate, steps, push, at))
     return tuple(_told(field, rate, runs, pushed) for runs, pushed in ((alone, False), (shoved, True)))
+
+
+def follow(
+    motion: Motion, x: FloatArray, dt: float, most: int, push: FloatArray | None = None, at: int = 0
+) -> FloatArray:
+    """The user's own loop, x += dt * motion.step(x, dt), until the motion is done: lifted states (steps made + 1, d + 1).
+
+    It is pushed by the rows of `push`, one a step, from step `at` on, and does not end before them.
+    """
+    kicks = np.empty((0, len(x))) if push is None else push
+    states = []
+    for step in range(most):
+        velocity = motion.step(x, dt)
+        states.append(np.append(x, motion.phase))
+        x = x + dt * velocity
+        if at <= step < at + len(kicks):
+            x = x + kicks[step - at]
+        if motion.done and step > at + len(kicks):
+            break
+    return np.array([*states, np.append(x, motion.phase)])
 
 
 Run = tuple[FloatArray, FloatArray, bool]
@@ -86,34 +107,25 @@ Run = tuple[FloatArray, FloatArray, bool]
 
 
 def _steps(field: Field, x0: FloatArray, goal: int, rate: float) -> int:
-    """How many the undisturbed motion takes: its path at the mean speed of the samples of its goal, at least."""
-    lifted = field.lifted[goal]
+    """How many the undisturbed motion takes, at most twice over: its roll-out is followed for longer and longer."""
     duration = 1 / rate
     for _ in range(40):
         duration *= 2
-        end = lifted.simulate(np.append(x0, 1.0), t=[0.0, duration])[-1, :-1]
-        if np.linalg.norm((end - field.attractors[goal]) / field.box) < 1e-2:
+        end = field.lifted[goal].simulate(np.append(x0, 1.0), t=[0.0, duration])[-1, :-1]
+        if np.linalg.norm((end - field.attractors[goal]) / field.box) < DONE:
             break
     return int(np.ceil(duration * rate))
 
 
-def _follow(
-    field: Field, x0: FloatArray, goal: int, rate: float, most: int, push: FloatArray | None = None, at: int = 0
+def _run(
+    field: Field, x0: FloatArray, goal: int, rate: float, steps: int, push: FloatArray | None = None, at: int = 0
 ) -> Run:
-    motion, x, dt = field.motion(x0, goal=goal, phase=1.0), x0, 1 / rate
-    states, pushed = [np.append(x, 1.0)], []
-    for step in range(most):
-        x = x + dt * motion.step(x, dt)
-        now = push is not None and at <= step < at + LASTING
-        if now and push is not None:
-            x = x + push
-        pushed.append(now)
-        states.append(np.append(x, motion.phase))
-        if motion.done and not now:
-            break
-    lifted = np.array(states)
-    change = np.diff(field.lifted[goal].potential(lifted))
-    return lifted, change[~np.array(pushed)], motion.done
+    motion = field.motion(x0, goal=goal, phase=1.0)
+    lifted = follow(motion, x0, 1 / rate, int(SLOWEST * steps), push, at)
+    # The last state has the phase of the one before it: what the robot did in the last step was never seen.
+    change = np.diff(field.lifted[goal].potential(lifted[:-1]))
+    pushed = slice(at, at) if push is None else slice(at, at + len(push))
+    return lifted, np.delete(change, pushed), motion.done
 
 
 def _told(field: Field, rate: float, runs: list[Run], pushed: bool) -> MotionLoop:

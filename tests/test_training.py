@@ -31,6 +31,7 @@ from eigenwell.learning.targets import (
 from eigenwell.learning.training import double_precision
 from eigenwell.learning.tube import Tube, strand_gaps
 from eigenwell.learning.winding import SpiralTarget, Winding
+from eigenwell.progress import told
 
 SMALL = Recipe(layers=4, features=12, speed_features=12, steps=150, batch=100, neighbour_batch=60, nodes=200)
 
@@ -181,7 +182,7 @@ def test_training_fits_and_is_repeatable() -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
     seen = []
     first, cautions = learn_bundles(
-        [bundle], recipe=SMALL, seed=3, progress=lambda step, steps, losses: seen.append((step, steps, losses))
+        [bundle], recipe=SMALL, seed=3, report=lambda step, steps, losses: seen.append((step, steps, losses))
     )
     again, _ = learn_bundles([bundle], recipe=SMALL, seed=3)
     np.testing.assert_array_equal(first[0].model.flow.weights, again[0].model.flow.weights)
@@ -198,7 +199,11 @@ def test_who_looks_on_sees_the_field_grow_and_changes_nothing() -> None:
     motions, recipe = _crossing_motions(), replace(SMALL, steps=20, layers=2)
     seen: list[Growing] = []
     goals = np.array([bundle[0][0][-1] for bundle in motions])
-    watched = learn_motions(motions, goals, recipe=recipe, watch=seen.append)
+    steps: list[tuple[str, int, int]] = []
+    with told(lambda *one: steps.append(one)):
+        watched = learn_motions(motions, goals, recipe=recipe, watch=seen.append)
+    assert steps == [("learning", 2 * k, 60) for k in range(1, 31)]
+    assert seen[8].loss < seen[0].loss
     names = [part.name for part in seen]
     assert (
         names == ["lifted"] * 9 + ["map"] * 9 + ["goals"] * 9

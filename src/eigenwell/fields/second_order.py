@@ -26,6 +26,7 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
+from ..wording import plural
 from .queries import check_states, check_times
 
 # Scales l_i of the pull, as shares of the extent: from within the last hundredth to far outside, where it is a plain spring.
@@ -95,7 +96,8 @@ class SecondOrderField:
     misfit: float
 
     def __repr__(self) -> str:
-        return f"SecondOrderField({self.dimension // 2} coordinates, at rest in {self.n_attractors} attractors)"
+        rest = plural(self.n_attractors, "attractor")
+        return f"SecondOrderField({plural(self.dimension // 2, 'coordinate')}, at rest in {rest})"
 
     @property
     def dimension(self) -> int:

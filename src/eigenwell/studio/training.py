@@ -69,7 +69,7 @@ def warm_up(part: int) -> int | None:
 
     groups, recipe = programs[part]
     with suppress(Cancelled):
-        learn_bundles(groups, recipe=recipe, progress=stop)
+        learn_bundles(groups, recipe=recipe, report=stop)
     return part + 1 if part + 1 < len(programs) else None
 
 
@@ -78,21 +78,21 @@ def learned(result: DrawnResult, tell: Tell, grow: Grow) -> tuple[dict[str, Any]
 
     `grow` gets the field after each tenth of its training. Gives the answer to the page, and the field itself.
     """
-    found, began, done = result.found, time.perf_counter(), (0, STEPS)
+    found, began = result.found, time.perf_counter()
     if isinstance(found.graph, Graph):
         raise DataError(
             "Expected paths to learn from, got a kernel graph, which has none. Switch the graph to paths first."
         )
-    shown, motions = -np.inf, False
-    tell(*done, float("nan"))
+    shown, motions, loss = -np.inf, False, float("nan")
+    tell(0, STEPS, loss)
 
-    def report(step: int, steps: int, losses: FloatArray) -> None:
-        nonlocal done
-        done = (step, steps)
-        tell(step, steps, float(losses.mean()))
+    def report(stage: str, step: int, steps: int) -> None:
+        if stage == "learning":
+            tell(step, steps, loss)
 
     def watch(part: Growing) -> None:
-        nonlocal shown, motions
+        nonlocal shown, motions, loss
+        loss = part.loss
         motions |= part.name == "lifted"
         # Where motions are followed, the map that is learned after them is not what particles do.
         wanted = part.name == ("lifted" if motions else "map")

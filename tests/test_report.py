@@ -11,7 +11,8 @@ from tests.untrained import field_of
 import eigenwell as ew
 from eigenwell.report import report, write_report
 from eigenwell.report.streamlines import streamlines
-from eigenwell.report.wording import plural, quantity, surety
+from eigenwell.report.wording import quantity, surety
+from eigenwell.wording import plural
 
 
 @pytest.fixture(scope="module")

@@ -59,6 +59,8 @@ page:
 bench: setup
 	$(PY) -m benchmarks.core
 	$(PY) -m benchmarks.identify
+	$(PY) -m benchmarks.noise
+	$(PY) -m benchmarks.recordings
 	$(PY) -m benchmarks.snapshots --quick
 	$(PY) -m benchmarks.spectrum
 	$(PY) -m benchmarks.lasa

@@ -339,7 +339,7 @@ class Identification:
         )
 
     def __repr__(self) -> str:
-        doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
+        doubts = f", {plural(len(self.warnings), 'warning')}" if self.warnings else ""
         return f"Identification({headline(self.n_attractors, self.confidence)}{doubts})"
 
     def __str__(self) -> str:

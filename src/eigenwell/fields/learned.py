@@ -83,7 +83,7 @@ class Field(MapQueries):
 
     def __repr__(self) -> str:
         memory = ", with memory" if self.lifted else ""
-        doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
+        doubts = f", {plural(len(self.warnings), 'warning')}" if self.warnings else ""
         return f"Field({self.dimension}-D, stable at {plural(self.n_attractors, 'attractor')}{memory}{doubts})"
 
     def __str__(self) -> str:

@@ -48,6 +48,7 @@ CHROMIUM = (
 MARKS = {
     "browser": (pytest.mark.browser,),
     "learned": (pytest.mark.slow,),
+    "pages": (pytest.mark.slow,),
     "quick": (pytest.mark.slow, pytest.mark.lasa),
 }
 

@@ -84,6 +84,7 @@ def test_ends_that_all_lie_within_a_step_are_one_attractor():
     assert group_ends(ends, resolution=1.0, radius=1.0).n_groups == 1
 
 
+@pytest.mark.slow
 def test_ten_thousand_ends_are_grouped():
     rng = np.random.default_rng(0)
     centres = rng.permutation(np.stack(np.meshgrid(np.arange(20.0), np.arange(10.0)), axis=-1).reshape(-1, 2))

@@ -99,6 +99,7 @@ def fitted():
     return demos, ew.StableFieldRegressor(recipe=SMALL).fit(demos.x, demos.v)
 
 
+@pytest.mark.slow
 def test_velocities_are_those_of_the_field(fitted):
     demos, regressor = fitted
     assert regressor.n_attractors_ == 2 and not regressor.field_.has_memory
@@ -107,6 +108,7 @@ def test_velocities_are_those_of_the_field(fitted):
     assert regressor.score(demos.x, demos.v) > 0.5  # r2, scikit-learn's own
 
 
+@pytest.mark.slow
 def test_a_regressor_clones_pickles_and_says_what_it_wants(fitted):
     demos, regressor = fitted
     assert clone(regressor).get_params() == {"graph": None, "recipe": SMALL, "seed": 0}

@@ -87,6 +87,7 @@ def test_full_size(export: Export, tmp_path: Path) -> None:
         assert min(parity.latency_us, *again) <= 6
 
 
+@pytest.mark.slow
 @both
 def test_a_field_far_from_the_origin(export: Export, tmp_path: Path) -> None:
     field = many(3, 1, offset=1000)
@@ -242,6 +243,7 @@ def compiled(folder: Path, precision: Precision) -> Path:
     return folder / "user"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("precision", [FLOAT, DOUBLE, SINGLE], ids=["float", "double", "single"])
 def test_a_header_compiles_without_a_warning_and_is_used_as_it_says(precision: Precision, tmp_path: Path) -> None:
@@ -319,6 +321,7 @@ def test_a_motion_in_c_is_held_pushed_and_goes_on_as_numpys(seed: int, tmp_path:
     np.testing.assert_allclose(rows, path, atol=1e-9)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_fast_math_is_refused(tmp_path: Path) -> None:
     export_c(many(), tmp_path / "field.h")
@@ -327,6 +330,7 @@ def test_fast_math_is_refused(tmp_path: Path) -> None:
     assert done.returncode != 0 and "-ffast-math" in done.stderr
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(("name", "prefix"), [("x.h", "x"), ("My Robot 2.h", "my_robot_2"), ("é-.h", "field")])
 def test_functions_are_named_after_the_file(name: str, prefix: str, tmp_path: Path) -> None:
@@ -368,6 +372,7 @@ def answers(field: Field, x: np.ndarray) -> Answers:
     return Answers(field.predict(x), field.basin(x), field.far(x), field.potential(x))
 
 
+@pytest.mark.slow
 def test_parity_notices_every_kind_of_difference() -> None:
     field = many(2, 2, samples=300)
     x = parity_states(field, DOUBLE)
@@ -393,6 +398,7 @@ def test_parity_notices_every_kind_of_difference() -> None:
             compare(field, x, bad, DOUBLE)
 
 
+@pytest.mark.slow
 def test_a_state_on_the_border_may_fall_to_either_side() -> None:
     field = many(2, 2, samples=300)
     border = field.separatrices(reach=0.5)[0][3::40]

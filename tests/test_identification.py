@@ -193,6 +193,7 @@ def test_one_trajectory_is_enough_to_find_its_end():
     assert np.linalg.norm(found.attractors[0] - x[-1]) < 0.1
 
 
+@pytest.mark.slow
 def test_kernel_graph_gives_the_papers_answer_on_the_heart():
     demos = ew.systems.heart.sample(seed=0, frequency=50).shuffled()
     found = ew.identify(demos, graph=KernelGraph(theta_r=0.3, sigma_f=0.01, eps=0.6, sampling_frequency=50))
@@ -243,7 +244,7 @@ def test_sub_dynamics_that_are_not_there_are_refused():
                 ask(q)
 
 
-@pytest.mark.parametrize(("n", "d"), [(5, 2), (50, 2), (300, 5)])
+@pytest.mark.parametrize(("n", "d"), [(5, 2), (50, 2), pytest.param(300, 5, marks=pytest.mark.slow)])
 def test_velocities_of_nothing_are_refused(n, d):
     rng = np.random.default_rng(0)
     with pytest.raises(ew.DataError, match=r"distinct samples|no field explains"):

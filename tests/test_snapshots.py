@@ -187,12 +187,12 @@ def test_support_ends_where_samples_do():
         systems.four_wells,
         systems.duffing,
         systems.toggle_switch,
-        systems.five_wells,
         systems.eight_wells,
-        systems.van_der_pol,
-        systems.well_in_a_cycle,
-        systems.unstable_focus,
         systems.pendulum,
+        pytest.param(systems.five_wells, marks=pytest.mark.slow),
+        pytest.param(systems.van_der_pol, marks=pytest.mark.slow),
+        pytest.param(systems.well_in_a_cycle, marks=pytest.mark.slow),
+        pytest.param(systems.unstable_focus, marks=pytest.mark.slow),
     ],
     ids=lambda s: s.name,
 )
@@ -212,8 +212,9 @@ def test_slow_is_not_at_rest():
 
 
 def test_node_and_focus_are_told_apart():
-    assert {a.form for a in ew.identify(systems.saddle.snapshots(400)).located} == {"node"}
-    located = ew.identify(systems.duffing.snapshots(400)).located
+    few = ew.FlowGraph(replicates=4)
+    assert {a.form for a in ew.identify(systems.saddle.snapshots(400), graph=few).located} == {"node"}
+    located = ew.identify(systems.duffing.snapshots(400), graph=few).located
     assert {a.form for a in located} == {"focus"}
     np.testing.assert_allclose(located[0].eigenvalues.real, -0.15, atol=0.01)
 
@@ -283,6 +284,7 @@ def test_everything_a_result_has_is_there(switch):
             assert gap[-1] <= np.median(gap)
 
 
+@pytest.mark.slow
 def test_directions_that_only_jitter_are_left_out():
     demos = systems.four_wells.snapshots(1500, seed=4, noise=0.1)
     rng = np.random.default_rng(0)
@@ -325,6 +327,7 @@ def _arrays(demos):
     return demos.x, demos.v
 
 
+@pytest.mark.slow
 def test_the_user_can_say_it():
     demos = systems.five_wells.snapshots(300, seed=0)
     assert ew.identify(demos, graph=ew.FlowGraph()).evidence.said
@@ -373,6 +376,7 @@ class Cells:
             setattr(self, name, value)
 
 
+@pytest.mark.slow
 def test_cells_come_in_and_take_the_answer_back():
     demos = systems.five_wells.snapshots(300, seed=0)
     loadings = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 2)))[0]

@@ -77,6 +77,7 @@ def test_fields_are_saved_loaded_and_followed_with_the_core_alone(tmp_path: Path
     assert (tmp_path / "again").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "extra"),
     [

@@ -35,6 +35,7 @@ def test_two_close_attractors_are_told_apart():
     assert group_ends(ends, resolution=0.002, radius=0.5).n_groups == 2
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12))
 @settings(deadline=None)
 def test_grouping_does_not_depend_on_order_place_angle_or_scale(seed, k):
@@ -169,7 +170,7 @@ def score(model, ends, group):
     return model.partition(model.groups(size, scatter, np.array(far)), size, centre)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 6))])
 def test_the_trees_propose_the_best_of_all_partitions(seed):
     """Brute force over the 877 partitions of seven ends of two or three goals."""
     rng = np.random.default_rng(seed)

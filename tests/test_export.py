@@ -95,6 +95,7 @@ def test_a_field_far_from_the_origin(export: Export, tmp_path: Path) -> None:
         assert export(field, tmp_path / name_of(export), precision=precision).max_error <= precision.tolerance
 
 
+@pytest.mark.slow
 @both
 def test_a_single_field(export: Export, tmp_path: Path) -> None:
     assert export(stable_field(2, 1), tmp_path / name_of(export)).proved
@@ -352,6 +353,7 @@ def test_without_a_compiler_the_export_says_that_it_is_unproved(
 # --- exports that do not agree ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @both
 def test_an_export_that_disagrees_is_not_written(export: Export, tmp_path: Path) -> None:
     impossible = Precision(np.float32, np.float32, 1e-9)

@@ -71,7 +71,7 @@ def motion(seed):
 @pytest.mark.parametrize(
     "make", [lambda: ew.systems.heart.sample(seed=5), lambda: ew.datasets.pen_strokes(2, n_attractors=3)]
 )
-@pytest.mark.parametrize("unordered", [True, False])
+@pytest.mark.parametrize("unordered", [pytest.param(True, marks=pytest.mark.slow), False])
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=5, deadline=None)
 def test_order_place_angle_and_units_do_not_matter(make, unordered, seed):
@@ -279,7 +279,7 @@ KERNEL = KernelGraph(theta_r=0.3, sigma_f=1e-3, eps=0.5)
     ],
 )
 def test_no_argument_is_ignored(arguments, words):
-    args, kwargs = arguments(ew.systems.duffing.sample(seed=0))
+    args, kwargs = arguments(ew.systems.duffing.sample(seed=0, frequency=4.0))
     with pytest.raises(ew.DataError, match=words):
         ew.identify(*args, **kwargs)
 

@@ -165,6 +165,7 @@ def command():
     return call
 
 
+@pytest.mark.slow
 def test_an_item_that_fails_does_not_lose_the_others(command, tmp_path, monkeypatch):
     from eigenwell.reproduce import two_attractors
 
@@ -180,6 +181,7 @@ def test_an_item_that_fails_does_not_lose_the_others(command, tmp_path, monkeypa
     assert json.loads((tmp_path / "a" / "results.json").read_text())["items"]["two-attractors"]["status"] == "failed"
 
 
+@pytest.mark.slow
 def test_without_lasa_the_rest_runs_and_says_what_to_install(command, tmp_path, monkeypatch):
     monkeypatch.setenv("EIGENWELL_LASA", "")
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path / "none"))
@@ -190,6 +192,7 @@ def test_without_lasa_the_rest_runs_and_says_what_to_install(command, tmp_path, 
     assert "eigenwell[lasa]" in (tmp_path / "a" / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_check_that_does_not_hold_is_said(command, tmp_path, monkeypatch):
     from eigenwell.reproduce import spectra
 

@@ -123,6 +123,7 @@ def test_zeros_are_zeros_and_all_nine_of_four_wells_are_found():
     assert sum(np.linalg.eigvals(j).real.max() < 0 for j in jacobians) == 4
 
 
+@pytest.mark.slow
 def test_no_solution_leaves_a_trapping_region():
     _, y, _, field = fitted(systems.five_wells)
     for sink in sinks(field, y[:200]):
@@ -185,10 +186,10 @@ def test_support_ends_where_samples_do():
     "system",
     [
         systems.four_wells,
-        systems.duffing,
         systems.toggle_switch,
         systems.eight_wells,
         systems.pendulum,
+        pytest.param(systems.duffing, marks=pytest.mark.slow),
         pytest.param(systems.five_wells, marks=pytest.mark.slow),
         pytest.param(systems.van_der_pol, marks=pytest.mark.slow),
         pytest.param(systems.well_in_a_cycle, marks=pytest.mark.slow),
@@ -245,6 +246,7 @@ def test_the_order_of_samples_does_not_matter(switch):
     assert other.counts == found.counts
 
 
+@pytest.mark.slow
 def test_the_seed_decides_the_replicates(switch):
     demos, found = switch
     again, other = (ew.identify(demos, graph=ew.FlowGraph(seed=s)) for s in (0, 1))
@@ -261,9 +263,10 @@ def test_repeated_samples_share_their_fate(switch):
 
 def test_units_turns_and_shears_do_not_matter():
     demos = systems.four_wells.snapshots(500, seed=5, noise=0.1)
-    found = ew.identify(demos)
+    few = ew.FlowGraph(replicates=8)
+    found = ew.identify(demos, graph=few)
     turn = np.array([[3.0, 1.0], [-40.0, 25.0]])
-    other = ew.identify(demos.x @ turn + [5.0, -900.0], 7 * demos.v @ turn)
+    other = ew.identify(demos.x @ turn + [5.0, -900.0], 7 * demos.v @ turn, graph=few)
     assert other.n_attractors == 4
     back = (other.attractors - [5.0, -900.0]) @ np.linalg.inv(turn)
     gap = np.linalg.norm(back[:, None] - found.attractors, axis=2)
@@ -296,6 +299,7 @@ def test_directions_that_only_jitter_are_left_out():
     assert found.attractors.shape == (4, 6)
 
 
+@pytest.mark.slow
 def test_more_dimensions_than_the_samples_show_are_left_out():
     rng = np.random.default_rng(0)
     y = rng.standard_normal((120, 8))
@@ -317,7 +321,11 @@ def test_trajectories_are_not_taken_for_snapshots(system):
     assert not weigh(*_arrays(system.sample(seed=7).shuffled())).snapshots
 
 
-@pytest.mark.parametrize("design", [systems.uniform, systems.clustered, systems.front], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "design",
+    [systems.uniform, systems.clustered, pytest.param(systems.front, marks=pytest.mark.slow)],
+    ids=lambda f: f.__name__,
+)
 @pytest.mark.parametrize("system", systems.snapshot_systems, ids=lambda s: s.name)
 def test_snapshots_are_not_taken_for_trajectories(system, design):
     assert weigh(*_arrays(system.snapshots(500, seed=7, design=design))).snapshots
@@ -355,6 +363,7 @@ def test_some_trajectories_go_round_and_others_stop():
 # Where data are.
 
 
+@pytest.mark.slow
 def test_a_grid_is_snapshots():
     axis_x, axis_y = np.linspace(-2, 2, 25), np.linspace(-2, 2, 20)
     x, y = np.meshgrid(axis_x, axis_y)

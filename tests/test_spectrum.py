@@ -85,6 +85,7 @@ def test_closed_form_equals_dense(lengths, join, masses):
         check(lengths, join, masses, count, dense)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=6), st.sampled_from(JOINS), st.sampled_from(MASSES))
 def test_closed_form_equals_dense_on_any_lengths(lengths, join, masses):

@@ -112,7 +112,7 @@ def test_designs_place_n_samples_and_follow_the_seed(design):
 
 
 def test_noise_is_in_units_of_the_median_speed():
-    quiet, loud = (systems.saddle.snapshots(20_000, seed=1, noise=s) for s in (0.0, 0.4))
+    quiet, loud = (systems.saddle.snapshots(5_000, seed=1, noise=s) for s in (0.0, 0.4))
     speed = np.median(np.linalg.norm(quiet.v, axis=1))
     assert (loud.v - quiet.v).std() == pytest.approx(0.4 * speed, rel=0.02)
     np.testing.assert_array_equal(loud.x, quiet.x)

@@ -178,6 +178,7 @@ def test_programs_are_kept_and_the_users_own_cache_is_left_alone(tmp_path, monke
         compilation_cache.reset_cache()
 
 
+@pytest.mark.slow
 def test_training_fits_and_is_repeatable() -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
     seen = []

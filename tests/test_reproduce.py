@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,19 +15,33 @@ from typer.testing import CliRunner
 import eigenwell as ew
 from eigenwell.baselines import clustering
 from eigenwell.cli import reproduce as reproduce_command
-from eigenwell.reproduce import ITEMS, QUICK, Study, Table, reproduce, rivals, run
+from eigenwell.learning import PAPER, Recipe
+from eigenwell.reproduce import ITEMS, QUICK, Study, Table, drawn_fields, handwriting, reproduce, rivals, run
 from eigenwell.reproduce.comparison import _printed_right
 from eigenwell.reproduce.printed import CLUSTERED, LASA_METRICS, LASA_SHAPES, euclideanizing_flows
 from eigenwell.reproduce.results import shown
 from eigenwell.reproduce.study import with_ends
 
-CHEAP = ("toy-graphs", "two-attractors", "spectra", "drawn", "zero-velocity", "learned-fields")
+CHEAP = ("two-attractors", "zero-velocity", "lasa-panel")
 PNG = b"\x89PNG"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small():
+    """Small models, one LASA shape and one setting of the paper's graph: every item is still made, and every check holds."""
+    effort = replace(QUICK, kernels=QUICK.kernels[1:2], trials=2, steps=120, epochs=40, rollouts=5, panel=("Angle",))
+    little = Recipe(layers=6, features=16, speed_features=24, batch=100, neighbour_batch=60, nodes=300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "QUICK", effort)
+        for module in (drawn_fields, handwriting):
+            patch.setattr(module, "Recipe", lambda: little)
+            patch.setattr(module, "PAPER", replace(PAPER, layers=4, features=24))
+        yield
+
+
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """The whole quick run, as the command makes it."""
+def quick(tmp_path_factory, small):
+    """All items, as the command makes them."""
     return reproduce(tmp_path_factory.mktemp("reproduce"), quick=True, command="eigenwell reproduce --quick")
 
 

@@ -8,7 +8,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.stats import t as student
 
 from eigenwell.paths import group_ends
-from eigenwell.paths.evidence import Evidence
+from eigenwell.paths.evidence import EndsModel
 from eigenwell.paths.spanning import spanning_tree
 
 
@@ -176,7 +176,7 @@ def test_the_trees_propose_the_best_of_all_partitions(seed):
     rng = np.random.default_rng(seed)
     ends = (rng.uniform(-1, 1, (3, 2))[rng.integers(0, 3, 7)]) + 0.05 * rng.standard_normal((7, 2))
     found = group_ends(ends, 0.02, 0.8)
-    model = Evidence.of(7, 2, 0.005, np.sqrt(6) * 0.8)
+    model = EndsModel.of(7, 2, 0.005, np.sqrt(6) * 0.8)
     scores = {p: score(model, ends, np.array(p)) for p in all_partitions(7)}
     best = max(scores, key=scores.get)
     # The number is chosen by its sum over partitions; the partition is the best one into that number.
@@ -194,7 +194,7 @@ def test_the_evidence_of_a_group_integrates_to_one_over_the_place_of_an_end(d):
     """p(two ends) summed over the place of the second is p(one end): an identity of any marginal likelihood."""
     # A spread far below the usual one: no side of a shape is surprisingly long.
     sigma = 1e-4
-    model = Evidence(2, d, 1.0, np.array([sigma]), np.zeros(1))
+    model = EndsModel(2, d, 1.0, np.array([sigma]), np.zeros(1))
     # Importance sampling with a wide Student t in place of a grid in d dimensions.
     z = np.random.default_rng(0).standard_t(2, (200_000, d)) * 3 * sigma
     weight = np.exp(-student.logpdf(z / (3 * sigma), 2).sum(axis=1) + d * np.log(3 * sigma))

@@ -22,9 +22,9 @@ from eigenwell.learning.targets import (
     Bundle,
     Eigenvector,
     Elapsed,
-    Frame,
     LaplacianTarget,
     RayTarget,
+    UnitBox,
     arc_to_go,
     travel_times,
 )
@@ -319,7 +319,7 @@ def test_crossings_say_who_where_and_how_much() -> None:
     t = np.linspace(1, 0, 200)[:, None]
     across, down = t * [2.0, 0.0] + [-1.0, 0.0], t * [0.0, 2.0] + [0.0, -1.0]
     motions = [[(across, np.full((200, 2), [-1.0, 0.0]))], [(down, np.full((200, 2), [0.0, -1.0]))]]
-    frame = Frame.around(motions)
+    frame = UnitBox.around(motions)
     places = np.array([[-1.0, 0.0], [0.0, -1.0]])
     found = crossings([Bundle.of(m, p, frame=frame) for m, p in zip(motions, places, strict=True)])
     assert (found[0].first, found[0].second) == (0, 1)

@@ -25,7 +25,7 @@ from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
 from .second_order import learn_second_order
 from .sources import embeddings_of, identified, motions_of
-from .targets import Bundle, Frame, LaplacianTarget, Target
+from .targets import Bundle, LaplacianTarget, Target, UnitBox
 from .winding import SpiralTarget
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def learn_motions(
     """The field of some motions, each given as its paths (x, v), and their attractors (Q, d): what `learn` assembles."""
     recipe = Recipe() if recipe is None else recipe
     attractors = np.asarray(attractors, dtype=np.float64)
-    frame = Frame.around(motions)
+    frame = UnitBox.around(motions)
     together = [Bundle.of(paths, place, frame=frame) for paths, place in zip(motions, attractors, strict=True)]
     _check_apart(together)
     met = crossings(together)

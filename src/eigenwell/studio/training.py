@@ -14,7 +14,7 @@ from .._types import FloatArray
 from ..demonstrations import DataError
 from ..fields import Field
 from ..graphs import Graph
-from ..learning import Bundle, Frame, Growing, Recipe, learn, learn_bundles
+from ..learning import Bundle, Growing, Recipe, UnitBox, learn, learn_bundles
 from ..learning.lifting import lifted_bundle
 from . import messages, numbers
 from .model_file import packed
@@ -52,7 +52,7 @@ def warm_up(part: int) -> int | None:
     motions = [
         [(goal + (1 - t) * np.array(c), np.hstack([-c[0] + 0 * t, -c[1] + 0 * t])) for c in corners] for goal in goals
     ]
-    frame = Frame.around(motions)
+    frame = UnitBox.around(motions)
     two = [Bundle.of(paths, goal, frame=frame) for paths, goal in zip(motions, goals, strict=True)]
     alone = [Bundle.of(paths, goal) for paths, goal in zip(motions, goals, strict=True)]
     programs: list[tuple[list[Any], Recipe]] = [

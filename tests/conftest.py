@@ -8,6 +8,7 @@ The longest files come first, so that workers end together; what training compil
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,9 +71,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`learn` without a recipe trains a small model for a few steps: stable as any, and enough to run what follows it."""
+    """`learn` without a recipe, and the command, train a small model: stable as any, and enough to run what follows it."""
     little = Recipe(layers=4, features=12, speed_features=12, steps=40, batch=100, neighbour_batch=60, nodes=200)
-    monkeypatch.setattr("eigenwell.learning.learner.Recipe", lambda: little)
+    for module in ("learner", "recipes"):
+        monkeypatch.setattr(f"eigenwell.learning.{module}.Recipe", lambda **given: replace(little, **given))
 
 
 def _chromium() -> str:

@@ -26,8 +26,10 @@ test: setup
 	$(PY) -m pytest $(TWO_WORKERS) -m "not browser"
 	$(PY) -m pytest -m browser
 
+# Files without a fast test are not even imported: Dask, servers and browsers take seconds.
 test-fast: setup
-	$(PY) -m pytest $(TWO_WORKERS) -m "not slow and not browser and not cluster"
+	$(PY) -m pytest $(TWO_WORKERS) -m "not slow and not browser and not cluster" --ignore-glob='tests/test_distributed*' \
+		--ignore=tests/test_studio_server.py --ignore=tests/test_studio_page.py --ignore=tests/test_readme.py
 
 # New random examples for every property, instead of the same ones each time.
 test-nightly: setup

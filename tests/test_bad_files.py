@@ -276,6 +276,7 @@ def valid(suffix, folder):
     return path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @FUZZ
 @given(edits=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=8), cut=st.floats(0.2, 1))

@@ -237,6 +237,7 @@ def test_export(model, tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_report(folder, model, tmp_path):
     ok("report", folder / "ordered.csv", "-o", tmp_path / "page.html", "--model", model)
     page = (tmp_path / "page.html").read_text()
@@ -301,6 +302,7 @@ def test_missing_extras_name_the_pip_line(tmp_path, folder):
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error(folder):
     command = f"{sys.executable} -m eigenwell identify {folder / 'ordered.csv'} --json | head -c 20"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
@@ -310,6 +312,7 @@ def test_a_closed_pipe_is_no_error(folder):
 # --- start and help -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_help_is_quick_and_imports_nothing_heavy():
     code = (
         "import sys; sys.argv[1:] = ['--help']\nfrom eigenwell.cli import main\ntry: main()\nexcept SystemExit: pass\n"

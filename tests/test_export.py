@@ -489,6 +489,7 @@ def test_the_c_example_compiles_without_a_warning(memory: bool, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("precision", [SINGLE, DOUBLE, FLOAT])
 def test_a_field_of_poses_gives_twists_in_c(tmp_path, precision):

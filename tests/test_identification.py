@@ -34,6 +34,7 @@ def test_known_systems_are_identified_exactly(system, unordered):
     assert found.confidence > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ew.systems.all_systems, ids=lambda s: s.name)
 def test_embeddings_are_straight_lines_through_the_attractor(system):
     demos = system.sample(seed=0).shuffled()
@@ -71,7 +72,8 @@ def motion(seed):
 @pytest.mark.parametrize(
     "make", [lambda: ew.systems.heart.sample(seed=5), lambda: ew.datasets.pen_strokes(2, n_attractors=3)]
 )
-@pytest.mark.parametrize("unordered", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.slow
+@pytest.mark.parametrize("unordered", [True, False])
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=5, deadline=None)
 def test_order_place_angle_and_units_do_not_matter(make, unordered, seed):
@@ -362,6 +364,7 @@ def test_demonstrations_are_given_alone():
 # --- progress, and what a notebook shows ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_progress_comes_from_every_long_loop(capsys):
     told = []
     demos = ew.systems.heart.sample(seed=0, frequency=20.0)

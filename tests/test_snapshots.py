@@ -47,6 +47,7 @@ def test_an_affine_field_is_recovered_exactly():
     np.testing.assert_allclose(field(far), far @ matrix + offset, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", [systems.five_wells, systems.eight_wells], ids=lambda s: s.name)
 def test_the_jacobian_is_the_derivative(system):
     _, y, _, field = fitted(system)
@@ -144,6 +145,7 @@ def test_no_trapping_region_holds_another_zero():
         assert sink.holds(places).sum() == 1
 
 
+@pytest.mark.slow
 def test_the_stepper_is_of_third_order_or_better():
     _, y, _, field = fitted(systems.saddle)
     path = Stepper(field, y[:50])
@@ -186,9 +188,9 @@ def test_support_ends_where_samples_do():
     "system",
     [
         systems.four_wells,
-        systems.toggle_switch,
-        systems.eight_wells,
         systems.pendulum,
+        pytest.param(systems.toggle_switch, marks=pytest.mark.slow),
+        pytest.param(systems.eight_wells, marks=pytest.mark.slow),
         pytest.param(systems.duffing, marks=pytest.mark.slow),
         pytest.param(systems.five_wells, marks=pytest.mark.slow),
         pytest.param(systems.van_der_pol, marks=pytest.mark.slow),
@@ -212,6 +214,7 @@ def test_slow_is_not_at_rest():
     assert abs(found.attractors[0, 0] - systems.ghost.attractors[0, 0]) < 0.01
 
 
+@pytest.mark.slow
 def test_node_and_focus_are_told_apart():
     few = ew.FlowGraph(replicates=4)
     assert {a.form for a in ew.identify(systems.saddle.snapshots(400), graph=few).located} == {"node"}
@@ -236,6 +239,7 @@ def test_counts_and_fates_are_probabilities(switch):
     assert (found.uncertainty > 0).all()
 
 
+@pytest.mark.slow
 def test_the_order_of_samples_does_not_matter(switch):
     demos, found = switch
     order = np.random.default_rng(0).permutation(demos.n_samples)
@@ -254,6 +258,7 @@ def test_the_seed_decides_the_replicates(switch):
     assert not np.array_equal(other.uncertainty, found.uncertainty)
 
 
+@pytest.mark.slow
 def test_repeated_samples_share_their_fate(switch):
     demos, found = switch
     twice = ew.identify(np.concatenate([demos.x, demos.x[:7]]), np.concatenate([demos.v, demos.v[:7]]))
@@ -321,6 +326,7 @@ def test_trajectories_are_not_taken_for_snapshots(system):
     assert not weigh(*_arrays(system.sample(seed=7).shuffled())).snapshots
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "design",
     [systems.uniform, systems.clustered, pytest.param(systems.front, marks=pytest.mark.slow)],

@@ -78,6 +78,7 @@ def test_snapshots_are_the_field_with_its_fate(system):
     assert set(range(len(system.places))) <= set(found.tolist()) <= set(range(-1, len(system.places)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", systems.snapshot_systems, ids=lambda s: s.name)
 def test_no_attractor_is_missing_from_the_list(system):
     """Every solution that stays in twice the region ends on an attractor or a cycle of the list."""

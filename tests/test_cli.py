@@ -334,6 +334,8 @@ def test_help_is_quick_and_imports_nothing_heavy():
 
 def test_docs_are_the_help():
     made = runpy.run_path(str(ROOT / "docs" / "make_commands.py"))["text"]()
+    if "A known system" not in made:
+        pytest.skip("typer before 0.25 does not say what arguments are for")
     assert (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8") == made, (
         "run python docs/make_commands.py"
     )

@@ -170,7 +170,7 @@ def score(model, ends, group):
     return model.partition(model.groups(size, scatter, np.array(far)), size, centre)
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 6))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))])
 def test_the_trees_propose_the_best_of_all_partitions(seed):
     """Brute force over the 877 partitions of seven ends of two or three goals."""
     rng = np.random.default_rng(seed)

@@ -443,6 +443,7 @@ def test_missing_extras_name_their_pip_line(tmp_path: Path, monkeypatch: pytest.
         export_onnx(many(), tmp_path / "field.onnx")
 
 
+@pytest.mark.slow
 def test_importing_the_exports_loads_no_extra() -> None:
     code = "import sys, eigenwell.export; assert not {'onnx', 'onnxruntime', 'jax'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -139,6 +139,7 @@ def test_figures_are_valid_json_without_nan(pages):
     assert [f["id"] for f in figures][:3] == ["samples-0", "graph-0", "spectrum-0"]
 
 
+@pytest.mark.slow
 def test_a_kernel_graph_has_a_report_of_its_own():
     demos = ew.systems.heart.sample(seed=0, frequency=20.0)
     found = ew.identify(demos, graph=ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0))

@@ -203,7 +203,9 @@ def test_who_looks_on_sees_the_field_grow_and_changes_nothing() -> None:
     steps: list[tuple[str, int, int]] = []
     with told(lambda *one: steps.append(one)):
         watched = learn_motions(motions, goals, recipe=recipe, watch=seen.append)
-    assert steps == [("learning", 2 * k, 60) for k in range(1, 31)]
+    stages, done, total = zip(*steps, strict=True)
+    assert set(stages) == {"learning"} and len(set(total)) == 1 and len(done) == 30
+    assert list(done) == sorted(set(done)) and done[-1] == total[0]
     assert seen[8].loss < seen[0].loss
     names = [part.name for part in seen]
     assert (

@@ -80,8 +80,8 @@ class SecondOrderField:
     >>> t = np.arange(0, 8, 0.02)
     >>> swings = [a * np.exp(-0.5 * t)[:, None] * np.cos(2 * t)[:, None] for a in (1.0, 1.3, 1.6)]
     >>> field = ew.learn(swings, dt=0.02, order=2)
-    >>> field.predict([0.5, -1.0])[0]  # the first half is the velocity, to the bit
-    np.float64(-1.0)
+    >>> float(field.predict([0.5, -1.0])[0])  # the first half is the velocity, to the bit
+    -1.0
     """
 
     places: FloatArray

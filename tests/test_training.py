@@ -12,7 +12,16 @@ from eigenwell.demonstrations import DataError
 from eigenwell.fields import stable
 from eigenwell.fields.flows import identity_flow
 from eigenwell.fields.stable import Speed, StableModel
-from eigenwell.learning import Growing, crossing_share, crossings, layers, learn_bundles, learn_motions, programs
+from eigenwell.learning import (
+    Growing,
+    crossing_share,
+    crossings,
+    layers,
+    learn_bundles,
+    learn_motions,
+    learner,
+    programs,
+)
 from eigenwell.learning.doubts import about_data as doubts
 from eigenwell.learning.guide import guide
 from eigenwell.learning.lifting import lifted_bundle, phases_of
@@ -372,3 +381,16 @@ def test_several_attractors_share_one_program_and_room_for_fewer_changes_nothing
     assert [len(field.attractors) for field in beside] == [1, 2]
     x = np.random.default_rng(0).uniform(0, 1, (20, 2))
     assert np.isfinite(beside[1].predict(x)).all() and np.isfinite(alone[0].predict(x)).all()
+
+
+@pytest.mark.parametrize("n_paths, expected", [(1, False), (2, False), (3, True)])
+def test_fewer_paths_than_d_plus_one_are_no_smooth_field(monkeypatch, n_paths, expected):
+    """A single path predicts its own pieces and says nothing of what lies beside it: that comes from the tube."""
+    s = np.linspace(0.0, 1.0, 60)[3:, None]
+    rise, slope = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
+    ways = [np.array([1.0 + 0.1 * k, 3.0 - 0.2 * k]) for k in range(n_paths)]
+    motions = [[((1 - rise) * way, -slope * way) for way in ways]]
+    asked = []
+    monkeypatch.setattr(learner, "guide", lambda *a, **k: asked.append(True) or guide(*a, **k))
+    learn_motions(motions, np.zeros((1, 2)), memory=False, recipe=replace(Recipe(), steps=2))
+    assert bool(asked) == expected

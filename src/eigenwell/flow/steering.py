@@ -1,0 +1,58 @@
+"""Which directions steer a field: along the others it is affine, and a kernel need not look (in many dimensions that is
+most of them; recursive feature machines, Radhakrishnan et al. 2024).
+
+Often each velocity has directions of its own: a gene is repressed by two others, a force depends on one angle. Then there
+are combinations of the velocities that few directions steer, and each is learned from its few.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._types import FloatArray
+
+# Angles of a turn in the plane of two components, and sweeps over all pairs: enough for a tenth of the angle between them.
+ANGLES, SWEEPS = np.linspace(0, np.pi, 60, endpoint=False), 10
+
+
+def steering_metric(slopes: FloatArray, output: FloatArray) -> FloatArray:
+    """T with T T^T = mean over samples of J^T S J, J (n, r, r) the slopes of what is not affine, S (r, r) of the outputs."""
+    gradient = np.einsum("nab,ac,ncd->bd", slopes, output, slopes, optimize=True) / len(slopes)
+    values, vectors = np.linalg.eigh((gradient + gradient.T) / 2)
+    values = np.maximum(values, 0)
+    if values.sum() == 0:  # affine throughout: every direction alike
+        return np.eye(len(values))
+    return np.asarray(vectors * np.sqrt(values * len(values) / values.sum()))
+
+
+def fewest_steering(slopes: FloatArray) -> FloatArray:
+    """The turn (r, r) of the components whose slopes (n, r, r) these are after which the fewest directions steer each.
+
+    It maximises the sum over components of tr(G^2) / tr(G)^2, G = mean of g g^T over the gradients g of a component: one
+    where a single direction steers, 1 / r where all do alike. Jacobi's method, a pair of components at a time.
+    """
+    n, r, _ = slopes.shape
+    turn = np.eye(r)
+    cos, sin = np.cos(ANGLES)[:, None, None], np.sin(ANGLES)[:, None, None]
+    for _ in range(SWEEPS):
+        still = True
+        for i in range(r):
+            for j in range(i + 1, r):
+                a, b = slopes.transpose(0, 2, 1) @ turn[:, i], slopes.transpose(0, 2, 1) @ turn[:, j]
+                aa, bb, ab = a.T @ a / n, b.T @ b / n, a.T @ b / n
+                mixed = ab + ab.T
+                gain = _concentration(cos**2 * aa + cos * sin * mixed + sin**2 * bb)
+                gain += _concentration(sin**2 * aa - cos * sin * mixed + cos**2 * bb)
+                best = int(gain.argmax())
+                if gain[best] > gain[0] + 1e-6:
+                    c, s = np.cos(ANGLES[best]), np.sin(ANGLES[best])
+                    turn[:, [i, j]] = turn[:, [i, j]] @ np.array([[c, -s], [s, c]])
+                    still = False
+        if still:
+            break
+    return turn
+
+
+def _concentration(g: FloatArray) -> FloatArray:
+    trace = np.trace(g, axis1=-2, axis2=-1)
+    return np.asarray((g**2).sum(axis=(-2, -1)) / np.maximum(trace**2, np.finfo(np.float64).tiny))

@@ -1,6 +1,7 @@
 """Snapshots against their bars: number, fates, confidence, kind of data, many dimensions, speed, systems never tuned on.
 
-python -m benchmarks.snapshots [--quick] [--parts PART ...] [--seeds N] [--first SEED] [--sizes N ...]
+python -m benchmarks.snapshots [--quick] [--parts PART ...] [--seeds N] [--first SEED]
+    [--sizes N ...] [--designs DESIGN ...]
 
 Noise is the standard deviation of every velocity component in units of the median speed. Times are of the processor.
 """
@@ -20,7 +21,7 @@ from benchmarks.table import Row, report
 from eigenwell import datasets, systems
 from eigenwell.demonstrations import SHORTEST_PATH, Demonstrations
 from eigenwell.flow import weigh
-from eigenwell.systems import System
+from eigenwell.systems import Design, System
 
 DESIGNS = (systems.uniform, systems.clustered, systems.front)
 SHOWN = ("system", "design", "n", "noise", "seed", "number", "confidence")
@@ -70,19 +71,23 @@ def judged(system: System, demos: Demonstrations) -> dict[str, object]:
 SIZES = (300, 2000, 20_000)
 
 
-def cases(quick: bool, seeds: range, sizes: tuple[int, ...] = SIZES) -> Iterator[tuple[System, dict[str, object]]]:
+def cases(
+    quick: bool, seeds: range, sizes: tuple[int, ...] = SIZES, designs: tuple[Design, ...] = DESIGNS
+) -> Iterator[tuple[System, dict[str, object]]]:
     for system in systems.snapshot_systems:
         for n in sizes[:2] if quick else sizes:
             for noise in (0.0, 0.2, 0.4) if quick else (0.0, 0.1, 0.2, 0.4):
-                for design in DESIGNS[:1] if quick else DESIGNS:
+                for design in designs[:1] if quick else designs:
                     for seed in seeds:
                         yield system, {"n": n, "noise": noise, "design": design, "seed": seed}
 
 
-def number(quick: bool, seeds: range, sizes: tuple[int, ...] = SIZES) -> tuple[list[Row], list[dict[str, object]]]:
+def number(
+    quick: bool, seeds: range, sizes: tuple[int, ...] = SIZES, designs: tuple[Design, ...] = DESIGNS
+) -> tuple[list[Row], list[dict[str, object]]]:
     kept: list[dict[str, object]] = []
     margin = {system.name: margins(system) for system in systems.snapshot_systems}
-    for system, case in cases(quick, seeds, sizes):
+    for system, case in cases(quick, seeds, sizes, designs):
         demos = system.snapshots(**case)
         one = (
             judged(system, demos)
@@ -283,12 +288,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=100, help="first seed; those below 100 were seen while developing")
     parser.add_argument("--sizes", type=int, nargs="*", help="part number: only these numbers of samples")
+    parser.add_argument("--designs", nargs="*", choices=[d.__name__ for d in DESIGNS], help="part number: only these")
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.seeds)
     for part in options.parts:
-        some = part == "number" and options.sizes
-        rows, kept = number(options.quick, seeds, tuple(options.sizes)) if some else PARTS[part](options.quick, seeds)
-        name = part.replace("_", "-") + ("-" + "-".join(map(str, options.sizes)) if some else "")
+        name = part.replace("_", "-")
+        if part == "number" and (options.sizes or options.designs):
+            designs = tuple(d for d in DESIGNS if d.__name__ in (options.designs or [d.__name__]))
+            rows, kept = number(options.quick, seeds, tuple(options.sizes or SIZES), designs)
+            name = "-".join([name, *map(str, options.sizes or []), *(options.designs or [])])
+        else:
+            rows, kept = PARTS[part](options.quick, seeds)
         report(f"snapshots-{name}", rows, cases=kept, quick=options.quick, seeds=list(seeds))
 
 

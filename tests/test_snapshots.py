@@ -16,7 +16,7 @@ from eigenwell.flow.field import blend, radial
 from eigenwell.flow.frame import Frame
 from eigenwell.flow.regression import fit_field, golden_draws, pivots
 from eigenwell.flow.relevance import relevant_metric
-from eigenwell.flow.steering import fewest_steering, steering_metric
+from eigenwell.flow.steering import fewest_steering, sliced_metric, steering_metric
 
 
 def fitted(system, n=400, noise=0.0, seed=0):
@@ -127,6 +127,18 @@ def test_the_steering_metric_is_zero_along_what_does_not_steer():
     metric = steering_metric(slopes, np.eye(2))
     np.testing.assert_allclose(metric @ metric.T, [[0, 0], [0, 2]], atol=1e-12)
     np.testing.assert_array_equal(steering_metric(np.zeros((50, 2, 2)), np.eye(2)), np.eye(2))
+
+
+def test_slices_show_what_steers_in_many_dimensions():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((5000, 12))
+    along = np.linalg.qr(rng.standard_normal((12, 2)))[0]
+    v = -x + 0.1 * rng.standard_normal(x.shape)
+    assert sliced_metric(x, v) is None or np.linalg.matrix_rank(sliced_metric(x, v), tol=0.1) <= 2
+    bent = v + 2 * np.tanh(3 * x @ along) @ along.T
+    metric = sliced_metric(x, bent)
+    share = np.linalg.norm(along.T @ metric) ** 2 / np.linalg.norm(metric) ** 2
+    assert share > 0.9
 
 
 @pytest.mark.parametrize("tail", [0.0, 0.5])

@@ -22,7 +22,7 @@ import scipy.linalg
 from .._types import FloatArray, IntArray
 from .field import Block, FlowField, Kernel, profile
 from .relevance import SPREAD, relevant_metric
-from .steering import fewest_steering, steering_metric
+from .steering import fewest_steering, sliced_metric, steering_metric
 
 # Samples that choose metric and noise, the most inducing samples, and those used while choosing: beyond these the choice
 # no longer changes, only its cost.
@@ -46,6 +46,8 @@ RANK = 1e-9
 ROWS = 4096
 # In more dimensions one kernel serves all velocities: the cost of one for each grows as their square.
 MOST_APART = 4
+# Samples that show which directions steer in many dimensions.
+SLICED = 20_000
 # Fields drawn from all that were tried, as they are likely; and of a component's kernels those that are left out: less likely
 # than a third of the best.
 FIELDS, LEAST_LIKELY = 16, 1 / 3
@@ -254,6 +256,10 @@ def fit_fields(
         tried += _try_lengths(x, u, np.eye(y.shape[1]), lengths, tail, ratio)
         best = min(tried, key=lambda f: f.score)
         lengths, ratio = np.minimum(best.kernel.length * NEARBY, LENGTHS[-1]), best.ratio
+    # In many dimensions no two samples are near each other, and a kernel that looks everywhere sees nothing.
+    sliced = sliced_metric(y[:SLICED], v[:SLICED]) if y.shape[1] > MOST_APART else None
+    if sliced is not None:
+        tried += _try_lengths(x, u, sliced, np.append(LENGTHS, 2 * LENGTHS[-1]), TAILS[0])
     for _ in range(rounds):
         best = min(tried, key=lambda f: f.score)
         shape = steering_metric(_together(best).bent_jacobian(x), output)

@@ -13,6 +13,8 @@ from .._types import FloatArray
 
 # Angles of a turn in the plane of two components, and sweeps over all pairs: enough for a tenth of the angle between them.
 ANGLES, SWEEPS = np.linspace(0, np.pi, 60, endpoint=False), 10
+# Slices of the samples by their velocity: enough to tell a bend from a slope.
+SLICES = 10
 
 
 def steering_metric(slopes: FloatArray, output: FloatArray) -> FloatArray:
@@ -23,6 +25,29 @@ def steering_metric(slopes: FloatArray, output: FloatArray) -> FloatArray:
     if values.sum() == 0:  # affine throughout: every direction alike
         return np.eye(len(values))
     return np.asarray(vectors * np.sqrt(values * len(values) / values.sum()))
+
+
+def sliced_metric(x: FloatArray, v: FloatArray) -> FloatArray | None:
+    """The directions that steer, before there is a field to ask: T T^T, or None where none is seen.
+
+    Among samples whose velocities exceed the affine fit by the same amount, x has mean zero and unit covariance along every
+    direction that does not steer; mean m and covariance C of such slices give (I - C)^2 + (2 + m^T m) m m^T (sliced average
+    variance and inverse regression; directional regression, Li and Wang 2007). What slices of no order have is subtracted.
+    """
+    n, r = x.shape
+    h = np.column_stack([np.ones(n), x])
+    excess = v - h @ np.linalg.lstsq(h, v, rcond=None)[0]
+    excess = excess @ np.linalg.inv(np.linalg.cholesky(np.atleast_2d(np.cov(v.T)))).T
+    size, turn = np.linalg.eigh(excess.T @ excess / n)
+    seen, chance = np.zeros((r, r)), np.zeros((r, r))
+    for weight, e in zip(size, (excess @ turn).T, strict=True):
+        for total, order in ((seen, np.argsort(e, kind="stable")), (chance, np.arange(n))):
+            for slice_ in np.array_split(order, SLICES):
+                m, c = x[slice_].mean(axis=0), np.eye(r) - np.cov(x[slice_].T)
+                total += weight * (c @ c + (2 + m @ m) * np.outer(m, m))
+    values, vectors = np.linalg.eigh(seen)
+    values = np.maximum(values - np.linalg.eigvalsh(chance)[-1], 0)
+    return np.asarray(vectors * np.sqrt(values * r / values.sum())) if values.any() else None
 
 
 def fewest_steering(slopes: FloatArray) -> FloatArray:

@@ -68,6 +68,8 @@ def _removed(system: System, place: np.ndarray, direction: np.ndarray) -> float:
             x = x - step
             if np.linalg.norm(step) > 0.2 * np.ptp(system.domain, axis=1).max():
                 return float(push)
+            if np.linalg.norm(step) < 1e-8:
+                break
         if np.linalg.norm(step) > 1e-6 or not _stable(system, x):
             return float(push)
     return float(PUSHES[-1])

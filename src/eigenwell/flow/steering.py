@@ -15,6 +15,8 @@ from .._types import FloatArray
 ANGLES, SWEEPS = np.linspace(0, np.pi, 60, endpoint=False), 10
 # Slices of the samples by their velocity: enough to tell a bend from a slope.
 SLICES = 10
+# Samples in a slice per dimension: with fewer its covariance is mostly chance, and chance would be taken for steering.
+IN_A_SLICE = 5
 
 
 def steering_metric(slopes: FloatArray, output: FloatArray) -> FloatArray:
@@ -35,6 +37,8 @@ def sliced_metric(x: FloatArray, v: FloatArray) -> FloatArray | None:
     variance and inverse regression; directional regression, Li and Wang 2007). What slices of no order have is subtracted.
     """
     n, r = x.shape
+    if n < SLICES * IN_A_SLICE * r:
+        return None
     h = np.column_stack([np.ones(n), x])
     excess = v - h @ np.linalg.lstsq(h, v, rcond=None)[0]
     excess = excess @ np.linalg.inv(np.linalg.cholesky(np.atleast_2d(np.cov(v.T)))).T

@@ -46,6 +46,9 @@ RANK = 1e-9
 ROWS = 4096
 # In more dimensions one kernel serves all velocities: the cost of one for each grows as their square.
 MOST_APART = 4
+# With more samples than these one kernel sees as much, and what the components leave out would outweigh their noise: the
+# samples that choose do not show it.
+FEW = 2 * CHOOSING
 # Samples that show which directions steer in many dimensions.
 SLICED = 20_000
 # Fields drawn from all that were tried, as they are likely; and of a component's kernels those that are left out: less likely
@@ -270,7 +273,7 @@ def fit_fields(
             break
     best = min(tried, key=lambda f: f.score)
     found = [_Candidate([f], None, -0.5 * more * f.score - float(np.log(len(tried)))) for f in tried]
-    if 1 < y.shape[1] <= MOST_APART:
+    if 1 < y.shape[1] <= MOST_APART and len(y) <= FEW:
         field = _together(best)
         slopes = field.bent_jacobian(x)
         turned = field.outputs @ fewest_steering(np.einsum("nab,ak->nkb", slopes, field.outputs))

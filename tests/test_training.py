@@ -12,7 +12,16 @@ from eigenwell.demonstrations import DataError
 from eigenwell.fields import stable
 from eigenwell.fields.flows import identity_flow
 from eigenwell.fields.stable import Speed, StableModel
-from eigenwell.learning import Growing, crossing_share, crossings, layers, learn_bundles, learn_motions, programs
+from eigenwell.learning import (
+    Growing,
+    crossing_share,
+    crossings,
+    layers,
+    learn_bundles,
+    learn_motions,
+    learner,
+    programs,
+)
 from eigenwell.learning.doubts import about_data as doubts
 from eigenwell.learning.guide import guide
 from eigenwell.learning.lifting import lifted_bundle, phases_of
@@ -22,15 +31,16 @@ from eigenwell.learning.targets import (
     Bundle,
     Eigenvector,
     Elapsed,
-    Frame,
     LaplacianTarget,
     RayTarget,
+    UnitBox,
     arc_to_go,
     travel_times,
 )
 from eigenwell.learning.training import double_precision
 from eigenwell.learning.tube import Tube, strand_gaps
 from eigenwell.learning.winding import SpiralTarget, Winding
+from eigenwell.progress import told
 
 SMALL = Recipe(layers=4, features=12, speed_features=12, steps=150, batch=100, neighbour_batch=60, nodes=200)
 
@@ -177,11 +187,12 @@ def test_programs_are_kept_and_the_users_own_cache_is_left_alone(tmp_path, monke
         compilation_cache.reset_cache()
 
 
+@pytest.mark.slow
 def test_training_fits_and_is_repeatable() -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
     seen = []
     first, cautions = learn_bundles(
-        [bundle], recipe=SMALL, seed=3, progress=lambda step, steps, losses: seen.append((step, steps, losses))
+        [bundle], recipe=SMALL, seed=3, report=lambda step, steps, losses: seen.append((step, steps, losses))
     )
     again, _ = learn_bundles([bundle], recipe=SMALL, seed=3)
     np.testing.assert_array_equal(first[0].model.flow.weights, again[0].model.flow.weights)
@@ -198,7 +209,13 @@ def test_who_looks_on_sees_the_field_grow_and_changes_nothing() -> None:
     motions, recipe = _crossing_motions(), replace(SMALL, steps=20, layers=2)
     seen: list[Growing] = []
     goals = np.array([bundle[0][0][-1] for bundle in motions])
-    watched = learn_motions(motions, goals, recipe=recipe, watch=seen.append)
+    steps: list[tuple[str, int, int]] = []
+    with told(lambda *one: steps.append(one)):
+        watched = learn_motions(motions, goals, recipe=recipe, watch=seen.append)
+    stages, done, total = zip(*steps, strict=True)
+    assert set(stages) == {"learning"} and len(set(total)) == 1 and len(done) == 30
+    assert list(done) == sorted(set(done)) and done[-1] == total[0]
+    assert seen[8].loss < seen[0].loss
     names = [part.name for part in seen]
     assert (
         names == ["lifted"] * 9 + ["map"] * 9 + ["goals"] * 9
@@ -313,7 +330,7 @@ def test_crossings_say_who_where_and_how_much() -> None:
     t = np.linspace(1, 0, 200)[:, None]
     across, down = t * [2.0, 0.0] + [-1.0, 0.0], t * [0.0, 2.0] + [0.0, -1.0]
     motions = [[(across, np.full((200, 2), [-1.0, 0.0]))], [(down, np.full((200, 2), [0.0, -1.0]))]]
-    frame = Frame.around(motions)
+    frame = UnitBox.around(motions)
     places = np.array([[-1.0, 0.0], [0.0, -1.0]])
     found = crossings([Bundle.of(m, p, frame=frame) for m, p in zip(motions, places, strict=True)])
     assert (found[0].first, found[0].second) == (0, 1)
@@ -364,3 +381,16 @@ def test_several_attractors_share_one_program_and_room_for_fewer_changes_nothing
     assert [len(field.attractors) for field in beside] == [1, 2]
     x = np.random.default_rng(0).uniform(0, 1, (20, 2))
     assert np.isfinite(beside[1].predict(x)).all() and np.isfinite(alone[0].predict(x)).all()
+
+
+@pytest.mark.parametrize("n_paths, expected", [(1, False), (2, False), (3, True)])
+def test_fewer_paths_than_d_plus_one_are_no_smooth_field(monkeypatch, n_paths, expected):
+    """A single path predicts its own pieces and says nothing of what lies beside it: that comes from the tube."""
+    s = np.linspace(0.0, 1.0, 60)[3:, None]
+    rise, slope = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
+    ways = [np.array([1.0 + 0.1 * k, 3.0 - 0.2 * k]) for k in range(n_paths)]
+    motions = [[((1 - rise) * way, -slope * way) for way in ways]]
+    asked = []
+    monkeypatch.setattr(learner, "guide", lambda *a, **k: asked.append(True) or guide(*a, **k))
+    learn_motions(motions, np.zeros((1, 2)), memory=False, recipe=replace(Recipe(), steps=2))
+    assert bool(asked) == expected

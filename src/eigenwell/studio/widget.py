@@ -11,6 +11,7 @@ from ..demonstrations import DataError, Demonstrations
 from ..errors import missing_extra
 from ..fields import Field
 from ..identification import Identification
+from ..wording import plural
 from .finding import DrawnResult, find
 from .messages import why
 from .numbers import of_field
@@ -99,7 +100,7 @@ class Canvas(anywidget.AnyWidget):
                 name: int(found.labels[nearest[0]]) for name, nearest in zip(drawn.ids, drawn.nearest, strict=True)
             }
             labels = [named.get(row.id, -1) for row in rows]
-            words = f"{found.n_attractors} goals. {why(found, Options())}".replace("1 goals", "1 goal")
+            words = f"{plural(found.n_attractors, 'goal')}. {why(found, Options())}"
         shown = None if self._field is None else of_field(self._field)
         self.content = {"field": shown, "labels": labels, "colours": [], "words": words}
 

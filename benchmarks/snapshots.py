@@ -1,6 +1,7 @@
 """Snapshots against their bars: number, fates, confidence, kind of data, many dimensions, speed, systems never tuned on.
 
 python -m benchmarks.snapshots [--quick] [--parts PART ...] [--seeds N] [--first SEED]
+    [--sizes N ...] [--designs DESIGN ...]
 
 Noise is the standard deviation of every velocity component in units of the median speed. Times are of the processor.
 """
@@ -15,23 +16,29 @@ import numpy as np
 
 import eigenwell as ew
 from benchmarks import held_out_systems
+from benchmarks.margins import TOLD, margins, told
 from benchmarks.table import Row, report
 from eigenwell import datasets, systems
 from eigenwell.demonstrations import SHORTEST_PATH, Demonstrations
 from eigenwell.flow import weigh
-from eigenwell.systems import System
+from eigenwell.systems import Design, System
 
 DESIGNS = (systems.uniform, systems.clustered, systems.front)
 SHOWN = ("system", "design", "n", "noise", "seed", "number", "confidence")
 
 
+def asked_for(system: System, truth: np.ndarray) -> list[int]:
+    """True attractors that at least three samples end in; fewer make no path, and nothing could be said about it."""
+    return [k for k in range(len(system.places)) if (truth == k).sum() >= SHORTEST_PATH]
+
+
 def matching(system: System, found: ew.Identification, truth: np.ndarray) -> np.ndarray | None:
     """For every attractor found the true one it is; None where number or kinds differ, or two are the same.
 
-    To be found are those that samples end in, as many as make a path: of others the data say nothing.
+    To be found are those that samples end in, as many as make a path (`asked_for`): of others the data say nothing.
     """
     kinds = ["point"] * len(system.attractors) + ["cycle"] * len(system.cycles)
-    there = [k for k in range(len(kinds)) if (truth == k).sum() >= SHORTEST_PATH]
+    there = asked_for(system, truth)
     owner = []
     for place, kind in zip(found.attractors, found.kinds, strict=True):
         gap = [np.linalg.norm(place - p) if k == kind else np.inf for p, k in zip(system.places, kinds, strict=True)]
@@ -51,29 +58,55 @@ def judged(system: System, demos: Demonstrations) -> dict[str, object]:
         "number": found.n_attractors,
         "fates": float((fate == demos.truth.labels).mean()) if owner is not None else np.nan,
         "confidence": found.confidence,
+        "counts": {str(q): share for q, share in (found.counts or {}).items()},
+        "fewest": int(
+            min((int((demos.truth.labels == k).sum()) for k in asked_for(system, demos.truth.labels)), default=0)
+        ),
+        "left_out": len(system.places) - len(asked_for(system, demos.truth.labels)),
         "snapshots": found.kind == "snapshots",
         "seconds": spent,
     }
 
 
-def cases(quick: bool, seeds: range) -> Iterator[tuple[System, dict[str, object]]]:
+SIZES = (300, 2000, 20_000)
+
+
+def cases(
+    quick: bool, seeds: range, sizes: tuple[int, ...] = SIZES, designs: tuple[Design, ...] = DESIGNS
+) -> Iterator[tuple[System, dict[str, object]]]:
     for system in systems.snapshot_systems:
-        for n in (300, 2000) if quick else (300, 2000, 20_000):
+        for n in sizes[:2] if quick else sizes:
             for noise in (0.0, 0.2, 0.4) if quick else (0.0, 0.1, 0.2, 0.4):
-                for design in DESIGNS[:1] if quick else DESIGNS:
+                for design in designs[:1] if quick else designs:
                     for seed in seeds:
                         yield system, {"n": n, "noise": noise, "design": design, "seed": seed}
 
 
-def number(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+def number(
+    quick: bool, seeds: range, sizes: tuple[int, ...] = SIZES, designs: tuple[Design, ...] = DESIGNS
+) -> tuple[list[Row], list[dict[str, object]]]:
     kept: list[dict[str, object]] = []
-    for system, case in cases(quick, seeds):
+    margin = {system.name: margins(system) for system in systems.snapshot_systems}
+    for system, case in cases(quick, seeds, sizes, designs):
         demos = system.snapshots(**case)
-        one = judged(system, demos) | case | {"system": system.name, "design": case["design"].__name__}
+        one = (
+            judged(system, demos)
+            | {"told": told(margin[system.name], demos.x, case["noise"])}
+            | case
+            | {"system": system.name, "design": case["design"].__name__}
+        )
         kept.append(one)
         if not one["right"]:
             print("  wrong:", {k: one[k] for k in SHOWN}, flush=True)
-    return summary(kept, "systems of the list"), kept
+    can = np.array([bool(c["right"]) for c in kept if c["told"] >= TOLD])
+    row = Row(
+        f"number right where a push of {TOLD:.0f} standard errors changes none, systems of the list",
+        ">= 98 %",
+        f"{can.sum()} of {len(can)}",
+        f"the other {len(kept) - len(can)}: {sum(bool(c['right']) for c in kept if c['told'] < TOLD)} right",
+        bool(can.mean() >= 0.98),
+    )
+    return [*summary(kept, "systems of the list"), row], kept
 
 
 def summary(kept: list[dict[str, object]], what: str) -> list[Row]:
@@ -93,6 +126,26 @@ def summary(kept: list[dict[str, object]], what: str) -> list[Row]:
             bool(sure.any()) and right[sure].mean() >= 0.9,
         ),
     ]
+    left_out = [c for c in kept if c["left_out"]]
+    rows.append(
+        Row(
+            f"cases with attractors not asked for: fewer than {SHORTEST_PATH} samples end in them, {what}",
+            "told",
+            f"{len(left_out)} of {len(kept)}",
+            f"{sum(int(c['left_out']) for c in left_out)} attractors",
+            True,
+        )
+    )
+    for n in sorted({int(c.get("n", 0)) for c in kept}):
+        for noise in sorted({float(c["noise"]) for c in kept}):
+            some = [bool(c["right"]) for c in kept if c.get("n", 0) == n and c["noise"] == noise]
+            if n and some:
+                beside = f"{np.mean(some):.1%}"
+                rows.append(
+                    Row(
+                        f"  {n} samples, noise {noise:.0%}, {what}", "told", f"{sum(some)} of {len(some)}", beside, True
+                    )
+                )
     for noise, bar in ((0.0, 0.99), (0.2, 0.97), (0.4, 0.95)):
         fates = [c["fates"] for c in kept if c["noise"] == noise and c["right"]]
         if fates:
@@ -234,11 +287,19 @@ def main() -> None:
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=100, help="first seed; those below 100 were seen while developing")
+    parser.add_argument("--sizes", type=int, nargs="*", help="part number: only these numbers of samples")
+    parser.add_argument("--designs", nargs="*", choices=[d.__name__ for d in DESIGNS], help="part number: only these")
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.seeds)
     for part in options.parts:
-        rows, kept = PARTS[part](options.quick, seeds)
-        report(f"snapshots-{part.replace('_', '-')}", rows, cases=kept, quick=options.quick, seeds=list(seeds))
+        name = part.replace("_", "-")
+        if part == "number" and (options.sizes or options.designs):
+            designs = tuple(d for d in DESIGNS if d.__name__ in (options.designs or [d.__name__]))
+            rows, kept = number(options.quick, seeds, tuple(options.sizes or SIZES), designs)
+            name = "-".join([name, *map(str, options.sizes or []), *(options.designs or [])])
+        else:
+            rows, kept = PARTS[part](options.quick, seeds)
+        report(f"snapshots-{name}", rows, cases=kept, quick=options.quick, seeds=list(seeds))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,11 @@ from eigenwell.flow.carrying import Stepper, Support
 from eigenwell.flow.cycles import limit_cycle
 from eigenwell.flow.equilibria import sinks, zeros
 from eigenwell.flow.estimation import estimate, known_share
+from eigenwell.flow.field import blend, radial
 from eigenwell.flow.frame import Frame
-from eigenwell.flow.regression import blend, fit_field, pivots, radial
+from eigenwell.flow.regression import fit_field, golden_draws, pivots
+from eigenwell.flow.relevance import relevant_metric
+from eigenwell.flow.steering import fewest_steering, sliced_metric, steering_metric
 
 
 def fitted(system, n=400, noise=0.0, seed=0):
@@ -87,13 +90,14 @@ def test_covariance_matches_the_spread_of_the_replicates():
 def test_every_kernel_gets_replicates_as_it_is_likely():
     _, y, w, field = fitted(systems.saddle, n=100, noise=0.3)
     other = blend(field, field, 0.0)
-    drawn = replicates([(0.75, field), (0.25, other)], y, w, seed=0, count=40)
+    drawn = list(replicates([(0.75, field), (0.25, other)], y, w, seed=0, count=40))
     assert sum(b.estimate is other for b in drawn) == pytest.approx(10, abs=1)
     # ... among the first ones as well.
     assert sum(b.estimate is other for b in drawn[:12]) == pytest.approx(3, abs=1)
     alone = reweighted(field, y, w, seed=0, numbers=np.array([3]))[0]
     three = reweighted(field, y, w, seed=0, numbers=np.arange(5))[3]
-    np.testing.assert_allclose(alone.weights, three.weights)
+    for one, same in zip(alone.blocks, three.blocks, strict=True):
+        np.testing.assert_allclose(one.weights, same.weights)
 
 
 def test_lonely_samples_determine_little_of_the_field():
@@ -104,6 +108,66 @@ def test_lonely_samples_determine_little_of_the_field():
     near = rng.standard_normal((120, 2))
     assert known_share(fit_field(y, bent), y) < 0.5
     assert known_share(fit_field(near, np.sin(near @ mixing[:2, :2])), near) > 0.95
+
+
+@pytest.mark.parametrize("r", [2, 3, 4])
+def test_the_components_that_one_direction_steers_are_found(r):
+    """Components that bend along one direction each, turned into each other: the turn comes back, but for order and sign."""
+    rng = np.random.default_rng(r)
+    along = rng.standard_normal((r, r))
+    turn = np.linalg.qr(rng.standard_normal((r, r)))[0]
+    slopes = np.einsum("ak,nk,kb->nab", turn, rng.standard_normal((500, r)), along)
+    overlap = np.abs(turn.T @ fewest_steering(slopes))
+    np.testing.assert_allclose(overlap.max(axis=0), 1.0, atol=0.01)
+    assert sorted(overlap.argmax(axis=0)) == list(range(r))
+
+
+def test_the_steering_metric_is_zero_along_what_does_not_steer():
+    slopes = np.zeros((50, 2, 2))
+    slopes[:, 0, 1] = np.random.default_rng(0).standard_normal(50)
+    metric = steering_metric(slopes, np.eye(2))
+    np.testing.assert_allclose(metric @ metric.T, [[0, 0], [0, 2]], atol=1e-12)
+    np.testing.assert_array_equal(steering_metric(np.zeros((50, 2, 2)), np.eye(2)), np.eye(2))
+
+
+def test_slices_show_what_steers_in_many_dimensions():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((5000, 12))
+    along = np.linalg.qr(rng.standard_normal((12, 2)))[0]
+    v = -x + 0.1 * rng.standard_normal(x.shape)
+    assert sliced_metric(x, v) is None or np.linalg.matrix_rank(sliced_metric(x, v), tol=0.1) <= 2
+    bent = v + 2 * np.tanh(3 * x @ along) @ along.T
+    metric = sliced_metric(x, bent)
+    share = np.linalg.norm(along.T @ metric) ** 2 / np.linalg.norm(metric) ** 2
+    assert share > 0.9
+
+
+@pytest.mark.parametrize("tail", [0.0, 0.5])
+def test_only_directions_that_matter_have_short_lengths(tail):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 3))
+    turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    y = np.sin(2 * x @ turn[:, 1]) + 0.2 * rng.standard_normal(200)
+    metric, ratio = relevant_metric(x, y, turn, tail)
+    size = np.linalg.norm(metric, axis=0)
+    assert size[1] > 5 * max(size[0], size[2])
+    assert 1e-3 < ratio < 1
+    # What is affine asks for no kernel at all.
+    assert relevant_metric(x, x @ turn[:, 0], turn, tail)[1] >= 1e3
+
+
+def test_golden_draws_keep_their_shares():
+    drawn = golden_draws(np.cumsum([0.5, 0.3, 0.2]), 40)
+    np.testing.assert_allclose(np.bincount(drawn) / 40, [0.5, 0.3, 0.2], atol=0.03)
+
+
+def test_each_velocity_has_a_kernel_of_its_own():
+    """Three genes, each repressed by the other two: seen by one kernel for all, one of the fates is smoothed away."""
+    demos = systems.three_fates.snapshots(300, 0, noise=0.1)
+    seen = estimate(demos.x, demos.v)
+    assert len(seen.field.blocks) == 3
+    error = seen.field(seen.y) @ seen.frame.backward - systems.three_fates.field(demos.x)
+    assert np.sqrt((error**2).mean()) < 0.14
 
 
 def test_a_frame_comes_back():

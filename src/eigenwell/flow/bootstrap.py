@@ -13,7 +13,7 @@ r the residuals, each divided by one minus its leverage: one pass over the sampl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,11 +23,12 @@ from .._types import FloatArray, IntArray
 from ..progress import advance
 from .carrying import Support
 from .cycles import LimitCycle
+from .field import FlowField
 from .portrait import Portrait, Trap, portrait
-from .regression import ROWS, FlowField, moved
+from .regression import ROWS, golden_draws
 
-# Replicates, and how many of them must agree before the rest is spared.
-REPLICATES, UNANIMOUS = 40, 15
+# Replicates, how many of them must agree before the rest is spared, and on all fates but this share.
+REPLICATES, UNANIMOUS, FEW = 40, 15, 0.02
 # Samples whose fate is asked in every replicate, and Newton starts besides the attractors that are known.
 ASKED, STARTS = 400, 60
 # An attractor of a replicate farther away than this, in standard deviations of the data, is another one.
@@ -44,53 +45,59 @@ class Replicate:
 
 def replicates(
     fields: Sequence[tuple[float, FlowField]], y: FloatArray, v: FloatArray, seed: int, count: int
-) -> list[Replicate]:
-    """`count` replicates of fields with their probabilities, each kernel as often as it is likely, evenly mixed."""
-    share = np.cumsum([p for p, _ in fields])
-    # Golden steps through the unit interval: every beginning of the list has all kernels in nearly their shares.
-    which = np.searchsorted(share / share[-1], (0.5 + np.arange(count) * (np.sqrt(5) - 1) / 2) % 1.0)
-    out: list[Replicate] = []
-    drawn = {k: iter(reweighted(f, y, v, seed, np.flatnonzero(which == k))) for k, (_, f) in enumerate(fields)}
-    for k in which:
-        out.append(Replicate(next(drawn[int(k)]), fields[int(k)][1]))
-    return out
+) -> Iterator[Replicate]:
+    """`count` replicates of fields with their probabilities, each kernel as often as it is likely, evenly mixed.
+
+    They are made when they are asked for, the first few together: often they are enough.
+    """
+    which = golden_draws(np.cumsum([p for p, _ in fields]), count)
+    for batch in np.split(np.arange(count), [min(UNANIMOUS, count)]):
+        drawn = {k: iter(reweighted(fields[k][1], y, v, seed, batch[which[batch] == k])) for k in set(which[batch])}
+        for k in which[batch]:
+            yield Replicate(next(drawn[k]), fields[k][1])
 
 
 def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, numbers: IntArray) -> list[FlowField]:
     """Fields that fit re-weighted samples, one for each number."""
-    known, n, r, count = field.posterior, len(y), y.shape[1], len(numbers)
+    n, r, count = len(y), y.shape[1], len(numbers)
     if count == 0:
         return []
     rngs = [np.random.default_rng([seed, int(b)]) for b in numbers]
-    m = len(known.e)
-    push, flat = np.zeros((m, r * count)), np.zeros((r + 1, r * count))
+    push = [np.zeros((len(b.e), len(b.ratios) * count)) for b in field.blocks]
+    flat = np.zeros((r + 1, r * count))
+    ends = np.cumsum([len(b.ratios) for b in field.blocks])
     for a in range(0, n, ROWS):
         rows = slice(a, min(a + ROWS, n))
         h = np.column_stack([np.ones(len(y[rows])), y[rows]])
-        kernel = field.kernel(y[rows])
-        bent = (kernel @ field.features - h @ known.affine_phi) @ known.basis
-        residual = (v[rows] - field(y[rows])) @ field.outputs
-        leverage = ((h @ known.affine) * h).sum(axis=1)[:, None] + np.stack(
-            [(bent**2 / (known.e + q)).sum(axis=1) for q in known.ratios], axis=1
-        )
-        residual = residual / np.maximum(1 - leverage, 0.05)
+        bent = [b.bent(y[rows], h) for b in field.blocks]
+        leverage = np.hstack([b.variance(f) for b, f in zip(field.blocks, bent, strict=True)])
+        leverage += ((h @ field.flat) * h).sum(axis=1)[:, None]
+        residual = (v[rows] - field(y[rows])) @ field.outputs / np.maximum(1 - leverage, 0.05)
         weight = np.stack([g.standard_exponential(len(h)) - 1 for g in rngs], axis=1)
-        moved_by = (weight[:, :, None] * residual[:, None]).reshape(len(h), -1)
-        push += bent.T @ moved_by
-        flat += h.T @ moved_by
-    xi = np.stack([g.standard_normal((m, r)) for g in rngs], axis=1)
-    delta = (push.reshape(m, count, r) + np.sqrt(known.ratios) * xi) / (known.e[:, None, None] + known.ratios)
-    back = np.linalg.inv(field.outputs)
-    weights = np.einsum("jl,lbk,ka->bja", known.basis, delta, back, optimize=True)
-    affine = np.einsum("jl,lbk,ka->bja", known.affine, flat.reshape(-1, count, r), back, optimize=True)
-    affine = affine - known.affine_phi @ weights
-    return [moved(field, field.affine + da, field.weights + dw) for da, dw in zip(affine, weights, strict=True)]
+        moved_by = weight[:, :, None] * residual[:, None]
+        for total, block, f, end in zip(push, field.blocks, bent, ends, strict=True):
+            total += f.T @ moved_by[:, :, end - len(block.ratios) : end].reshape(len(h), -1)
+        flat += h.T @ moved_by.reshape(len(h), -1)
+    affine = np.einsum("jl,lbk->bjk", field.flat, flat.reshape(-1, count, r))
+    weights: list[FloatArray] = []
+    for total, block, end in zip(push, field.blocks, ends, strict=True):
+        m, k = len(block.e), len(block.ratios)
+        xi = np.stack([g.standard_normal((m, k)) for g in rngs], axis=1)
+        delta = (total.reshape(m, count, k) + np.sqrt(block.ratios) * xi) / (block.e[:, None, None] + block.ratios)
+        weights.append(np.einsum("jl,lbk->bjk", block.basis, delta, optimize=True))
+        affine[:, :, end - k : end] -= block.affine_phi @ weights[-1]
+    affine = affine @ field.back
+    return [
+        field.moved(field.affine + affine[b], [p.weights + w[b] for p, w in zip(field.blocks, weights, strict=True)])
+        for b in range(count)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Portraits of the replicates, and the attractor each scout ended in there."""
+    """Replicates, their portraits, and the attractor each scout ended in there."""
 
+    replicates: list[Replicate]
     portraits: list[Portrait]
     fates: list[IntArray]
 
@@ -101,25 +108,28 @@ class Ensemble:
         return {q: tally[q] / len(self.portraits) for q in sorted(tally)}
 
 
-def ensemble(fields: Sequence[FlowField], scouts: FloatArray, known: Portrait, support: Support) -> Ensemble:
-    """Portraits of all fields, or of the first few where those agree on the number and on all fates."""
+def ensemble(many: Iterable[Replicate], count: int, scouts: FloatArray, known: Portrait, support: Support) -> Ensemble:
+    """Portraits of `count` replicates, or of the first few where those agree on the number and on nearly all fates."""
     places = [t.place for t in known.traps if not isinstance(t, LimitCycle)]
     starts = np.concatenate([np.array(places).reshape(-1, scouts.shape[1]), scouts[:STARTS]])
-    portraits, fates = [], []
-    for b, field in enumerate(fields):
-        found, carried = portrait(field, starts, scouts, support)
+    seen, portraits, fates = [], [], []
+    for b, one in enumerate(many):
+        found, carried = portrait(one.field, starts, scouts, support)
+        seen.append(one)
         portraits.append(found)
         fates.append(found.number(carried.fate))
-        advance("replicates", b + 1, len(fields))
+        advance("replicates", b + 1, count)
         if b + 1 == UNANIMOUS and _same(portraits, fates):
             break
-    return Ensemble(portraits, fates)
+    return Ensemble(seen, portraits, fates)
 
 
 def _same(portraits: list[Portrait], fates: list[IntArray]) -> bool:
-    return len({len(p.attractors) for p in portraits}) == 1 and all(
-        np.array_equal(np.bincount(f + 2), np.bincount(fates[0] + 2)) for f in fates
-    )
+    """Whether all have as many attractors, and as many scouts end in each but for a few."""
+    if len({len(p.attractors) for p in portraits}) > 1:
+        return False
+    ends = np.array([np.sort(np.bincount(f + 2, minlength=len(portraits[0].attractors) + 2)) for f in fates])
+    return bool(np.abs(ends - ends[0]).sum(axis=1).max() <= 2 * FEW * len(fates[0]))
 
 
 def matched(reference: Sequence[Trap], other: Sequence[Trap]) -> IntArray:

@@ -14,7 +14,7 @@ from scipy.special import gammaincinv
 
 from .._types import BoolArray, FloatArray, IntArray
 from .carrying import LEFT, Stepper, Support
-from .regression import FlowField
+from .field import FlowField
 
 # States that are held at once, and steps of half a spacing they take: enough to walk round the data.
 HELD, STEPS = 80, 250

@@ -14,15 +14,15 @@ from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, 
 from ..graphs import PathGraph
 from ..paths.builders import check_places
 from ..paths.hashing import sample_hash
-from .bootstrap import ASKED, REPLICATES, Ensemble, Replicate, ensemble, matched, replicates
+from .bootstrap import ASKED, REPLICATES, Ensemble, ensemble, matched, replicates
 from .border import EdgeSink
 from .carrying import LEFT, WANDERING, Support
 from .cycles import LimitCycle
 from .equilibria import Sink
 from .estimation import estimate
+from .field import FlowField, blend
 from .frame import Frame
 from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
-from .regression import FlowField, blend
 from .streams import streams
 
 # Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
@@ -147,8 +147,8 @@ class FlowGraph:
         support = Support.of(y, field.length)
         found, _ = portrait(field, y[:STARTS], y[:SCOUTS], support)
         others = replicates(seen.fields, y, w, self.seed, self.replicates)
-        many = ensemble([b.field for b in others], y[:ASKED], found, support)
-        found = _most_frequent(found, others, many, y, support)
+        many = ensemble(others, self.replicates, y[:ASKED], found, support)
+        found = _most_frequent(found, many, y, support)
         found = _in_order(found, frame, x)
         labels, time = fates(found, y)
         found, labels = _reached(found, labels)
@@ -182,9 +182,7 @@ def _check_enough(n: int, dimension: int) -> None:
         )
 
 
-def _most_frequent(
-    found: Portrait, others: list[Replicate], many: Ensemble, y: FloatArray, support: Support
-) -> Portrait:
+def _most_frequent(found: Portrait, many: Ensemble, y: FloatArray, support: Support) -> Portrait:
     """The estimate, or, where another number or other kinds come out more often, the nearest field that has these.
 
     Smoothing hides what is small, and noise makes a small cycle of a weak focus; the replicates, which hold both, vote.
@@ -197,7 +195,7 @@ def _most_frequent(
         return found
     at, outputs = y[:SCOUTS], found.field.outputs
     here = found.field(at)
-    candidates = [b for b, p in zip(others, many.portraits, strict=False) if _kinds(p) == wanted]
+    candidates = [b for b, p in zip(many.replicates, many.portraits, strict=True) if _kinds(p) == wanted]
     nearest = min(candidates, key=lambda b: float((((b.field(at) - here) @ outputs) ** 2).sum()))
     for share in (0.0, 0.25, 0.5, 0.75):
         between = blend(nearest.estimate, nearest.field, share)

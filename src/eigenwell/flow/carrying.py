@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from .regression import FlowField
+from .field import FlowField
 
 # Error allowed in a step, in standard deviations of the data, and the part of a kernel length that a step may cover: a
 # turn of twenty steps then errs by a per mille.
@@ -57,8 +57,7 @@ class Support:
 
 def longest_step(field: FlowField) -> float:
     """The longest step in space: a part of the shortest length on which the kernel changes, in standard deviations."""
-    sharpest = np.sqrt(np.linalg.eigvalsh(field.metric @ field.metric.T)[-1])
-    return min(STEP_LENGTH / float(sharpest), 0.5)
+    return min(STEP_LENGTH / field.sharpest, 0.5)
 
 
 class Stepper:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from .._types import BoolArray, FloatArray
-from .regression import FlowField
+from .field import FlowField
 
 # Newton from one start seldom needs more than ten steps; a start that has not arrived by then belongs to no zero near.
 NEWTON_STEPS = 40

@@ -9,11 +9,14 @@ import scipy.linalg
 
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
+from .field import FlowField
 from .frame import Frame
-from .regression import CHOOSING, FlowField, fit_fields
+from .regression import CHOOSING, fit_fields
 
 # Samples that determine less than half of the field between them are too few for their dimension.
 HALF_KNOWN = 0.5
+# Samples at which a field shows how it varies.
+ENOUGH = 5000
 _UNRELATED = (
     "Expected velocities that depend on position, got velocities that no field explains ({} samples in {}-D). Are the rows "
     "of x and v in the same order?"
@@ -33,7 +36,9 @@ class Estimate:
     @classmethod
     def within(cls, frame: Frame, x: FloatArray, v: FloatArray, warnings: tuple[Caution, ...] = ()) -> Estimate:
         y, w = frame.enter(x), v @ frame.forward
-        return cls(frame, y, w, fit_fields(y, w), warnings)
+        # The velocities as they were measured; seen along fewer directions they are mixed.
+        axes = frame.backward if frame.backward.shape[0] == frame.backward.shape[1] else None
+        return cls(frame, y, w, fit_fields(y, w, axes=axes), warnings)
 
     @property
     def field(self) -> FlowField:
@@ -84,16 +89,17 @@ def known_share(field: FlowField, y: FloatArray) -> float:
     says nothing about the way from one to the next, however well it fits.
     """
     x = y[:CHOOSING]
-    phi = field.kernel(x) @ field.features
-    e, basis = np.linalg.eigh(phi.T @ phi * (len(y) / len(x)))
-    squares = (phi @ basis) ** 2
-    unexplained = np.maximum(1 - squares.sum(axis=1), 0)
-    variance = (field(x) @ field.outputs).var(axis=0)
+    variance = iter((field(x) @ field.outputs).var(axis=0))
     shares = []
-    for ratio, total in zip(field.posterior.ratios, variance, strict=True):
-        leverage = np.minimum((squares / (np.maximum(e, 0) + ratio)).sum(axis=1), 1 - 1e-9)
-        unknown = np.median(leverage / (1 - leverage) + unexplained / ratio)
-        shares.append(1 - min(float(unknown / max(total, np.finfo(np.float64).tiny)), 1.0))
+    for block in field.blocks:
+        phi = block.phi(x)
+        e, basis = np.linalg.eigh(phi.T @ phi * (len(y) / len(x)))
+        squares = (phi @ basis) ** 2
+        unexplained = np.maximum(1 - squares.sum(axis=1), 0)
+        for ratio, total in zip(block.ratios, variance, strict=False):
+            leverage = np.minimum((squares / (np.maximum(e, 0) + ratio)).sum(axis=1), 1 - 1e-9)
+            unknown = np.median(leverage / (1 - leverage) + unexplained / ratio)
+            shares.append(1 - min(float(unknown / max(total, np.finfo(np.float64).tiny)), 1.0))
     return float(np.mean(shares))
 
 
@@ -105,11 +111,10 @@ def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatAr
     where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter.
     """
     n, r = y.shape
-    known = field.posterior
-    dof = r + 1 + max(float((known.e / (known.e + q)).sum()) for q in known.ratios)
+    dof = r + 1 + max(float((b.e / (b.e + q)).sum()) for b in field.blocks for q in b.ratios)
     total = np.atleast_2d(np.cov(v.T))
     share, directions = scipy.linalg.eigh(
-        np.atleast_2d(np.cov(field(y).T)), total + 1e-12 * np.trace(total) * np.eye(r)
+        np.atleast_2d(np.cov(field(y[:ENOUGH]).T)), total + 1e-12 * np.trace(total) * np.eye(r)
     )
     noise = (np.linalg.inv(field.outputs) @ directions) ** 2
     moves = share > (dof + 4 * np.sqrt(2 * dof)) / n

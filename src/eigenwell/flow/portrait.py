@@ -13,7 +13,7 @@ from .border import EdgeSink, edge_sinks, held_fates
 from .carrying import LEFT, WANDERING, Carried, Support, carry
 from .cycles import LimitCycle, limit_cycle
 from .equilibria import Sink, sinks, without
-from .regression import FlowField
+from .field import FlowField
 
 Trap = Sink | LimitCycle | EdgeSink
 

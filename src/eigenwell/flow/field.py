@@ -1,0 +1,167 @@
+"""An estimated field: an affine part, and blocks of components that share a kernel.
+
+The kernel is k(x, z) = exp(-D / 2), D = (x - z)^T M (x - z), or (1 + D / 4)^-2, a mixture of such kernels of all lengths
+(rational quadratic, alpha = 2) for fields that bend here and there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from .._types import FloatArray
+
+
+class Kernel(NamedTuple):
+    """tail: 1 / alpha, 0 for the Gaussian; metric (r, k): M = T T^T; length: in standard deviations of the data."""
+
+    tail: float
+    metric: FloatArray
+    length: float
+
+    def __call__(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        return radial(a @ self.metric, b @ self.metric, self.tail)
+
+
+def radial(a: FloatArray, b: FloatArray, tail: float) -> FloatArray:
+    """k = (1 + tail D / 2)^(-1 / tail), D = |a_i - b_j|^2, or its limit exp(-D / 2) at tail 0; dk / d(-D / 2) = k^(1 + tail)."""
+    e = a @ b.T
+    e -= 0.5 * (a**2).sum(axis=1)[:, None]
+    e -= 0.5 * (b**2).sum(axis=1)
+    return profile(np.minimum(e, 0, out=e), tail)
+
+
+def profile(e: FloatArray, tail: float) -> FloatArray:
+    """The kernel where -D / 2 is e, which is overwritten."""
+    if tail == 0:
+        return np.exp(e, out=e)
+    e *= -tail
+    e += 1
+    return np.asarray(np.reciprocal(e, out=e) ** round(1 / tail))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Components of the velocities that one kernel explains.
+
+    kernel      with its metric and length
+    inducing    (m, r)
+    features    (m, m') from kernel values to features of unit prior variance
+    weights     (m', k) of the features in every component, in units of its noise
+    basis, e    (m', m'), (m',) the features' eigenvectors on the samples, and their eigenvalues
+    ratios      (k,) noise ratio of every component: feature j has there the posterior variance 1 / (e_j + lambda_k)
+    affine_phi  (r + 1, m') affine part of each feature
+    """
+
+    kernel: Kernel
+    inducing: FloatArray
+    features: FloatArray
+    weights: FloatArray
+    basis: FloatArray
+    e: FloatArray
+    ratios: FloatArray
+    affine_phi: FloatArray
+
+    def phi(self, x: FloatArray) -> FloatArray:
+        """(n, m') the features at x."""
+        return np.asarray(self.kernel(x, self.inducing) @ self.features)
+
+    def bent(self, x: FloatArray, h: FloatArray) -> FloatArray:
+        """(n, m') the features without their affine part, in their eigenvectors; h = (1, x)."""
+        return np.asarray((self.phi(x) - h @ self.affine_phi) @ self.basis)
+
+    def variance(self, bent: FloatArray) -> FloatArray:
+        """(n, k) posterior variance of every component, in units of its noise, where the features are `bent`."""
+        return np.asarray(bent**2 @ (1 / (self.e[:, None] + self.ratios)))
+
+
+@dataclass(frozen=True, eq=False)
+class FlowField:
+    """An estimated field in whitened coordinates: f(x) = (1, x) B + sum over blocks of k(x, z) c.
+
+    affine      (r + 1, r) rows: constant, then x
+    outputs     (r, r) from velocities to components that are independent of each other, with noise of unit variance
+    blocks      one after the other, the components
+    flat        inverse of H^T H, H = (1, x) of the samples
+    """
+
+    affine: FloatArray
+    outputs: FloatArray
+    blocks: tuple[Block, ...]
+    flat: FloatArray
+
+    @cached_property
+    def back(self) -> FloatArray:
+        """(r, r) from components to velocities."""
+        return np.asarray(np.linalg.inv(self.outputs))
+
+    @cached_property
+    def _terms(self) -> list[tuple[Kernel, FloatArray, FloatArray, FloatArray]]:
+        """Of every block: kernel, places in its metric, coefficients of its components, and these as velocities."""
+        ends = np.cumsum([len(b.ratios) for b in self.blocks])
+        return [
+            (b.kernel, b.inducing @ b.kernel.metric, b.features @ b.weights, self.back[end - len(b.ratios) : end])
+            for b, end in zip(self.blocks, ends, strict=True)
+        ]
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        f = x @ self.affine[1:] + self.affine[0]
+        for kernel, z, c, back in self._terms:
+            f += (radial(x @ kernel.metric, z, kernel.tail) @ c) @ back
+        return np.asarray(f)
+
+    def jacobian(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """f (n, r) and J (n, r, r), J[i, a, b] = d f_a / d x_b."""
+        f = x @ self.affine[1:] + self.affine[0]
+        slopes = np.repeat(self.affine[1:].T[None], len(x), axis=0)
+        for kernel, z, c, back in self._terms:
+            u = x @ kernel.metric
+            k = radial(u, z, kernel.tail)
+            f += (k @ c) @ back
+            k **= 1 + kernel.tail
+            # grad k = -slope T (u - z), summed over the inducing samples with weights c.
+            for a, towards in enumerate(back):
+                kc = k * c[:, a]
+                gradient = (kc @ z - u * kc.sum(axis=1, keepdims=True)) @ kernel.metric.T
+                slopes += towards[:, None] * gradient[:, None, :]
+        return np.asarray(f), slopes
+
+    def bent_jacobian(self, x: FloatArray) -> FloatArray:
+        """(n, r, r) of the part that is not affine."""
+        return np.asarray(self.jacobian(x)[1] - self.affine[1:].T)
+
+    @cached_property
+    def ratios(self) -> FloatArray:
+        """(r,) noise ratio of every component."""
+        return np.concatenate([b.ratios for b in self.blocks])
+
+    @property
+    def length(self) -> float:
+        """The shortest kernel length."""
+        return min(b.kernel.length for b in self.blocks)
+
+    @property
+    def sharpest(self) -> float:
+        """One over the shortest distance on which a kernel changes, in standard deviations of the data."""
+        return max(float(np.linalg.norm(b.kernel.metric, 2)) for b in self.blocks)
+
+    def covariance(self, x: FloatArray) -> FloatArray:
+        """(n, r, r) posterior covariance of the field at x."""
+        h = np.column_stack([np.ones(len(x)), x])
+        variance = np.hstack([b.variance(b.bent(x, h)) for b in self.blocks])
+        variance += ((h @ self.flat) * h).sum(axis=1)[:, None]
+        return np.asarray(np.einsum("ka,nk,kb->nab", self.back, variance, self.back))
+
+    def moved(self, affine: FloatArray, weights: list[FloatArray]) -> FlowField:
+        """The field with other coefficients, those of every block."""
+        blocks = tuple(replace(b, weights=w) for b, w in zip(self.blocks, weights, strict=True))
+        return replace(self, affine=affine, blocks=blocks)
+
+
+def blend(a: FlowField, b: FlowField, share: float) -> FlowField:
+    """The field `share` of the way from a to b, which has the same kernels."""
+    weights = [p.weights + share * (q.weights - p.weights) for p, q in zip(a.blocks, b.blocks, strict=True)]
+    return a.moved(a.affine + share * (b.affine - a.affine), weights)

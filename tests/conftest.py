@@ -4,11 +4,10 @@
 """
 
 import os
-import shutil
-import subprocess
 
 import pytest
 from hypothesis import settings
+from tests.browsers import FLAGS, chromium
 
 from eigenwell import datasets
 from eigenwell.demonstrations import DataError
@@ -16,12 +15,6 @@ from eigenwell.demonstrations import DataError
 settings.register_profile("eigenwell", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))
-
-# WebGL in software, for plots in space on machines without a graphics card.
-CHROMIUM = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--enable-unsafe-swiftshader",
-)  # fmt: skip
 
 # What a fixture costs, its tests cost.
 MARKS = {
@@ -45,25 +38,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=str(error)))
 
 
-def _chromium() -> str:
-    """The installed Chromium; Debian's, installed where we may; skipped with a reason where we may not."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        subprocess.run(["apt-get", "update"], capture_output=True, timeout=300)
-        install = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
-        subprocess.run(install, capture_output=True, timeout=900)
-        found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("no chromium on this machine: apt-get install chromium")
-    return found
-
-
 @pytest.fixture(scope="module")
 def browser():
     """One browser a module: the event loop of a second one beside it would be refused."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    executable = _chromium()
+    executable = chromium()
+    if executable is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium")
     with playwright.sync_playwright() as p:
-        engine = p.chromium.launch(executable_path=executable, args=list(CHROMIUM))
+        engine = p.chromium.launch(executable_path=executable, args=list(FLAGS))
         yield engine
         engine.close()

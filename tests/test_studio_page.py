@@ -3,15 +3,13 @@
 import ast
 import base64
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlparse
 
 import numpy as np
 import pytest
+from tests.browsers import served
 
 import eigenwell as ew
 from eigenwell import palette
@@ -31,17 +29,8 @@ pytestmark = pytest.mark.browser
 def address():
     """The real server on a free port."""
     pytest.importorskip("starlette", reason='the studio needs pip install "eigenwell[studio]"')
-    command = [sys.executable, "-m", "eigenwell", "studio", "--no-browser", "--port", "0"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
-    ) as server:
-        try:
-            found = re.search(r"http://\S+", server.stdout.readline())
-            assert found, "the server did not say where it is"
-            yield found.group()
-        finally:
-            server.terminate()
-            server.wait(20)
+    with served() as where:
+        yield where
 
 
 @pytest.fixture

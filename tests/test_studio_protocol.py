@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.untrained import field_of
 
 import eigenwell as ew
-from eigenwell.studio import documents, finding, messages, presets, protocol, training, transfer, work
+from eigenwell.studio import documents, messages, presets, protocol, training, transfer, work
 from eigenwell.studio.access import AccessRules, is_loopback
+from eigenwell.studio.identify import find, identified, shown
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
 from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
 from eigenwell.studio.tickets import EACH, SECONDS, Tickets
@@ -226,7 +227,7 @@ def test_dots_and_repeated_stamps_do_not_spoil_the_rest():
     ]
     drawn = drawing(strokes)
     assert drawn.ids == ("coarse", "timeless", "backwards") and drawn.cautions[0].name == "dots"
-    answer = finding.identified(strokes, Options())
+    answer = identified(strokes, Options())
     assert answer["n_attractors"] == 1 and answer["labels"] == dict.fromkeys(drawn.ids, 0)
     assert "dots" in [w["name"] for w in answer["warnings"]]
     with pytest.raises(ew.DataError, match="dots alone"):
@@ -258,7 +259,7 @@ def test_presets_are_in_view_and_have_their_attractors(name, count, order):
     strokes = strokes_of(name)
     assert 8 <= len(strokes) <= 16 and max(len(s.t) for s in strokes) <= 200
     assert max(np.abs(s.x).max() for s in strokes) <= 1.0
-    answer = finding.identified(strokes, Options(order=order))
+    answer = identified(strokes, Options(order=order))
     assert answer["n_attractors"] == count and answer["confidence"] > 0.8
     assert set(answer["labels"]) == {s.id for s in strokes}
     assert [a["colour"] for a in answer["attractors"]] == list(range(count))
@@ -272,17 +273,17 @@ def test_presets_are_in_view_and_have_their_attractors(name, count, order):
 
 def test_labels_differ_within_a_stroke_only_sample_by_sample():
     strokes = strokes_of("crossing")
-    answer = finding.identified(strokes, Options(graph="kernel", theta_r=0.05))
+    answer = identified(strokes, Options(graph="kernel", theta_r=0.05))
     for s in strokes:
         label = answer["labels"][s.id]
         assert isinstance(label, int) or len(label) == len(s.t)
 
 
 def test_the_kernel_is_not_sure_of_anything():
-    answer = finding.identified(strokes_of("crossing"), Options(graph="kernel"))
+    answer = identified(strokes_of("crossing"), Options(graph="kernel"))
     assert answer["confidence"] is None and "sliders" in answer["confidence_words"]
     # Its doubts are told to somebody who draws, not to somebody who programs.
-    told = " ".join(w["text"] for w in finding.identified(strokes_of("corner"), Options(graph="kernel"))["warnings"])
+    told = " ".join(w["text"] for w in identified(strokes_of("corner"), Options(graph="kernel"))["warnings"])
     assert "dashed" in told and not re.search(r"Graph|label -1|Pass |pass ", told)
 
 
@@ -293,12 +294,12 @@ def test_a_close_call_is_called_one():
     starts = [np.array([-1 + 0.1 * k, 0.6]) for k in range(4)]
     ends = np.array([[0, 0], [0.03, 0.01], [0.18, 0.02], [0.2, -0.02]])
     strokes = [Stroke(f"s{k}", t, a + rise * (b - a)) for k, (a, b) in enumerate(zip(starts, ends, strict=True))]
-    assert "close call" in finding.identified(strokes, Options())["why"]
-    assert "close call" not in finding.identified(strokes_of("crossing"), Options())["why"]
+    assert "close call" in identified(strokes, Options())["why"]
+    assert "close call" not in identified(strokes_of("crossing"), Options())["why"]
 
 
 def test_sliders_that_tear_everything_apart_give_a_picture_and_no_failure():
-    answer = finding.identified(strokes_of("crossing"), Options(graph="kernel", sigma=1e-5, theta_r=0.01, eps=0.99))
+    answer = identified(strokes_of("crossing"), Options(graph="kernel", sigma=1e-5, theta_r=0.01, eps=0.99))
     assert answer["n_attractors"] == 0 and "hang together" in answer["why"]
     assert answer["kernel"] == {"sigma": 1e-5, "theta_r": 0.01, "eps": 0.99}
 
@@ -306,8 +307,8 @@ def test_sliders_that_tear_everything_apart_give_a_picture_and_no_failure():
 @pytest.mark.parametrize("options", [Options(), Options(order="unordered"), Options(graph="kernel")])
 def test_the_python_lines_do_the_same(options, tmp_path, monkeypatch):
     strokes = strokes_of("pen")
-    answer = finding.identified(strokes, options)
-    name, _, content = transfer.write(finding.find(drawing(strokes), Options()), None, "csv")
+    answer = identified(strokes, options)
+    name, _, content = transfer.write(find(drawing(strokes), Options()), None, "csv")
     (tmp_path / name).write_bytes(content)
     monkeypatch.chdir(tmp_path)
     lines = answer["python"].split("from eigenwell.learning")[0]
@@ -374,7 +375,7 @@ def scribbles():
 
 def test_a_drawing_comes_back_to_the_last_digit_with_its_field_and_view():
     strokes, options = scribbles(), Options("unordered", "paths", 0.1, None, 0.2)
-    found = finding.find(drawing(strokes), Options()).found
+    found = find(drawing(strokes), Options()).found
     field = field_of(found, bend=0.2, memory=True)
     seen = protocol.Take(1, "studio", protocol.Look((0.25, -1 / 3), 2.5), ((0.1, 0.2, 3.0), (0.3, 0.4, 0.0)))
     name, _, data = documents.written(strokes, options, field, seen)
@@ -404,7 +405,7 @@ def test_a_model_from_python_opens_with_its_samples_as_strokes(heart, tmp_path):
 
 
 def _result(strokes):
-    return finding.find(drawing(strokes), Options())
+    return find(drawing(strokes), Options())
 
 
 def test_a_field_of_other_strokes_is_refused(heart):
@@ -507,5 +508,5 @@ def test_tickets_are_good_once_for_a_minute_and_few():
 
 
 def test_numbers_are_short_and_never_more_than_json_knows():
-    assert finding.shown([1.23456789, 1e-12]) == [1.2346, 0.0]
-    assert finding.shown(0.0) == 0.0 and all(map(math.isfinite, finding.shown([math.inf, math.nan])))
+    assert shown([1.23456789, 1e-12]) == [1.2346, 0.0]
+    assert shown(0.0) == 0.0 and all(map(math.isfinite, shown([math.inf, math.nan])))

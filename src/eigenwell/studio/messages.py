@@ -14,7 +14,7 @@ from ..report.wording import plural, remedy
 from .protocol import Options
 
 if TYPE_CHECKING:
-    from .finding import KernelSettings
+    from .identify import KernelSettings
 
 # True of every drawing, and no news to whoever drew it.
 _UNREMARKABLE = {"velocities-estimated", "duplicated-samples"}

@@ -15,7 +15,7 @@ from ..fields import Field
 from .numbers import of_field
 
 if TYPE_CHECKING:
-    from .finding import DrawnResult
+    from .identify import DrawnResult
 
 PAGE, SHARED = Path(__file__).parent / "page", Path(__file__).parent / "shared"
 MODULES = ("palette", "view", "model", "field", "flow", "particles")

@@ -20,7 +20,7 @@ from . import messages, numbers
 from .model_file import packed
 
 if TYPE_CHECKING:
-    from .finding import DrawnResult
+    from .identify import DrawnResult
 
 STEPS = 300
 """Of training. A quarter of the usual: somebody is waiting, and strokes are followed as well as with twice as many, to

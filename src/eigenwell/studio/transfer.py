@@ -16,7 +16,7 @@ from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
 from ..fields import Field
 from ..identification import identify
-from .finding import DrawnResult
+from .identify import DrawnResult
 from .model_file import packed
 from .share import shared_page
 from .viewport import fit_to_view

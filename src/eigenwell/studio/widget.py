@@ -11,7 +11,7 @@ from ..demonstrations import DataError, Demonstrations
 from ..errors import missing_extra
 from ..fields import Field
 from ..identification import Identification
-from .finding import DrawnResult, find
+from .identify import DrawnResult, find
 from .messages import why
 from .numbers import of_field
 from .protocol import Options

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..demonstrations import DataError
-from . import documents, finding, messages, presets, transfer
+from . import documents, messages, presets, transfer
+from .identify import find, identified
 from .model_file import model
 from .protocol import Options, Take
 from .strokes import Stroke, drawing
@@ -26,7 +27,7 @@ def text(answer: dict[str, Any]) -> str:
 
 
 def identify(strokes: Sequence[Stroke], options: Options, tell: Tell) -> str:
-    return text(finding.identified(strokes, options))
+    return text(identified(strokes, options))
 
 
 def learn(strokes: Sequence[Stroke], options: Options, tell: Tell) -> tuple[str, bytes]:
@@ -40,7 +41,7 @@ def learn(strokes: Sequence[Stroke], options: Options, tell: Tell) -> tuple[str,
     def grow(answer: dict[str, Any]) -> None:
         tell(("growing", text(answer)))
 
-    answer, field = training.learned(finding.find(drawing(strokes), options), report, grow)
+    answer, field = training.learned(find(drawing(strokes), options), report, grow)
     return text(answer), pickle.dumps(field)
 
 
@@ -49,7 +50,7 @@ def restore(strokes: Sequence[Stroke], options: Options, data: bytes, tell: Tell
     from . import training
 
     field = model(data)
-    return text(training.told(finding.find(drawing(strokes), options), field)), pickle.dumps(field)
+    return text(training.told(find(drawing(strokes), options), field)), pickle.dumps(field)
 
 
 def certify(field: bytes, tell: Tell) -> str:
@@ -75,7 +76,7 @@ def take(
     if message.what == "studio":
         return documents.written(strokes, options, learned, message)
     colours = [int(colour) for _, _, colour in message.goals]
-    return transfer.write(finding.find(drawing(strokes), options), learned, message.what, colours)
+    return transfer.write(find(drawing(strokes), options), learned, message.what, colours)
 
 
 def warm(what: str, part: int, tell: Tell) -> int | None:
@@ -87,16 +88,16 @@ def warm(what: str, part: int, tell: Tell) -> int | None:
     if what == "drawing":
         import numpy as np
 
+        from .. import identification
         from ..demonstrations import Demonstrations
-        from ..identification import identify as find
 
         # One of each: SciPy imports some of its parts on first use.
         t = np.linspace(0.0, 1.0, 60)[:, None]
         lines = [np.hstack([a * (1 - t) ** 2, b * (1 - t) ** 2 + 0.1 * t]) for a, b in ((1, 1), (1, -1), (-1, 1))]
         demos = Demonstrations.from_trajectories(lines, dt=1 / 60)
-        find(demos)
+        identification.identify(demos)
         with suppress(DataError):
-            find(demos.x, demos.v)
+            identification.identify(demos.x, demos.v)
     return None
 
 

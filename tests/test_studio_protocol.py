@@ -14,20 +14,36 @@ from tests.untrained import field_of
 import eigenwell as ew
 from eigenwell.studio import documents, messages, presets, protocol, training, transfer, work
 from eigenwell.studio.access import AccessRules, is_loopback
-from eigenwell.studio.identify import find, identified, shown
+from eigenwell.studio.identify import compared, find, identified, shown
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
 from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
 from eigenwell.studio.tickets import EACH, SECONDS, Tickets
 from eigenwell.studio.viewport import fit_to_view
 
-TYPES = ["strokes", "learn", "cancel", "preset", "load", "restore", "take", "ping"]
+TYPES = ["strokes", "learn", "compare", "cancel", "preset", "load", "restore", "take", "ping"]
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
 fields = st.sampled_from(
-    ["rev", "strokes", "options", "id", "t", "x", "name", "base64", "what", "view", "order", "graph", "sigma"]
+    [
+        "rev",
+        "strokes",
+        "options",
+        "id",
+        "t",
+        "x",
+        "v",
+        "numbers",
+        "name",
+        "base64",
+        "what",
+        "view",
+        "order",
+        "graph",
+        "sigma",
+    ]
 )
 finite = st.floats(-2, 2)
 PLAIN = protocol.Take(1, "studio")
@@ -510,3 +526,65 @@ def test_tickets_are_good_once_for_a_minute_and_few():
 def test_numbers_are_short_and_never_more_than_json_knows():
     assert shown([1.23456789, 1e-12]) == [1.2346, 0.0]
     assert shown(0.0) == 0.0 and all(map(math.isfinite, shown([math.inf, math.nan])))
+
+
+# --- a brush, other numbers, other methods beside ours ---------------------------------------------------
+
+
+def sprayed(seed=0, count=70):
+    """Samples of two wells as a brush leaves them: scattered places, each with the velocity that the flow has there."""
+    rng = np.random.default_rng(seed)
+    for k, goal in enumerate(([-0.5, 0.0], [0.5, 0.1])):
+        x = np.array(goal) + rng.uniform(-0.4, 0.4, (count, 2))
+        yield Stroke(f"b{k}", np.arange(float(count)), x, 1.5 * (np.array(goal) - x) + rng.normal(0, 0.02, x.shape))
+
+
+def test_a_brush_is_read_as_snapshots_and_tells_fates():
+    strokes = list(sprayed())
+    answer = identified(strokes, Options())
+    assert answer["n_attractors"] == 2 and "carried along the flow" in answer["why"] and "FlowGraph" in answer["python"]
+    for k, stroke in enumerate(strokes):
+        assert np.mean(np.array(answer["labels"][stroke.id]) == k) > 0.95
+        assert len(answer["fates"][stroke.id]) == len(stroke.x) and min(answer["fates"][stroke.id]) >= 0
+    # A stroke beside a brush is samples, too; every event of it still finds its label.
+    both = drawing([*strokes, *strokes_of("crossing")[:1]])
+    assert both.scattered and len(both.offsets) == 4 and both.offsets[-1] == both.demos.n_samples
+    assert np.array_equal(both.demos.x[both.nearest[-1]], strokes[-1].x) and both.ids[1:] == ("b0", "b1")
+    # As the page sends it, and as the file keeps it.
+    rows = [{"id": s.id, "t": s.t.tolist(), "x": s.x.tolist(), "v": s.v.tolist()} for s in strokes]
+    message = protocol.parse(json.dumps({"type": "strokes", "rev": 1, "strokes": rows}))
+    assert all(a.same_as(b) for a, b in zip(message.strokes, strokes, strict=True))
+    assert not message.strokes[0].same_as(Stroke("b0", strokes[0].t, strokes[0].x))
+    file = documents.written(strokes, Options(), None, protocol.Take(1, "studio"))[2]
+    assert documents.read(file)["strokes"][1]["v"] == rows[1]["v"]
+    with pytest.raises(BadMessage, match="velocities of stroke 1"):
+        protocol.parse(json.dumps({"type": "strokes", "rev": 1, "strokes": [rows[0] | {"v": [[0, 1]]}]}))
+
+
+def test_without_order_the_samples_are_shuffled_and_every_label_comes_back():
+    strokes = strokes_of("crossing")
+    known, found = (find(drawing(strokes), Options(order=order)) for order in ("known", "unordered"))
+    assert not np.array_equal(found.rows, np.sort(found.rows)), "they were not shuffled"
+    assert np.array_equal(found.labels, known.labels)
+
+
+def test_the_page_s_numbers_are_those_of_what_is_taken_away():
+    result = find(drawing(strokes_of("crossing")), Options())
+    other = result.numbered((1, 0))
+    assert np.array_equal(other.found.attractors, result.found.attractors[::-1])
+    assert np.array_equal(other.labels, 1 - result.labels) and other.numbered((0, 1)) is other
+    for q in (0, 1):
+        assert np.array_equal(np.concatenate(other.found.paths(q)), np.concatenate(result.found.paths(1 - q)))
+    with pytest.raises(ew.DataError, match="once"):
+        result.found.renumbered([0, 0])
+    assert protocol.parse('{"type": "learn", "rev": 3, "numbers": [1, 0]}').numbers == (1, 0)
+    for bad in ("[0, 0]", "[1]", "[0.5]", "7", "[true, 0]"):
+        with pytest.raises(BadMessage, match="each of 0, 1"):
+            protocol.parse(f'{{"type": "learn", "rev": 3, "numbers": {bad}}}')
+
+
+def test_the_paper_s_method_stands_beside_ours():
+    said = compared(strokes_of("crossing"))
+    assert said["ways"]["known"]["n"] == said["ways"]["unordered"]["n"] == 2
+    assert set(said["ways"]["kernel"]["labels"]) == {stroke.id for stroke in strokes_of("crossing")}
+    assert said["kernel"]["sigma"] > 0

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from . import protocol
-from .protocol import Cancel, Learn, Load, Message, Options, Ping, Preset, Restore, Strokes, Take
+from .protocol import Cancel, Compare, Learn, Load, Message, Options, Ping, Preset, Restore, Strokes, Take
 from .tickets import Tickets
 from .workers import Job, JobQueue
 
 UNREAD = 64
 """Answers that may wait for a page to read them; one that reads none is closed."""
 SECONDS = {
-    "strokes": 20.0,
+    "strokes": 60.0,
+    "compare": 60.0,
     "learn": 600.0,
     "certify": 120.0,
     "preset": 30.0,
@@ -78,6 +79,8 @@ class Session:
                 self._strokes(message)
             case Learn():
                 self._learn(message)
+            case Compare():
+                self._compare(message)
             case Cancel():
                 self._cancel()
             case Preset():
@@ -151,7 +154,19 @@ class Session:
 
         # The test of an older field would only be in the way.
         self._queues.testing.drop(self, "certify")
-        self._work(self._queues.learning, "learn", "learn", (drawn.strokes, drawn.options), done, rev, news)
+        self._work(
+            self._queues.learning, "learn", "learn", (drawn.strokes, drawn.options, message.numbers), done, rev, news
+        )
+
+    def _compare(self, message: Compare) -> None:
+        rev, drawn = message.rev, self._of("compare", message.rev)
+        if drawn is None:
+            return
+
+        def done(body: str) -> None:
+            self.say("compared", body, rev=rev)
+
+        self._work(self._queues.errands, "compare", "compare", (drawn.strokes,), done, rev)
 
     def _restore(self, message: Restore) -> None:
         rev, drawn = message.rev, self._of("restore", message.rev)
@@ -163,7 +178,7 @@ class Session:
             self.say("learned", answer[0], rev=rev, restored=True)
             self._certify(rev, answer[1])
 
-        work = (drawn.strokes, drawn.options, message.data)
+        work = (drawn.strokes, drawn.options, message.numbers, message.data)
         self._work(self._queues.errands, "restore", "restore", work, done, rev)
 
     def _certify(self, rev: int, field: bytes) -> None:

@@ -32,11 +32,9 @@ def shared_page(result: DrawnResult, field: Field, colours: Sequence[int] = ()) 
 
 def labelled(result: DrawnResult) -> list[dict[str, Any]]:
     """The strokes as the method saw them, each with the number of its goal."""
-    demos = result.drawing.demos
-    assert demos.offsets is not None
-    bounds = zip(demos.offsets[:-1], demos.offsets[1:], strict=True)
-    labels = np.repeat(result.found.labels, result.every)
-    return [{"x": np.round(demos.x[a:b], DIGITS).tolist(), "q": int(labels[a])} for a, b in bounds]
+    drawn, labels = result.drawing, result.labels
+    bounds = zip(drawn.offsets[:-1], drawn.offsets[1:], strict=True)
+    return [{"x": np.round(drawn.demos.x[a:b], DIGITS).tolist(), "q": int(labels[a])} for a, b in bounds]
 
 
 def bundled(name: str) -> str:

@@ -110,7 +110,9 @@ def told(result: DrawnResult, field: Field) -> dict[str, Any]:
         raise DataError("Expected the field of these strokes, got that of others. Learn it again.")
     names = _strokes_of(result)
     fit = None
-    if field.fit is not None and len(names) == len(field.fit.demonstrations):
+    if field.fit is not None and result.drawing.scattered:
+        fit = messages.followed(field, ()) | {"worst": None}
+    elif field.fit is not None and len(names) == len(field.fit.demonstrations):
         fit = messages.followed(field, names) | {"worst": names[field.fit.demonstrations.index(field.fit.worst)][0]}
     # That strokes cross is no doubt where particles remember their way.
     doubts = [c for c in field.warnings if not (field.has_memory and c.name == "crossing")]
@@ -134,8 +136,7 @@ def _belongs(field: Field, result: DrawnResult) -> bool:
 def _strokes_of(result: DrawnResult) -> list[tuple[str, int]]:
     """Id and number, from 1, of the stroke that each demonstration was drawn as, in the order in which they are learned."""
     found, drawn = result.found, result.drawing
-    assert drawn.demos.offsets is not None
-    owner = np.searchsorted(drawn.demos.offsets, np.arange(drawn.demos.n_samples), side="right") - 1
+    owner = np.searchsorted(drawn.offsets, result.rows, side="right") - 1
     paths = [path for q in range(found.n_attractors) for path in found.paths(q)]
     strokes = [int(np.bincount(owner[path]).argmax()) for path in paths]
     return [(drawn.ids[k], k + 1) for k in strokes]

@@ -98,7 +98,7 @@ def write(result: DrawnResult, field: Field | None, what: str, colours: Sequence
 
             path = folder / "eigenwell-report.html"
             write_report(
-                path, result.demos, result.found, field, title="Drawn in the studio", command="eigenwell studio"
+                path, result.found.demos, result.found, field, title="Drawn in the studio", command="eigenwell studio"
             )
             return path.name, "text/html", path.read_bytes()
         assert field is not None

@@ -43,7 +43,7 @@ export function handleMessages(studio, menu) {
       settings.used(message.kernel);
       answer.show(studio.found, drawing.strokes, studio.labels, studio.theme);
       $("code").hidden = !message.python;
-      write("python", message.python ?? "");
+      write("python", numbered(message.python ?? "", studio.numbers));
       canvas.repaint("scene", "backdrop", "flow");
       canvas.afterPaint(() => {
         if (endedAt !== null) mark.latencyMs = (performance.now() - endedAt).toFixed(1);
@@ -51,7 +51,7 @@ export function handleMessages(studio, menu) {
       });
       studio.tell();
       // The field that was kept with these strokes, or else one is learned.
-      if (!kept || !link.send({ type: "restore", rev: message.rev, base64: kept })) studio.teachSoon();
+      if (!kept || !link.send({ type: "restore", rev: message.rev, base64: kept, numbers: studio.numbers })) studio.teachSoon();
     },
 
     progress(message) { if (message.rev === learning.rev) learning.progress(message); },
@@ -114,6 +114,8 @@ export function handleMessages(studio, menu) {
       announce(`${name ?? "File"} opened: ${whole.length} strokes`);
     },
 
+    compared(message) { if (message.rev === studio.rev) studio.comparison.show(message, studio); },
+
     file({ url, name }) {
       const address = ownAddress(url);
       if (address) follow(address, String(name ?? "eigenwell"));
@@ -141,6 +143,13 @@ export function handleMessages(studio, menu) {
     if (Object.hasOwn(handlers, detail.type)) handlers[detail.type](detail);
     studio.tell();
   });
+}
+
+/** The Python lines, with the numbers that the goals have here. */
+export function numbered(lines, order) {
+  if (order.every((q, k) => q === k)) return lines;
+  const more = `found = found.renumbered([${order.join(", ")}])  # goals as numbered in the studio`;
+  return lines.replace(/^found = .*$/m, (line) => `${line}\n${more}`);
 }
 
 /** Doubts about the field that were not already told about the strokes. */

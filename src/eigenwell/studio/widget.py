@@ -87,7 +87,7 @@ class Canvas(anywidget.AnyWidget):
             Stroke(f"s{k}", np.asarray(row["t"], float), np.asarray(row["x"], float))
             for k, row in enumerate(self.strokes, start=1)
         ]
-        labels, words = [-1] * len(rows), ""
+        labels, words, goals = [-1] * len(rows), "", []
         self._result = None
         try:
             self._result = find(drawing(rows), Options()) if rows else None
@@ -99,9 +99,10 @@ class Canvas(anywidget.AnyWidget):
                 name: int(found.labels[nearest[0]]) for name, nearest in zip(drawn.ids, drawn.nearest, strict=True)
             }
             labels = [named.get(row.id, -1) for row in rows]
+            goals = found.attractors.tolist()
             words = f"{found.n_attractors} goals. {why(found, Options())}".replace("1 goals", "1 goal")
         shown = None if self._field is None else of_field(self._field)
-        self.content = {"field": shown, "labels": labels, "colours": [], "words": words}
+        self.content = {"field": shown, "labels": labels, "colours": [], "words": words, "goals": goals}
 
 
 def show(what: Any = None, **more: Any) -> Canvas:

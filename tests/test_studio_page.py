@@ -29,7 +29,8 @@ pytestmark = pytest.mark.browser
 def address():
     """The real server on a free port."""
     pytest.importorskip("starlette", reason='the studio needs pip install "eigenwell[studio]"')
-    with served() as where:
+    # A fifth of the training: what is learned is coarse, and everything else about it the same.
+    with served(EIGENWELL_STUDIO_STEPS="60") as where:
         yield where
 
 
@@ -725,14 +726,11 @@ def test_a_goal_keeps_its_colour_and_its_number_for_life(visit, tmp_path):
     settle(page, 2)
     tints = [icon.get_attribute("fill") for icon in page.locator("#attractors polygon").all()]
     assert tints[0] == tint and tints[1] != tint and page.inner_text("#attractors li span").startswith(place[:5])
-    # Python counts from left to right, and the lines say how to count as here; so does what is taken away.
+    # Python counts from left to right, and the lines say how to count as here; so are they in what is taken away.
     assert "renumbered([1, 0])" in page.inner_text("#python")
-    name, report = taken(page, "report")
     (tmp_path / "strokes.csv").write_bytes(taken(page, "csv")[1])
     found = ew.identify(ew.files.read(tmp_path / "strokes.csv")).renumbered([1, 0])
     assert found.attractors[0, 0] > found.attractors[1, 0]
-    rows = re.findall(r"\((-?[\d.]+)", re.sub(r"\u2212", "-", report.decode()))
-    assert name.endswith(".html") and float(rows[0]) == pytest.approx(found.attractors[0, 0], abs=0.01)
     page.keyboard.press("Control+z")
     settle(page, 1)
     assert page.get_attribute("#attractors polygon", "fill") == tint and "renumbered" not in page.inner_text("#python")

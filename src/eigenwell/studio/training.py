@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,9 +23,9 @@ from .model_file import packed
 if TYPE_CHECKING:
     from .identify import DrawnResult
 
-STEPS = 300
+STEPS = int(os.environ.get("EIGENWELL_STUDIO_STEPS", "300"))
 """Of training. A quarter of the usual: somebody is waiting, and strokes are followed as well as with twice as many, to
-within 0.2 % of the drawing's size."""
+within 0.2 % of the drawing's size. EIGENWELL_STUDIO_STEPS is for machines on which that is still too long."""
 RECIPE = Recipe(steps=STEPS)
 PAUSE = 0.25
 """Seconds between two pictures of a field that grows: more often nobody sees, and each costs the page a few frames."""

@@ -12,7 +12,9 @@ export function render({ model, el }) {
     border: "1px solid rgb(128 128 128 / .4)", borderRadius: "6px",
   });
   const bar = document.createElement("div");
-  Object.assign(bar.style, { display: "flex", gap: ".5rem", alignItems: "center", font: "13px system-ui, sans-serif", margin: ".4rem 0", minHeight: "2.6em" });
+  // Room for two lines, so that the canvas does not move under a hand when words come.
+  const font = "13px system-ui, sans-serif";
+  Object.assign(bar.style, { display: "flex", gap: ".5rem", alignItems: "center", font, margin: ".4rem 0", minHeight: "2.6em" });
   const words = document.createElement("span");
   const button = (name, act) => {
     const node = document.createElement("button");

@@ -271,7 +271,7 @@ def one_demonstration(seeds: range) -> list[Row]:
     for seed in seeds:
         rng = np.random.default_rng(seed)
         r = reach(rng, rng.uniform(-300, 300, 2), rng.uniform(-300, 300, 2))
-        demos = ew.Demonstrations.of([r.seen], time=[r.t]).trimmed()
+        demos = ew.Demonstrations.of([r.seen], time=[r.t])
         field = ew.learn(ew.identify(demos))
         low, high = r.x.min(axis=0), r.x.max(axis=0)
         box, goal = float(np.linalg.norm(high - low)), field.attractors[0]

@@ -88,6 +88,23 @@ def test_a_path_that_lost_its_tail_counts_to_the_one_that_runs_on(pace):
     assert "count to its attractor" in str(next(c for c in graded.warnings if c.name == "broken-paths"))
 
 
+@pytest.mark.parametrize("heirs, expected", [([1, 2], 2), ([1, -1], 3)])
+def test_an_end_that_few_paths_share_is_none_if_others_run_on_through_all_of_it(heirs, expected):
+    rng = np.random.default_rng(0)
+    places = np.concatenate([centre + 0.005 * rng.normal(size=(8, 2)) for centre in ([0.0, 0], [5.0, 5])])
+    places = np.concatenate([places, [[2.5, 0.0], [2.501, 0.0]]])
+
+    def running_on(paths):
+        assert paths.tolist() == [16, 17]
+        return np.array(heirs)
+
+    graded = grade_paths(
+        ends_of(places, [0.0] * 18), resolution=0.02, radius=3.0, trusted_ends=False, running_on=running_on
+    )
+    assert graded.grouping.n_groups == expected
+    assert (graded.group[16:] == graded.group[0]).all() == (expected == 2)
+
+
 def test_lost_paths_that_are_many_are_how_the_data_are():
     ends = ends_of([*PAIRS[:3], [5, 5], [5, 0]], [0.0] * 3 + [0.9] * 2)
     assert grade_paths(ends, resolution=0.02, radius=3.0, trusted_ends=False).grouping.n_groups == 3

@@ -448,7 +448,7 @@ def test_a_renamed_tensor_is_missing(file: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"kind": "dream"}, "kind field or stable field"),
+        ({"kind": "dream"}, "one of the kinds field"),
         ({"goals": 1}, "one for each of 2 attractors"),
         ({"kind": "stable field"}, "no further fields"),
         ({"n_attractors": 0}, "'n_attractors' >= 1"),

@@ -1,5 +1,7 @@
 """Fields of second order: the first half of a state moves with the second, energy falls, rest is stable at the attractors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -97,6 +99,33 @@ def test_every_start_comes_to_rest_at_an_attractor(q, d):
     ends = field.simulate(starts, t=[0.0, 15.0])[:, -1]
     away = np.linalg.norm(ends[:, None] - field.attractors, axis=2).min(axis=1)
     assert away.max() < 0.02 * field.scale
+
+
+@pytest.mark.parametrize("q, d", [(1, 1), (3, 2), (2, 4)])
+def test_a_saved_field_is_the_same_to_the_bit(tmp_path, q, d):
+    rng = np.random.default_rng(q + d)
+    field, x = made_up(rng, q, d), rng.normal(size=(9, 2 * d))
+    field.save(tmp_path / "swing.eigenwell")
+    again = ew.load(tmp_path / "swing.eigenwell")
+    assert isinstance(again, SecondOrderField) and again.misfit == field.misfit
+    assert (again.predict(x) == field.predict(x)).all() and (again.energy(x) == field.energy(x)).all()
+    with pytest.raises(ew.ModelError, match="Leave goal out"):
+        ew.load(tmp_path / "swing.eigenwell", goal=0)
+
+
+@pytest.mark.parametrize("name, value", [("pulls", -1.0), ("damping", -1.0), ("least", 0.0), ("places", np.nan)])
+def test_what_would_not_be_stable_is_not_saved(tmp_path, name, value):
+    field = made_up(np.random.default_rng(0), 2, 2)
+    broken = replace(field, **{name: np.full_like(getattr(field, name), value) if name != "least" else value})
+    with pytest.raises(ew.ModelError, match="Expected"):
+        broken.save(tmp_path / "swing.eigenwell")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_field_of_second_order_says_what_it_cannot_do(tmp_path):
+    field = made_up(np.random.default_rng(0), 1, 2)
+    with pytest.raises(ew.ModelError, match="second order"):
+        ew.export.export_c(field, tmp_path / "swing.h")
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 4))

@@ -192,6 +192,27 @@ class SecondOrderField:
         rolled = found.T.reshape(len(times), *states.shape).transpose(1, 0, 2)
         return np.asarray(rolled[0] if single else rolled)
 
+    def save(self, path: Any) -> None:
+        """Write one file; eigenwell.load(path) brings the same numbers back.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, for example "swing.eigenwell".
+
+        Raises
+        ------
+        CannotWrite
+            When the file cannot be written there.
+
+        Examples
+        --------
+        >>> field.save("swing.eigenwell")  # doctest: +SKIP
+        """
+        from ..models import save
+
+        save(self, path)
+
     def _unit(self, states: FloatArray) -> FloatArray:
         """q in unit coordinates; at an attractor exactly there, which rounding would miss by a little."""
         d = self.dimension // 2

@@ -20,9 +20,9 @@ from safetensors.numpy import save as pack
 from .. import __version__
 from ..demonstrations import Caution
 from ..errors import ModelError
-from ..fields import Field, StableField
+from ..fields import Field, SecondOrderField, StableField
 from ..files import CannotWrite, replacing
-from . import folder
+from . import folder, second_order
 from .schema import AGAIN, Config, Tensors, check_tensors, parse_config, stable_field
 
 CONFIG, CHECKSUM = "eigenwell", "sha256"
@@ -31,14 +31,16 @@ LARGEST_HEADER = 100 * 2**20
 PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".sav")
 
 
-def save(field: Field | StableField, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def save(
+    field: Field | StableField | SecondOrderField, path: str | os.PathLike[str], *, overwrite: bool = False
+) -> None:
     """Write `field` to one file, whole or not at all.
 
     A model that is already there is replaced; any other file is refused unless `overwrite`, a folder always.
 
     Parameters
     ----------
-    field : Field or StableField
+    field : Field, StableField or SecondOrderField
         What was learned.
     path : str or path
         The file, for example "duffing.eigenwell".
@@ -59,7 +61,7 @@ def save(field: Field | StableField, path: str | os.PathLike[str], *, overwrite:
     """
     target = Path(path)
     config, tensors = _parts(field)
-    check_tensors(tensors, config, "the field to save")
+    _check(tensors, config, "the field to save")
     check_target(target, overwrite=overwrite)
     text = config.text(__version__)
     data = pack(tensors, {CONFIG: text, CHECKSUM: _digest(text, tensors)})
@@ -84,8 +86,8 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
         )
 
 
-def load(path: str | os.PathLike[str], *, goal: int | None = None) -> Field | StableField:
-    """What was saved at `path`, the same numbers to the last bit: a Field, or the StableField that was saved alone.
+def load(path: str | os.PathLike[str], *, goal: int | None = None) -> Field | StableField | SecondOrderField:
+    """What was saved at `path`, the same numbers to the last bit: a Field, or a StableField or SecondOrderField.
 
     With `goal` the stable field of that attractor alone, as `field.toward(goal)`. Folders of eigenwell 0.1 are read too;
     with several attractors they hold no joint field, and `goal` says which of theirs is meant.
@@ -99,7 +101,7 @@ def load(path: str | os.PathLike[str], *, goal: int | None = None) -> Field | St
 
     Returns
     -------
-    Field or StableField
+    Field, StableField or SecondOrderField
         What was saved.
 
     Raises
@@ -122,15 +124,22 @@ def load(path: str | os.PathLike[str], *, goal: int | None = None) -> Field | St
         return field
     if isinstance(goal, bool) or not isinstance(goal, int) or not 0 <= goal < field.n_attractors:
         raise ModelError(f"Expected a goal 0 to {field.n_attractors - 1} of {source}, got {goal!r}. Name one of them.")
+    if isinstance(field, SecondOrderField):
+        raise ModelError(f"Expected no goal for {source}, a field of (q, qdot), got {goal!r}. Leave goal out.")
     if isinstance(field, Field):
         return field.toward(goal)
     return field if field.n_attractors == 1 else field.alone(goal)
 
 
-def as_field(field: Field | StableField) -> Field:
+def as_field(field: Field | StableField | SecondOrderField) -> Field:
     """A StableField as a Field. It has no samples: a grid over its box stands for them."""
     if isinstance(field, Field):
         return field
+    if isinstance(field, SecondOrderField):
+        raise ModelError(
+            "Expected a field of positions, got one of second order, whose states are (q, qdot). It can be saved, loaded, "
+            "and asked for predict, simulate and energy in Python; for the rest learn without order=2."
+        )
     if not isinstance(field, StableField):
         raise ModelError(f"Expected a Field or a StableField, got {type(field).__name__}. Pass what learn() gave.")
     # Five points per axis leave no state of the box farther than `fields.REACH`, up to four dimensions; beyond, a
@@ -152,7 +161,9 @@ def as_field(field: Field | StableField) -> Field:
 # --- a field as named arrays --------------------------------------------------------------------------
 
 
-def _parts(field: Field | StableField) -> tuple[Config, Tensors]:
+def _parts(field: Field | StableField | SecondOrderField) -> tuple[Config, Tensors]:
+    if isinstance(field, SecondOrderField):
+        return second_order.parts(field)
     if isinstance(field, StableField):
         alone = Config("stable field", field.dimension, field.n_attractors, 0, 0, None, None, ())
         return alone, _tensors("map", field)
@@ -191,6 +202,11 @@ def _tensors(prefix: str, one: StableField) -> Tensors:
     return {f"{prefix}.{name}": np.array(value, dtype=np.float64, order="C") for name, value in named.items()}
 
 
+def _check(tensors: Tensors, config: Config, where: str) -> None:
+    one = second_order.check_tensors if config.kind == second_order.KIND else check_tensors
+    one(tensors, config, where)
+
+
 def _digest(text: str, tensors: Tensors) -> str:
     """sha256 over the configuration and every tensor's name, type, shape and bytes."""
     digest = hashlib.sha256(text.encode())
@@ -204,7 +220,7 @@ def _digest(text: str, tensors: Tensors) -> str:
 # --- reading ------------------------------------------------------------------------------------------
 
 
-def _load_file(source: Path) -> Field | StableField:
+def _load_file(source: Path) -> Field | StableField | SecondOrderField:
     if not source.is_file():
         raise ModelError(f"Expected a model's file at {source}, got nothing that can be read. Check the name.")
     try:
@@ -232,7 +248,9 @@ def _load_file(source: Path) -> Field | StableField:
         raise ModelError(
             f"Expected {source} with the sha256 in its header, got another: it is not the file that was saved. {AGAIN}"
         )
-    check_tensors(tensors, config, str(source))
+    _check(tensors, config, str(source))
+    if config.kind == second_order.KIND:
+        return second_order.field_of(tensors)
     stable = [stable_field(tensors, prefix) for prefix, _, _ in config.parts()]
     if config.kind == "stable field":
         return stable[0]

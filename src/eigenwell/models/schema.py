@@ -24,6 +24,7 @@ FORMAT = "eigenwell-model"
 SCHEMA = 3
 AGAIN = "Copy the model again, or save it again."
 MOST_ATTRACTORS = 2**16
+KINDS = ("field", "stable field", "second order field")
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -33,7 +34,7 @@ class Config:
     """The configuration in a model's file, checked."""
 
     kind: str
-    """"field", what `learn` returns, or "stable field", one StableField alone."""
+    """One of KINDS: "field" is what `learn` returns, "stable field" one StableField alone."""
     dimension: int
     n_attractors: int
     goals: int
@@ -101,11 +102,11 @@ def parse_config(text: str, where: str) -> Config:
     if said["schema"] != SCHEMA:
         raise ModelError(f"Expected schema {SCHEMA} in a model's file, got {said['schema']} in {where}. {AGAIN}")
     kind = expect(said, "kind", str, where)
-    if kind not in ("field", "stable field"):
-        raise ModelError(f"Expected the kind field or stable field in {where}, got {shown(kind)}. {AGAIN}")
+    if kind not in KINDS:
+        raise ModelError(f"Expected one of the kinds {', '.join(KINDS)} in {where}, got {shown(kind)}. {AGAIN}")
     attractors = count(said, "n_attractors", 1, where)
     goals, lifted = (count(said, key, 0, where) for key in ("goals", "lifted"))
-    extra = (0,) if kind == "stable field" else (0, attractors)
+    extra = (0, attractors) if kind == "field" else (0,)
     if attractors > MOST_ATTRACTORS or goals not in extra or lifted not in extra:
         raise ModelError(
             f"Expected no further fields or one for each of {attractors} attractors in {where}, got {goals} and {lifted}. {AGAIN}"

@@ -93,14 +93,16 @@ def grade_paths(
         )
     else:
         grouping = grouped(paths)
-        # A lone end beside attractors that several paths reach: the path was lost on the way if another one runs on through
-        # its end, or if it is in motion there.
+        # An end that few paths share, beside attractors that many reach: they were lost on the way if others run on through
+        # all of its ends, or, alone, if the path is in motion there.
         size = np.bincount(grouping.group)
         lone = (size[grouping.group] == 1) & (size.max() > 1)
+        few = lone | (size[grouping.group] <= FEW * size.max())
         heir = np.full(len(paths), -1, dtype=np.intp)
-        if running_on is not None and lone.any():
-            heir[lone] = running_on(paths[lone])
-        taken = np.isin(heir, paths[~lone])
+        if running_on is not None and few.any():
+            heir[few] = running_on(paths[few])
+        taken = few & np.isin(heir, paths[~few])
+        taken &= (np.bincount(grouping.group[taken], minlength=len(size)) == size)[grouping.group]
         lost = lone & ~taken & (ends.pace[paths] > AT_REST)
         if ends.length[paths[lost]].sum() > FEW * ends.length[paths].sum():
             lost[:] = False

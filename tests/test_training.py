@@ -7,12 +7,23 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
+from tests.untrained import field_of
 
+from eigenwell import identify, systems
 from eigenwell.demonstrations import DataError
 from eigenwell.fields import stable
 from eigenwell.fields.flows import identity_flow
 from eigenwell.fields.stable import Speed, StableModel
-from eigenwell.learning import Growing, crossing_share, crossings, layers, learn_bundles, learn_motions, programs
+from eigenwell.learning import (
+    Growing,
+    crossing_share,
+    crossings,
+    following,
+    layers,
+    learn_bundles,
+    learn_motions,
+    programs,
+)
 from eigenwell.learning.doubts import about_data as doubts
 from eigenwell.learning.guide import guide
 from eigenwell.learning.lifting import lifted_bundle, phases_of
@@ -364,3 +375,19 @@ def test_several_attractors_share_one_program_and_room_for_fewer_changes_nothing
     assert [len(field.attractors) for field in beside] == [1, 2]
     x = np.random.default_rng(0).uniform(0, 1, (20, 2))
     assert np.isfinite(beside[1].predict(x)).all() and np.isfinite(alone[0].predict(x)).all()
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_demonstrations_rolled_out_together_are_followed_as_each_alone(memory, monkeypatch):
+    found = identify(systems.heart.sample(seed=0, frequency=20.0))
+    field = field_of(found, bend=0.2, memory=memory)
+    motions = [[(found.demos.x[p], found.demos.v[p]) for p in found.paths(q)] for q in range(found.n_attractors)]
+    together = following.followed(field, motions, memory=memory)
+    monkeypatch.setattr(following, "TOGETHER", 1)
+    alone = following.followed(field, motions, memory=memory)
+    assert [one.name for one in together.demonstrations] == [one.name for one in alone.demonstrations]
+    for a, b in zip(together.demonstrations, alone.demonstrations, strict=True):
+        assert (a.goal, a.arrives) == (b.goal, b.arrives)
+        assert np.allclose(
+            [a.distance, a.end_error, a.cosine_error], [b.distance, b.end_error, b.cosine_error], rtol=1e-9
+        )

@@ -401,7 +401,7 @@ def test_a_drawing_comes_back_to_the_last_digit_with_its_field_and_view():
         assert row["t"] == stroke.t.tolist() and row["x"] == stroke.x.tolist()
     assert Options(**back["options"]) == options and back["view"] == {"centre": [0.25, -1 / 3], "zoom": 2.5}
     assert back["goals"] == [[0.1, 0.2, 3.0], [0.3, 0.4, 0.0]]
-    answer, _ = work.restore(strokes, Options(), base64.b64decode(back["model"]), tell=print)
+    answer, _ = work.restore(strokes, Options(), (), base64.b64decode(back["model"]), tell=print)
     assert json.loads(answer)["field"] == json.loads(json.dumps(training.told(_result(strokes), field)))["field"]
     bare = json.loads(work.load(documents.SUFFIX, documents.written(strokes, options, None, PLAIN)[2], tell=print))
     assert bare["model"] is None and bare["view"] is None

@@ -211,13 +211,14 @@ def test_who_looks_on_sees_the_field_grow_and_changes_nothing() -> None:
     goals = np.array([bundle[0][0][-1] for bundle in motions])
     watched = learn_motions(motions, goals, recipe=recipe, watch=seen.append)
     names = [part.name for part in seen]
-    assert (
-        names == ["lifted"] * 9 + ["map"] * 9 + ["goals"] * 9
-    )  # motions that cross first; the last of each is the field
+    assert names == ["lifted"] * 10 + ["map"] * 10 + ["goals"] * 10  # motions that cross first
     for part in seen:
         assert all(np.isfinite(one.model.flow.weights).all() for one in part.fields)
         assert len(part.samples) == len(part.labels) == len(part.phases)
-    assert [one.n_attractors for one in seen[9].fields] == [2] and len(seen[0].fields) == 2
+    assert [one.n_attractors for one in seen[10].fields] == [2] and len(seen[0].fields) == 2
+    # The last of each is what was learned.
+    assert np.array_equal(seen[19].fields[0].model.flow.weights, watched.map.model.flow.weights)
+    assert np.array_equal(seen[9].fields[1].model.flow.weights, watched.lifted[1].model.flow.weights)
     plain = learn_motions(motions, goals, recipe=recipe)
     assert np.array_equal(plain.map.model.flow.weights, watched.map.model.flow.weights)
     assert np.array_equal(plain.lifted[1].model.flow.weights, watched.lifted[1].model.flow.weights)

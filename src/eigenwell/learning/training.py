@@ -220,8 +220,7 @@ def _descend(
         history.append(np.asarray(losses))
         if progress is not None:
             progress(min(done, recipe.steps), recipe.steps, history[-1])
-        if done < recipe.steps:
-            look(state[0])
+        look(state[0])
         if len(history) > 1:
             gain = 1 - history[-1] / np.maximum(history[-2], 1e-12)
             stale = 0 if np.nanmax(gain) > 1e-4 else stale + 1

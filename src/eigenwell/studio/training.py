@@ -97,7 +97,8 @@ def learned(result: DrawnResult, tell: Tell, grow: Grow) -> tuple[dict[str, Any]
         motions |= part.name == "lifted"
         # Where motions are followed, the map that is learned after them is not what particles do.
         wanted = part.name == ("lifted" if motions else "map")
-        if wanted and time.perf_counter() - shown > PAUSE:
+        # The last one is what will be learned, some tenths of a second before it is known how well it follows.
+        if wanted and (time.perf_counter() - shown > PAUSE or done[0] == done[1]):
             shown = time.perf_counter()
             grow({"field": numbers.of_growing(part)})
 

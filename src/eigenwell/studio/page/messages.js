@@ -59,9 +59,13 @@ export function handleMessages(studio, menu) {
     growing(message) {
       if (!learning.running || message.rev !== learning.rev) return;
       const first = mark.flowRev !== String(message.rev);
-      if (studio.fields.show(message.field, message.rev, true) && first) {
+      if (studio.fields.show(message.field, message.rev, true)) {
+        const grown = (studio.grown = { weights: weights(message.field), seen: null });
+        canvas.afterPaint(() => {
+          grown.seen = performance.now();
+          if (first) mark.flowMs = (grown.seen - studio.lastEnd).toFixed(0);
+        });
         mark.flowRev = message.rev;
-        canvas.afterPaint(() => { mark.flowMs = (performance.now() - studio.lastEnd).toFixed(0); });
       }
       particles.follow();
     },
@@ -81,9 +85,11 @@ export function handleMessages(studio, menu) {
       learning.learned(message.fit, message.memory, fresh(message.warnings, studio.found?.warnings));
       particles.follow();
       canvas.repaint("scene");
+      // The final field may have been seen before it was known how well it follows.
+      const seen = studio.grown?.weights === weights(message.field) ? studio.grown.seen : null;
       canvas.afterPaint(() => {
         if (studio.learnAt !== null) mark.learnMs = (performance.now() - studio.learnAt).toFixed(0);
-        if (message.rev === studio.rev) mark.finalMs = (performance.now() - studio.lastEnd).toFixed(0);
+        if (message.rev === studio.rev) mark.finalMs = ((seen ?? performance.now()) - studio.lastEnd).toFixed(0);
         mark.learnedRev = message.rev;
       });
       announce(restored ? "The flow is back." : "The flow is learned.");
@@ -144,6 +150,9 @@ export function handleMessages(studio, menu) {
     studio.tell();
   });
 }
+
+/** All that decides what particles do. */
+function weights({ map, lifted }) { return (lifted?.length ? lifted : [map]).map((one) => one?.weights).join(" "); }
 
 /** The Python lines, with the numbers that the goals have here. */
 export function numbered(lines, order) {

@@ -24,7 +24,7 @@ const EMPTY = "Strokes that come to rest at one place share a goal.";
 const AWAY = "Nobody has looked at these strokes yet: there is no connection to the server. They are kept until it is back.";
 const GRAPH = 1;
 // Milliseconds of rest after a stroke before learning starts: a hand that draws on is not interrupted.
-const REST = 150;
+const REST = 60;
 // World units within which a goal that has lost its strokes is still the same place.
 const SAME = 0.08;
 export const LAYERS = ["strokes", "graph", "flow", "potential", "basins", "speed"];
@@ -57,6 +57,8 @@ export class Studio {
   endedAt = null;
   lastEnd = null;
   learnAt = null;
+  /** The last field that grew: its weights, and when it was seen. */
+  grown = null;
   /** Particles rain once there is a field: somebody asked for an example. */
   rain = false;
   /** What a model's file holds, as the server packed it: kept over a reload, and given back to it. */

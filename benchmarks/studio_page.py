@@ -272,9 +272,13 @@ def main() -> None:
     chosen = parser.parse_args()
     with served() as address, sync_playwright() as p:
         browser = p.chromium.launch(executable_path=chromium(), args=list(FLAGS))
-        rows = [row for name in chosen.parts for row in parts[name](browser, address)]
+        rows = {name: parts[name](browser, address) for name in chosen.parts}
         browser.close()
-    report("studio_page", rows)
+    if set(rows) == set(parts):
+        report("studio_page", [row for name in parts for row in rows[name]])
+    else:  # results of the whole are not replaced by those of a part
+        for name, some in rows.items():
+            report(f"studio_page-{name}", some)
 
 
 if __name__ == "__main__":

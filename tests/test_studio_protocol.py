@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.untrained import field_of
 
 import eigenwell as ew
-from eigenwell.studio import documents, messages, presets, protocol, training, transfer, work
+from eigenwell.studio import documents, messages, presets, protocol, share, training, transfer, work
 from eigenwell.studio.access import AccessRules, is_loopback
 from eigenwell.studio.identify import compared, find, identified, shown
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
@@ -546,6 +546,7 @@ def test_a_brush_is_read_as_snapshots_and_tells_fates():
     for k, stroke in enumerate(strokes):
         assert np.mean(np.array(answer["labels"][stroke.id]) == k) > 0.95
         assert len(answer["fates"][stroke.id]) == len(stroke.x) and min(answer["fates"][stroke.id]) >= 0
+    assert share.labelled(find(drawing(strokes), Options()))[0]["dots"].count(0) > 60
     # A stroke beside a brush is samples, too; every event of it still finds its label.
     both = drawing([*strokes, *strokes_of("crossing")[:1]])
     assert both.scattered and len(both.offsets) == 4 and both.offsets[-1] == both.demos.n_samples

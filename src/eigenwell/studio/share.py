@@ -31,8 +31,10 @@ def shared_page(result: DrawnResult, field: Field, colours: Sequence[int] = ()) 
 
 
 def labelled(result: DrawnResult) -> list[dict[str, Any]]:
-    """The strokes as the method saw them, each with the number of its goal."""
+    """The strokes as the method saw them, each with the number of its goal; samples from a brush have one each."""
     drawn, labels = result.drawing, result.labels
+    if drawn.scattered:
+        return [{"x": np.round(drawn.demos.x, DIGITS).tolist(), "q": -1, "dots": labels.tolist()}]
     bounds = zip(drawn.offsets[:-1], drawn.offsets[1:], strict=True)
     return [{"x": np.round(drawn.demos.x[a:b], DIGITS).tolist(), "q": int(labels[a])} for a, b in bounds]
 

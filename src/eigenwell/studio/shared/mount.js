@@ -13,7 +13,8 @@ const TAP = 6, SETTLED = 90;
 
 /**
  * paper       a canvas that fills its place
- * content     {field, strokes: [{x, q}], colours, goals}; field may be null, and goals are then where strokes end
+ * content     {field, strokes: [{x, q, dots}], colours, goals}; field may be null, and goals are then where strokes end;
+ *             dots, where there are any, are labels of samples without order
  * options     watch: a node whose dataset says how it goes; draws() -> whether a drag draws; drawn({t, x})
  */
 export class Mounted {
@@ -129,7 +130,11 @@ export class Mounted {
     }
     whole(this.#layer);
     ctx.lineCap = ctx.lineJoin = "round";
-    for (const { x, q } of this.strokes) this.#line(x.map((p) => view.toScreen(p)), q);
+    for (const { x, q, dots } of this.strokes) {
+      const at = x.map((p) => view.toScreen(p));
+      if (dots) at.forEach((p, i) => this.#dot(p, dots[i]));
+      else this.#line(at, q);
+    }
     if (this.#draft) this.#line(this.#draft.map(({ at }) => at), -1);
     (this.learned?.attractors ?? this.goals).forEach((a, q) => this.#goal(view.toScreen(a), q));
     this.particles.step(seconds, this.#still.matches);
@@ -148,6 +153,14 @@ export class Mounted {
     ctx.stroke();
     ctx.beginPath();
     mark(Math.max(this.learned?.colours[q] ?? q, 0), ...at[0], 5).forEach((corner) => ctx.lineTo(...corner));
+    ctx.fill();
+  }
+
+  #dot([x, y], q) {
+    const ctx = this.#ctx;
+    ctx.beginPath();
+    ctx.arc(x, y, 2.6, 0, 2 * Math.PI);
+    ctx.fillStyle = this.#tint(q);
     ctx.fill();
   }
 

@@ -5,13 +5,16 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
 from tests.test_models import many, stable_field
+from tests.untrained import learned_field
 
+from eigenwell.demonstrations import Chart
 from eigenwell.export import (
     DOUBLE,
     FLOAT,
@@ -31,6 +34,7 @@ from eigenwell.export.tables import tables
 from eigenwell.fields import Field
 from eigenwell.fields.flows import linearise
 from eigenwell.files import CannotWrite, MissingExtra
+from eigenwell.poses import composed, exponential
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 Export = Callable[..., Parity]
@@ -475,3 +479,24 @@ def test_the_c_example_compiles_without_a_warning(memory: bool, tmp_path: Path) 
     command = [str(find_compiler()), *FLAGS, "-Werror", f"-I{tmp_path}", source, "-o", str(tmp_path / "loop"), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", [SINGLE, DOUBLE, FLOAT])
+def test_a_field_of_poses_gives_twists_in_c(tmp_path, precision):
+    rng = np.random.default_rng(3)
+    goals = np.array([[0.2, 0.1, 0.0, 0.3, -0.2, 0.1], [-0.2, 0.0, 0.1, -0.2, 0.3, 0.2]])
+    labels = np.repeat([0, 1], 40)
+    phases = np.tile(np.linspace(1, 0, 40), 2)
+    samples = goals[labels] + phases[:, None] * rng.uniform(-0.5, 0.5, (2, 6))[labels]
+    reference = np.array([0.5, -0.5, 0.1, 0.7])
+    chart = Chart(reference / np.linalg.norm(reference), 0.4)
+    field = replace(learned_field(goals, samples, labels, phases, bend=0.05), chart=chart)
+    parity = export_c(field, tmp_path / "pose.h", precision=precision)
+    assert parity.proved and parity.max_error < precision.tolerance
+    header = (tmp_path / "pose.h").read_text()
+    assert "int  eigenwell_pose_twist(" in header and "@" not in header
+    with c_header.compiled(tmp_path / "pose.h", "eigenwell_pose", field, precision, str(find_compiler())) as exported:
+        half = composed(chart.reference, exponential(np.array([np.pi, 0, 0])))  # half a turn away
+        state, known = exported.state(np.zeros((1, 3)), half[None])
+        assert not known.any() and np.isnan(state).all()

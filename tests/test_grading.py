@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from eigenwell import DataError
 from eigenwell.numbering import canonical_order
-from eigenwell.paths.beside import running_on, tails
-from eigenwell.paths.builders import resolution, whole_enough
+from eigenwell.paths.beside import adopted, nearest_group, running_on, tails
+from eigenwell.paths.builders import _with_scraps, resolution, whole_enough
 from eigenwell.paths.grading import PathEnds, end_pace, grade_paths, is_orbit
 from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims
 
@@ -133,6 +133,36 @@ def test_a_path_runs_on_in_another_with_the_same_place_and_velocity():
     assert runs_on(along, ([0.0, 0.5], [10, 0.5], 101)) == [-1, -1]  # too far
     assert runs_on(along, ([5.0, 0.1], [10, 0.1], 51)) == [1, -1]  # torn in two
     assert runs_on(along, ([0.0, 0.15], [10, 0.15], 101), ([0.0, 0.05], [10, 0.05], 101))[0] == 2  # the nearest
+
+
+@pytest.mark.parametrize(
+    "scrap, expected",
+    [
+        ([[2.0, 0.1], [2.2, 0.1], [2.4, 0.1]], 0),  # along the first path
+        ([[2.0, 4.9], [2.2, 4.9]], 1),
+        ([[2.0, 0.1], [2.0, 4.9]], -1),  # one sample on either
+        ([[2.0, 1.5], [2.2, 1.5]], -1),  # farther away than it is long
+        ([[2.0, 0.04]], 0),  # a single sample within the resolution
+        ([[2.0, 0.2]], -1),
+    ],
+)
+def test_a_scrap_counts_to_the_paths_it_lies_on(scrap, expected):
+    x = strands(([0.0, 0], [5.0, 0], 51), ([0.0, 5], [5.0, 5], 51))[0]
+    group = np.repeat([0, 1], 51)
+    scrap = np.array(scrap)
+    for turn in (np.eye(2), np.array([[0.6, -0.8], [0.8, 0.6]])):  # no axis is special
+        near = nearest_group(scrap @ turn.T, x @ turn.T, group)
+        assert adopted(scrap @ turn.T, np.array([0, len(scrap)]), *near, 0.1).tolist() == [expected]
+
+
+def test_scraps_are_put_into_the_paths_they_lie_on():
+    """They get labels, but there is no path more, and no end moves."""
+    lines = ([0.0, 0], [5.0, 0], 51), ([0.0, 5], [5.0, 5], 51), ([4.9, 0.04], [5.1, 0.04], 3), ([2.0, 2], [2.1, 2], 2)
+    x, _, offsets, _ = strands(*lines)
+    nodes, left = _with_scraps(x, np.arange(len(x)), offsets, np.array([False, False, True, False]))
+    assert left.tolist() == [0, 54, 105, 107] and sorted(nodes.tolist()) == list(range(len(x)))
+    assert nodes[left[1:] - 1].tolist() == [50, 101, 106] and nodes[left[:-1]].tolist() == [0, 51, 105]
+    assert nodes[48:54].tolist() == [48, 102, 49, 103, 104, 50]
 
 
 def test_a_path_torn_in_a_pause_goes_on_where_it_stood():

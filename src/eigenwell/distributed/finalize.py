@@ -13,7 +13,7 @@ from .._types import FloatArray, IntArray
 from ..graphs import Clique
 from ..identification import eigenpairs_for, sub_dynamics
 from ..numbering import canonical_order
-from ..paths.beside import Tails, running_on, tails
+from ..paths.beside import Tails, adopted, nearest_group, running_on, tails
 from ..paths.grading import PathEnds, grade_paths
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
@@ -38,14 +38,29 @@ def grade(
     starts, ends, pace = column(table, "start"), column(table, "end"), column(table, "pace")
     length, first = column(table, "samples"), column(table, "first")
 
+    numbers = [np.flatnonzero(bucket == k) for k in range(len(names))]
+
+    def each() -> Iterator[tuple[FloatArray, FloatArray, IntArray, IntArray]]:
+        return (_bucket(folder, name, mine, length) for name, mine in zip(names, numbers, strict=True))
+
+    def adopting(scraps: IntArray, group: IntArray) -> IntArray:
+        """The rule of one machine, bucket by bucket."""
+        parts = [(x[np.repeat(mine, np.diff(o))], n[mine]) for x, _, o, n in each() for mine in [np.isin(n, scraps)]]
+        samples, owner = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+        least, nearest = np.full(len(samples), np.inf), np.full(len(samples), -1, dtype=np.intp)
+        for x, _, o, n in each():
+            whole = np.repeat(group[n], np.diff(o))
+            distance, near = nearest_group(samples, x[whole >= 0], whole[whole >= 0])
+            nearest = np.where(distance < least, near, nearest)
+            least = np.minimum(distance, least)
+        offsets = np.concatenate([[0], np.cumsum(length[owner])]).astype(np.intp)
+        out = np.empty(len(scraps), dtype=np.intp)
+        out[np.searchsorted(scraps, owner)] = adopted(samples, offsets, least, nearest, resolution)
+        return out
+
     def beside(which: IntArray) -> IntArray:
         """The rule of one machine, bucket by bucket: each holds whole paths, one after the other."""
         found, least = np.full(len(which), -1, dtype=np.intp), np.full(len(which), np.inf)
-        numbers = [np.flatnonzero(bucket == k) for k in range(len(names))]
-
-        def each() -> Iterator[tuple[FloatArray, FloatArray, IntArray, IntArray]]:
-            return (_bucket(folder, name, mine, length) for name, mine in zip(names, numbers, strict=True))
-
         parts = [tails(x, v, o, np.flatnonzero(np.isin(n, which)), n) for x, v, o, n in each()]
         lost = Tails(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("x", "v", "path", "rest")))
         row = np.searchsorted(which, lost.path)
@@ -63,12 +78,17 @@ def grade(
         radius=radius,
         trusted_ends=trusted_ends,
         running_on=None if trusted_ends else beside,
+        adopting=None if trusted_ends else adopting,
     )
     group, order = canonical_order(starts, ends, graded.group, first, extent)
     number = np.empty(len(order), dtype=np.intp)
     number[order] = np.arange(len(order))
     counts = np.bincount(group[group >= 0], minlength=graded.grouping.n_groups)
-    samples = np.bincount(group[group >= 0], weights=length[group >= 0]).astype(np.intp)
+    # Scraps that lie on paths get their label, and stay out of the embedding.
+    renumbered = np.empty(len(counts), dtype=np.intp)
+    renumbered[graded.group[group >= 0]] = group[group >= 0]
+    labels = np.where(graded.labels >= 0, renumbered[graded.labels], -1)
+    samples = np.bincount(labels[labels >= 0], weights=length[labels >= 0]).astype(np.intp)
     grouping = graded.grouping
     reading = {"low": grouping.low, "high": grouping.high, "probability": grouping.probability}
     others = [{"attractors": r.n_groups, "probability": r.probability} for r in grouping.alternatives]
@@ -76,7 +96,7 @@ def grade(
         # Paths in the order of their names in earlier stages (`key`); the order of the result is `order`.
         arrays={
             "key": column(table, "path"),
-            "label": group,
+            "label": labels,
             "sorted": np.where(group < 0, len(counts), group)[order],
             "number": number,
             "order": order,
@@ -84,7 +104,7 @@ def grade(
             "begin": begin,
             "length": length,
         },
-        tables={"paths.parquet": _path_table(order, group, length, first, starts, ends, pace)},
+        tables={"paths.parquet": _path_table(order, labels, length, first, starts, ends, pace)},
         summary={
             "attractors": graded.grouping.n_groups,
             "paths": counts.tolist(),
@@ -108,13 +128,13 @@ def _bucket(
 
 
 def _path_table(
-    order: IntArray, group: IntArray, length: IntArray, first: IntArray, starts: FloatArray, ends: FloatArray,
+    order: IntArray, labels: IntArray, length: IntArray, first: IntArray, starts: FloatArray, ends: FloatArray,
     pace: FloatArray,
 ) -> Any:  # fmt: skip
     pa, _ = arrow()
     columns = {
         "path": np.arange(len(order)),
-        "label": group[order],
+        "label": labels[order],
         "samples": length[order],
         "first_sample": first[order],
         "end_pace": pace[order],

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +19,7 @@ from ..fields import Field, StableField
 from ..files import replacing
 from ..models import as_field
 from .c_text import Writer, c_header, identifier
-from .parity import STATES, Answers, Parity, ParityError, prove
+from .parity import STATES, Answers, Parity, ParityError, compare_poses, prove
 from .precision import FLOAT, Precision
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -35,10 +35,10 @@ def export_c(
 ) -> Parity:
     """Write `field` as a header whose functions begin with eigenwell_<name>_ (by default the file's own name).
 
-    It holds velocity, basin, far and potential of the map, `toward` for one goal, and for a field with memory a struct
-    `motion` that carries its phase. Before it is put at `path` it is compiled and compared with NumPy on 10,000 states, and
-    loops on it must arrive where `basin` says; where there is no C compiler it is written all the same and the result says
-    so: `.proved` is False.
+    It holds velocity, basin, far and potential of the map, `toward` for one goal, for a field with memory a struct
+    `motion` that carries its phase, and for a field of poses the `twist` at a position and a quaternion. Before it is put at
+    `path` it is compiled and compared with NumPy on 10,000 states, and loops on it must arrive where `basin` says; where
+    there is no C compiler it is written all the same and the result says so: `.proved` is False.
 
     Parameters
     ----------
@@ -75,7 +75,10 @@ def export_c(
             reason = f"no C compiler on PATH (looked for {', '.join(COMPILERS)}). Install one, for example gcc, and export again"
             return Parity(target, proved=False, reason=reason)
         with compiled(temporary, prefix, many, precision, compiler) as exported:
-            return prove(many, exported, target, precision)
+            proved = prove(many, exported, target, precision)
+            if many.chart is None:
+                return proved
+            return replace(proved, max_error=max(proved.max_error, compare_poses(many, exported, precision)))
 
 
 def find_compiler() -> str | None:
@@ -89,7 +92,12 @@ def compiled(header: Path, prefix: str, field: Field, precision: Precision, comp
     with tempfile.TemporaryDirectory(prefix="eigenwell-") as folder:
         source, program = Path(folder) / "proof.c", Path(folder) / "proof"
         shutil.copy(header, Path(folder) / "field.h")
-        words = {"HEADER": "field.h", "STATES": STATES, "MEMORY": int(field.has_memory)}
+        words = {
+            "HEADER": "field.h",
+            "STATES": STATES,
+            "MEMORY": int(field.has_memory),
+            "POSES": int(field.chart is not None),
+        }
         source.write_text(Writer(prefix, precision).filled("proof.c", words), encoding="ascii")
         try:
             command = [compiler, *FLAGS, str(source), "-o", str(program), "-lm"]
@@ -168,6 +176,15 @@ class Compiled:
     def roll(self, x0: FloatArray, dt: float, steps: int) -> tuple[FloatArray, BoolArray]:
         said = self._ask("r", np.column_stack([x0, np.full(len(x0), dt), np.full(len(x0), steps)]), self.dimension + 1)
         return said[:, :-1], said[:, -1] != 0
+
+    def state(self, position: FloatArray, quaternion: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """States (n, d) of poses, and whether anything is known there."""
+        said = self._ask("p", np.column_stack([position, quaternion]), self.dimension + 1)
+        return said[:, :-1], said[:, -1] != 0
+
+    def twist(self, x: FloatArray) -> FloatArray:
+        """Linear and angular velocity (n, d) of states."""
+        return self._ask("o", x, self.dimension)
 
     def latency(self, x: FloatArray, *, motions: bool) -> float:
         return float(self._ask("M" if motions else "T", x, 1)[0, 0])

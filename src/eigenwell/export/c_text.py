@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._types import FloatArray, IntArray
+from ..demonstrations import Chart
 from ..fields import REACH, Field
 from ..fields.curves import AT_REST, CHUNK, MOST_STEPS
 from ..fields.flows import LOG_SCALE_BOUND
 from ..fields.learned import LATE
 from ..fields.motion import DONE, RETURN, WIDTH
 from ..fields.stable import TINY
+from ..poses import EDGE, SMALL
 from .precision import Precision
 from .tables import Tables, tables
 
@@ -27,6 +29,11 @@ MOTION_HELP = """ * A motion, which follows what was shown even where it crosses
  *   int  @P@_motion_begin_at(@P@_motion *m, int goal, @REAL@ phase, const @REAL@ x[@D@])
  *   int  @P@_motion_step(@P@_motion *m, const @REAL@ x[@D@], @REAL@ dt, @REAL@ v[@D@])    v for the next dt
  *   int  @P@_motion_done(const @P@_motion *m)
+"""
+POSE_HELP = """ * Poses, orientations as unit quaternions x, y, z, w; 0 and NaN half a turn from where the motions end:
+ *   int  @P@_twist(const @REAL@ position[@PLACES@], const @REAL@ quaternion[4], @REAL@ linear[@PLACES@], @REAL@ angular[3])
+ *   int  @P@_state(const @REAL@ position[@PLACES@], const @REAL@ quaternion[4], @REAL@ x[@D@])    for all the others
+ *   void @P@_angular(const @REAL@ x[@D@], const @REAL@ v[@D@], @REAL@ angular[3])           of their velocities
 """
 
 
@@ -69,6 +76,8 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
         **_angle_words(precision.inside),
     }
     words["MOTION_HELP"] = writer.fill(MOTION_HELP, words) if field.lifted else ""
+    words["POSES"] = "" if field.chart is None else writer.filled("pose.h", _pose_words(field.chart, writer))
+    words["POSE_HELP"] = "" if field.chart is None else writer.fill(POSE_HELP, words | {"PLACES": field.dimension - 3})
     return writer.filled("field.h", words)
 
 
@@ -183,6 +192,12 @@ def wind(field: Field) -> tuple[FloatArray, NDArray[np.complex128]]:
 
 def _motion_words(writer: Writer) -> dict[str, str]:
     return {name: writer.number(value) for name, value in (("WIDTH", WIDTH), ("RETURN", RETURN), ("DONE", DONE))}
+
+
+def _pose_words(chart: Chart, writer: Writer) -> dict[str, str]:
+    numbers = (("SCALE", chart.scale), ("EDGE", EDGE), ("SMALL", SMALL), ("NEAR", 1e-12))
+    reference = ", ".join(writer.number(float(value)) for value in chart.reference)
+    return {name: writer.number(value) for name, value in numbers} | {"REFERENCE": f"{{{reference}}}"}
 
 
 def kd_tree(points: FloatArray) -> tuple[IntArray, IntArray]:

@@ -11,7 +11,7 @@
  * One attractor alone; the caller keeps the goal. NaN for a goal that does not exist:
  *   void @P@_toward(int goal, const @REAL@ x[@D@], @REAL@ v[@D@])
  *   @REAL@ @P@_potential_toward(int goal, const @REAL@ x[@D@])
-@MOTION_HELP@ *
+@MOTION_HELP@@POSE_HELP@ *
  * NaN in gives NaN out, far = 1 and basin = -1.
  */
 #ifndef @GUARD@
@@ -229,5 +229,5 @@ static inline int @P@_far(const @REAL@ *x)
     (void)@P@_nearest(x, -1, 0, &distance);
     return distance > @REACH@;
 }
-@MOTION@
+@MOTION@@POSES@
 #endif

@@ -41,11 +41,11 @@ class Parity:
     path : Path
         What was written.
     proved : bool
-        Whether it was run and compared.
+        Whether it was run and compared; where it could not be, `reason` says why.
     states : int
         Compared.
     max_error : float
-        The largest, relative to the size of velocity and potential.
+        The largest of a velocity, potential or rate, relative to the larger of its own size and that at the samples.
     tolerance : float
         What it was held to.
     ties : int
@@ -68,20 +68,14 @@ class Parity:
 
     path: Path
     proved: bool
-    """False where the export could not be run here; `reason` says why."""
     states: int = 0
     max_error: float = math.nan
-    """Largest error of a velocity, potential or rate, relative to the larger of its own size and that at the samples."""
     tolerance: float = math.nan
     ties: int = 0
-    """States so near a border between basins (or the edge of the data) that rounding decided the side."""
     latency_us: float = math.nan
-    """Microseconds for the velocity of one state, measured here."""
     reason: str = ""
     loop: Loop | None = None
-    """What loops on the exported velocity did."""
     motion_us: float = math.nan
-    """Microseconds for one step of a motion, where there are any."""
 
     def __str__(self) -> str:
         if not self.proved:
@@ -210,8 +204,7 @@ def _agreement(
     if not (np.isfinite(velocity).all() and np.isfinite(potential).all()):
         raise ParityError("Expected finite velocities and potentials from the export, got NaN or infinity. " + _REPORT)
     expected, height = one.predict(x), one.potential(x)
-    # The attractors as rounded by the export rest there by definition, as the true ones do in NumPy.
-    resting = (x[:, None] == one.attractors.astype(precision.outside)).all(2).any(1)
+    resting = _resting(one, x, precision)
     expected[resting], height[resting] = 0.0, 0.0
     errors = (
         # What the samples get says how large these numbers are for this field.
@@ -219,6 +212,11 @@ def _agreement(
         _error(potential[:, None], height[:, None], one.potential(field.samples)[:, None]),
     )
     return _within(max(errors), len(x), precision)
+
+
+def _resting(one: Any, x: FloatArray, precision: Precision) -> BoolArray:
+    """Attractors as the export rounds them rest there by definition, as the true ones do in NumPy."""
+    return np.asarray((x[:, None] == one.attractors.astype(precision.outside)).all(2).any(1))
 
 
 def _within(worst: float, states: int, precision: Precision) -> float:
@@ -262,6 +260,23 @@ def _ties(field: Field, x: FloatArray, said: Answers, precision: Precision) -> i
             "rounding. Nothing was written. Export in more precision."
         )
     return ties
+
+
+def compare_poses(field: Field, exported: Any, precision: Precision) -> float:
+    """States of poses along the data, whose quaternions have either sign, and their twists; or a ParityError."""
+    rng = np.random.default_rng(2)
+    at = field.samples[rng.integers(len(field.samples), size=MOTIONS)]
+    sign = rng.choice([-1, 1], (MOTIONS, 1))
+    position, quaternion = (_rounded(a, precision) for a in (at[:, :-3], sign * field.poses.of(at).orientation))
+    state, known = exported.state(position, quaternion)
+    if not known.all():
+        raise ParityError("Expected the poses of the data to be known to the export, got some that are not. " + _REPORT)
+    expected = field.poses.states(position, quaternion)
+    x = _rounded(expected, precision)
+    rates = np.where(_resting(field.map, x, precision)[:, None], 0.0, field.predict(x))
+    twist, size = np.hstack(field.poses.twists(x, rates)), np.append(field.box[:-3], np.ones(3))
+    errors = _error(state, expected, expected), _error(exported.twist(x) / size, twist / size, twist / size)
+    return _within(max(errors), MOTIONS, precision)
 
 
 # --- motions ------------------------------------------------------------------------------------------

@@ -66,6 +66,18 @@ static int answer(int letter, const double *row, double *said)
         break;
     }
 #endif
+#if @POSES@
+    case 'p': { /* the state of a pose, and whether anything is known there */
+        @REAL@ quaternion[4], linear[D], angular[3];
+        for (int i = 0; i < 4; ++i) quaternion[i] = (@REAL@)row[D - 3 + i];
+        said[D] = @P@_state(x, quaternion, v) & @P@_twist(x, quaternion, linear, angular);
+        break;
+    }
+    case 'o': /* the twist of a state */
+        @P@_velocity(x, v);
+        @P@_angular(x, v, v + D - 3);
+        break;
+#endif
     default: return 1;
     }
     for (int i = 0; i < D; ++i) said[i] = (double)v[i];

@@ -119,7 +119,7 @@ class PoseField:
     @property
     def attractors(self) -> Pose:
         """(Q, d) positions and (Q, 4) orientations where the field rests."""
-        return self._poses(self.field.attractors)
+        return self.of(self.field.attractors)
 
     def predict(self, position: Any, orientation: Any) -> Twist:
         """The twist at one pose, or at many.
@@ -137,8 +137,7 @@ class PoseField:
             Linear and angular velocity.
         """
         states, single = self._states(position, orientation)
-        rates = self.field.predict(states)
-        linear, angular = rates[:, :-3], angular_velocity(states, rates, self.chart)
+        linear, angular = self.twists(states, self.field.predict(states))
         return Twist(linear[0], angular[0]) if single else Twist(linear, angular)
 
     def simulate(
@@ -168,7 +167,7 @@ class PoseField:
         """
         states, single = self._states(position, orientation)
         rolled = self.field.simulate(states, duration, t=t, memory=memory)
-        return self._poses(rolled[0] if single else rolled)
+        return self.of(rolled[0] if single else rolled)
 
     def basin(self, position: Any, orientation: Any) -> Any:
         """The attractor in which each pose ends.
@@ -217,13 +216,59 @@ class PoseField:
             widest = max(widest, float(np.linalg.norm(x[:, -3:], axis=1).max()) / self.chart.scale)
             if arrived.all() or widest > EDGE:
                 break
-            position, orientation = self._poses(x)
+            position, orientation = self.of(x)
             linear, angular = self.predict(position, orientation)
             orientation = composed(exponential(angular / rate), orientation)
             x = np.where(arrived[:, None], x, coordinates(position + linear / rate, orientation, self.chart))
         return PoseCertificate(inner, rate, samples, float(arrived.mean()), widest)
 
-    def _poses(self, x: FloatArray) -> Pose:
+    def twists(self, x: FloatArray, v: FloatArray) -> Twist:
+        """Twists of states of the field in its chart that move with v.
+
+        Parameters
+        ----------
+        x : (..., d + 3) array
+            States.
+        v : (..., d + 3) array
+            Their velocities, such as `field.motion(x).step` gives.
+
+        Returns
+        -------
+        Twist
+            (..., d) and (..., 3).
+        """
+        return Twist(np.asarray(v[..., :-3]), angular_velocity(x, v, self.chart))
+
+    def states(self, position: Any, orientation: Any) -> FloatArray:
+        """States of the field in its chart, the inverse of `of`.
+
+        Parameters
+        ----------
+        position : (d,) or (n, d) array
+            Where.
+        orientation : (4,) or (n, 4) array
+            Unit quaternions x, y, z, w.
+
+        Returns
+        -------
+        (d + 3,) or (n, d + 3) array
+        """
+        states, single = self._states(position, orientation)
+        return np.asarray(states[0] if single else states)
+
+    def of(self, x: FloatArray) -> Pose:
+        """Poses of states of the field in its chart, such as `field.samples`.
+
+        Parameters
+        ----------
+        x : (..., d + 3) array
+            States.
+
+        Returns
+        -------
+        Pose
+            (..., d) and (..., 4).
+        """
         return Pose(np.asarray(x[..., :-3]), orientations(x, self.chart))
 
     def _states(self, position: Any, orientation: Any) -> tuple[FloatArray, bool]:

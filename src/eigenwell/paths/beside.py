@@ -1,7 +1,8 @@
-"""Recovered paths that are lost on the way: where one breaks off, another may run on through its end.
+"""Recovered paths beside others: where one breaks off, another may run on; a scrap of samples may lie on a path.
 
 The tail of a path may have been given to its neighbour, or a pause on the way may have torn it in two. Two states with the same
-place and velocity have the same fate, so the lost path belongs to the attractor of the path that runs on.
+place and velocity have the same fate, so the lost path belongs to the attractor of the path that runs on. Scraps, paths
+too short to be trusted, are mostly slow samples whose velocity is noise: their places alone say on which path they lie.
 """
 
 from __future__ import annotations
@@ -67,3 +68,24 @@ def running_on(
             if change <= 1 and total < miss[i] and nearest + DEFAULT.half_fit < offsets[k + 1]:
                 found[i], miss[i] = number[k], total
     return found, miss
+
+
+def nearest_group(scraps: FloatArray, x: FloatArray, group: IntArray) -> tuple[FloatArray, IntArray]:
+    """Distance from every sample of scraps (m, d) to the nearest of samples x (n, d), and the group of that one."""
+    if len(x) == 0:
+        return np.full(len(scraps), np.inf), np.full(len(scraps), -1, dtype=np.intp)
+    distance, at = cKDTree(x).query(scraps)
+    return distance, group[at]
+
+
+def adopted(
+    scraps: FloatArray, offsets: IntArray, distance: FloatArray, group: IntArray, resolution: float
+) -> IntArray:
+    """The group (k,) of each scrap, -1 where it is not clear: the nearest samples of all of its own are in one group, and
+    nearer than the scrap is long, or than the resolution."""
+    out = np.full(len(offsets) - 1, -1, dtype=np.intp)
+    for k, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        size = max(resolution, float(np.linalg.norm(np.ptp(scraps[a:b], axis=0))))
+        if (group[a:b] == group[a]).all() and (distance[a:b] <= size).all():
+            out[k] = group[a]
+    return out

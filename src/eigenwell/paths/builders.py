@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
-from .beside import running_on, tails
+from .beside import adopted, nearest_group, running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
 from .grading import PathEnds, end_pace, grade_paths, has_pause, is_orbit
@@ -201,15 +201,26 @@ def _with_repeats(
     if len(repeats) == 0:
         return nodes, offsets
     both = np.hstack([demos.x, demos.v])
-    original = nodes[cKDTree(both[nodes]).query(both[repeats])[1]]
-    position = np.empty(len(both))
-    position[nodes] = np.arange(len(nodes))
+    return _beside(nodes, offsets, repeats, cKDTree(both[nodes]).query(both[repeats])[1], behind=True)
+
+
+def _beside(
+    nodes: IntArray, offsets: IntArray, more: IntArray, position: IntArray, *, behind: bool
+) -> tuple[IntArray, IntArray]:
+    """Paths with `more` nodes put behind the ones at `position`, or before them."""
     path = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    key = np.concatenate([np.arange(len(nodes)), position[original] + 0.5])
-    owner = np.concatenate([path, path[position[original].astype(np.intp)]])
-    order = np.argsort(key, kind="stable")
-    counts = np.bincount(owner, minlength=len(offsets) - 1)
-    return np.concatenate([nodes, repeats])[order], np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+    order = np.argsort(np.concatenate([np.arange(len(nodes)), position + (0.5 if behind else -0.5)]), kind="stable")
+    counts = np.bincount(np.concatenate([path, path[position]]), minlength=len(offsets) - 1)
+    return np.concatenate([nodes, more])[order], np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+
+
+def _with_scraps(x: FloatArray, nodes: IntArray, offsets: IntArray, scraps: BoolArray) -> tuple[IntArray, IntArray]:
+    """Paths without the scraps, whose samples are put before the nearest ones of the others: ends stay what they were."""
+    of_scrap = np.repeat(scraps, np.diff(offsets))
+    kept, moved = nodes[~of_scrap], nodes[of_scrap]
+    length = np.diff(offsets)[~scraps]
+    left = np.concatenate([[0], np.cumsum(length)]).astype(np.intp)
+    return _beside(kept, left, moved, cKDTree(x[kept]).query(x[moved])[1], behind=False)
 
 
 def _grouped(
@@ -227,6 +238,13 @@ def _grouped(
         x, v, number = demos.x[nodes], demos.v[nodes], np.arange(len(usable))
         return running_on(tails(x, v, offsets, which, number), x, v, offsets, number, resolution)[0]
 
+    def adopting(scraps: IntArray, group: IntArray) -> IntArray:
+        whole = np.repeat(group, np.diff(offsets))
+        x = demos.x[nodes]
+        mine = np.concatenate([np.arange(*spans[k]) for k in scraps])
+        parts = np.concatenate([[0], np.cumsum(np.diff(offsets)[scraps])]).astype(np.intp)
+        return adopted(x[mine], parts, *nearest_group(x[mine], x[whole >= 0], whole[whole >= 0]), resolution)
+
     graded = grade_paths(
         PathEnds(
             place=demos.x[nodes[offsets[1:] - 1]],
@@ -243,6 +261,12 @@ def _grouped(
         trusted_ends=trusted_ends,
         told=told.for_paths(nodes, offsets),
         running_on=None if trusted_ends else beside,
+        adopting=None if trusted_ends else adopting,
     )
-    graph = PathGraph(demos.n_samples, nodes, offsets, graded.group)
-    return PathFinding(graph, graded.grouping, graded.arrived, graded.warnings, graded.alternatives, graded.odd)
+    group, alternatives = graded.group, graded.alternatives
+    scraps = (group < 0) & (graded.labels >= 0)
+    if scraps.any():
+        nodes, offsets = _with_scraps(demos.x, nodes, offsets, scraps)
+        group, alternatives = group[~scraps], tuple(replace(r, group=r.group[~scraps]) for r in alternatives)
+    graph = PathGraph(demos.n_samples, nodes, offsets, group)
+    return PathFinding(graph, graded.grouping, graded.arrived, graded.warnings, alternatives, graded.odd)

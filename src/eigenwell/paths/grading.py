@@ -41,10 +41,12 @@ class PathEnds:
 class Graded:
     """Sub-dynamics of every path, -1 for none; `arrived` is the share of attractors at which a path comes to rest.
 
-    `alternatives` are other readings, `group` of every path; `odd` the recordings that are unlike the others.
+    `labels` says the same of all paths, scraps of samples too that lie on paths of one group. `alternatives` are other
+    readings, likewise; `odd` the recordings that are unlike the others.
     """
 
     group: IntArray
+    labels: IntArray
     grouping: Grouping
     arrived: float
     warnings: tuple[Caution, ...]
@@ -60,10 +62,12 @@ def grade_paths(
     trusted_ends: bool,
     told: Told = NOTHING,
     running_on: Callable[[IntArray], IntArray] | None = None,
+    adopting: Callable[[IntArray, IntArray], IntArray] | None = None,
 ) -> Graded:
     """Group the ends of the usable paths; ends broken off in motion do not found an attractor.
 
     `running_on` says of paths which other one runs on where they end, -1 for none: a recovered path may have lost its tail.
+    `adopting` says of paths too short to be trusted on the paths of which group they lie, -1 for none, given all groups.
     """
     usable = ends.usable & ~told.excluded(len(ends.pace))
     paths = np.flatnonzero(usable)
@@ -120,13 +124,20 @@ def grade_paths(
         group[list(heirs)] = group[list(heirs.values())]
         return group
 
+    def with_scraps(group: IntArray) -> IntArray:
+        scraps, out = np.flatnonzero(~ends.usable), group.copy()
+        if adopting is not None and len(scraps) and not told.names_paths:
+            out[scraps] = adopting(scraps, group)
+        return out
+
     group = of_paths(grouping.group)
+    labels = with_scraps(group)
     slowest = np.full(grouping.n_groups, np.inf)
     np.minimum.at(slowest, grouping.group, ends.pace[paths])
     arrived = float((slowest <= AT_REST).mean())
-    alternatives = tuple(Reading(of_paths(r.group), r.probability) for r in grouping.alternatives)
-    doubts = _doubts(ends, group, grouping, slowest)
-    return Graded(group, grouping, arrived, (*cautions, *doubts), alternatives, odd)
+    alternatives = tuple(Reading(with_scraps(of_paths(r.group)), r.probability) for r in grouping.alternatives)
+    doubts = _doubts(ends, group, labels, grouping, slowest)
+    return Graded(group, labels, grouping, arrived, (*cautions, *doubts), alternatives, odd)
 
 
 def _reach(ends: PathEnds, paths: IntArray) -> float:
@@ -198,10 +209,12 @@ def _broken(taken: int, lost: int, total: int) -> list[Caution]:
     return [Caution("broken-paths", " ".join([*said, advice]))] if said else []
 
 
-def _doubts(ends: PathEnds, group: IntArray, grouping: Grouping, slowest: FloatArray) -> list[Caution]:
+def _doubts(
+    ends: PathEnds, group: IntArray, labels: IntArray, grouping: Grouping, slowest: FloatArray
+) -> list[Caution]:
     cautions = []
     q, dimension = grouping.n_groups, ends.place.shape[1]
-    unassigned, total = int(ends.length[group < 0].sum()), int(ends.length.sum())
+    unassigned, total = int(ends.length[labels < 0].sum()), int(ends.length.sum())
     if unassigned:
         cautions.append(
             Caution(

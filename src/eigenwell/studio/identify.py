@@ -23,7 +23,7 @@ from ..spectral import ExactMasses, KernelGraph, joined_spectrum, linearity
 from . import messages
 from .protocol import Options
 from .strokes import Drawing, Stroke, drawing
-from .training import STEPS
+from .training import WRITTEN
 
 MOST_LINKS, MOST_JOINS = 2000, 600
 """Lines of the graph that are drawn; more cannot be told apart on a screen, and each costs 30 bytes."""
@@ -141,7 +141,7 @@ def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Pro
     """The answer to the page, without its revision."""
     drawn = drawing(strokes)
     kernel = KernelSettings.of(drawn, options)
-    same = {"kernel": kernel.shown(), "python": messages.python_lines(options, kernel, STEPS, drawn.scattered)}
+    same = {"kernel": kernel.shown(), "python": messages.python_lines(options, kernel, WRITTEN, drawn.scattered)}
     try:
         result = find(drawn, options, progress)
     except DataError as error:

@@ -175,7 +175,7 @@ def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]
     return {"good": fit.good, "share": round(share, 4), "head": head, "words": words}
 
 
-def python_lines(options: Options, kernel: KernelSettings, steps: int, scattered: bool = False) -> str:
+def python_lines(options: Options, kernel: KernelSettings, recipe: str, scattered: bool = False) -> str:
     """The same in Python, from the CSV file that the studio hands out."""
     lines = ["import eigenwell as ew", "", 'demos = ew.files.read("eigenwell-strokes.csv")']
     if options.graph == "kernel":
@@ -197,7 +197,7 @@ def python_lines(options: Options, kernel: KernelSettings, steps: int, scattered
         "",
         "from eigenwell.learning import Recipe",
         "",
-        f"field = ew.learn(found, recipe=Recipe(steps={steps}))",
+        f"field = ew.learn(found, recipe=Recipe({recipe}))",
         "path = field.simulate(demos.x[0], duration=5.0)",
         'field.save("eigenwell-model.eigenwell")',
         "",

@@ -22,6 +22,7 @@ from eigenwell.learning import (
     layers,
     learn_bundles,
     learn_motions,
+    learner,
     programs,
 )
 from eigenwell.learning.doubts import about_data as doubts
@@ -392,3 +393,16 @@ def test_demonstrations_rolled_out_together_are_followed_as_each_alone(memory, m
         assert np.allclose(
             [a.distance, a.end_error, a.cosine_error], [b.distance, b.end_error, b.cosine_error], rtol=1e-9
         )
+
+
+@pytest.mark.parametrize("n_paths, expected", [(1, False), (2, False), (3, True)])
+def test_fewer_paths_than_d_plus_one_are_no_smooth_field(monkeypatch, n_paths, expected):
+    """A single path predicts its own pieces and says nothing of what lies beside it: that comes from the tube."""
+    s = np.linspace(0.0, 1.0, 60)[3:, None]
+    rise, slope = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
+    ways = [np.array([1.0 + 0.1 * k, 3.0 - 0.2 * k]) for k in range(n_paths)]
+    motions = [[((1 - rise) * way, -slope * way) for way in ways]]
+    asked = []
+    monkeypatch.setattr(learner, "guide", lambda *a, **k: asked.append(True) or guide(*a, **k))
+    learn_motions(motions, np.zeros((1, 2)), memory=False, recipe=replace(Recipe(), steps=2))
+    assert bool(asked) == expected

@@ -234,7 +234,9 @@ def learn_motions(
         for q, (paths, place) in enumerate(zip(motions, attractors, strict=True))
     ]
     options = {"target": target, "seed": seed, "dtype": dtype}
-    asked = not met and recipe.uses_velocity and recipe.guide > 0
+    # Fewer than d + 1 paths predict their own pieces along a line, and say nothing of what lies beside it.
+    enough = sum(map(len, motions)) > together[0].dimension
+    asked = enough and not met and recipe.uses_velocity and recipe.guide > 0
     known = guide(together, seed=seed) if asked else no_guide(together)
     smooth = known.smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)

@@ -78,7 +78,12 @@ class Server:
             yield Page(ws)
 
     def workers(self):
-        return {p.pid for p in psutil.Process(self.process.pid).children() if "spawn_main" in " ".join(p.cmdline())}
+        found = set()
+        for child in psutil.Process(self.process.pid).children():
+            with suppress(psutil.NoSuchProcess):  # it has just died
+                if "spawn_main" in " ".join(child.cmdline()):
+                    found.add(child.pid)
+        return found
 
     def memory(self, workers: bool = False) -> float:
         """Resident megabytes of the server, or of its workers."""

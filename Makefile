@@ -5,6 +5,9 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 # One BLAS thread a process: the arrays are small, and tests and benchmarks already run side by side.
 export OMP_NUM_THREADS ?= 1
+# Tests and benchmarks start Python hundreds of times: its files are compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+TWO_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: setup demo test test-fast test-nightly test-lowest coverage check page bench docs docs-fast images wheel format clean
 setup: $(STAMP)
@@ -20,15 +23,17 @@ demo: setup
 
 # Browsers last and alone: the studio learns at low priority, and would wait for the other tests.
 test: setup
-	$(PY) -m pytest -n 2 --dist loadfile -m "not browser"
+	$(PY) -m pytest $(TWO_WORKERS) -m "not browser"
 	$(PY) -m pytest -m browser
 
+# Files without a fast test are not even imported: Dask, servers and browsers take seconds.
 test-fast: setup
-	$(PY) -m pytest -n 2 --dist loadfile -m "not slow and not browser and not cluster"
+	$(PY) -m pytest $(TWO_WORKERS) -m "not slow and not browser and not cluster" --ignore-glob='tests/test_distributed*' \
+		--ignore=tests/test_studio_server.py --ignore=tests/test_studio_page.py --ignore=tests/test_readme.py
 
 # New random examples for every property, instead of the same ones each time.
 test-nightly: setup
-	EIGENWELL_TESTS=nightly $(PY) -m pytest -n 2 --dist loadfile -m "not browser and not cluster"
+	EIGENWELL_TESTS=nightly $(PY) -m pytest $(TWO_WORKERS) -m "not browser and not cluster"
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
 test-lowest:
@@ -39,7 +44,7 @@ test-lowest:
 
 # Lines of the core that tests run; fails where a module of it has fewer than 90 %.
 coverage: setup
-	$(PY) -m pytest -q -n 2 --dist loadfile -m "not browser" --cov --cov-report=json:build/coverage.json
+	$(PY) -m pytest -q $(TWO_WORKERS) -m "not browser" --cov --cov-report=json:build/coverage.json
 	$(PY) -m benchmarks.coverage build/coverage.json
 
 check: setup
@@ -56,6 +61,8 @@ page:
 bench: setup
 	$(PY) -m benchmarks.core
 	$(PY) -m benchmarks.identify
+	$(PY) -m benchmarks.noise
+	$(PY) -m benchmarks.recordings
 	$(PY) -m benchmarks.snapshots --quick
 	$(PY) -m benchmarks.spectrum
 	$(PY) -m benchmarks.lasa

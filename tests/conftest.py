@@ -1,9 +1,13 @@
 """Property tests are deterministic, a busy machine is no failure, and tests of LASA are skipped where it is not.
 
+The longest files come first, so that workers end together; what training compiles is compiled once for all of them.
+
 `EIGENWELL_TESTS=nightly` looks for new examples instead, ten times as many, and prints how to repeat what it finds.
 """
 
 import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,21 +15,41 @@ from tests.browsers import FLAGS, chromium
 
 from eigenwell import datasets
 from eigenwell.demonstrations import DataError
+from eigenwell.learning import Recipe
 
 settings.register_profile("eigenwell", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))
 
+# Programs that training compiles: kept for the other workers and the next run, but not at home.
+os.environ.setdefault("EIGENWELL_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "eigenwell"))
+
+LONGEST = (
+    "studio_server",
+    "distributed",
+    "distributed_faults",
+    "reproduce",
+    "export",
+    "cli",
+    "docs",
+    "snapshots",
+    "readme",
+    "fields",
+)
+"""Files, by how long all their tests take."""
+
 # What a fixture costs, its tests cost.
 MARKS = {
     "browser": (pytest.mark.browser,),
     "learned": (pytest.mark.slow,),
-    "model": (pytest.mark.slow,),
+    "pages": (pytest.mark.slow,),
     "quick": (pytest.mark.slow, pytest.mark.lasa),
 }
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    rank = {f"test_{name}": k for k, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
     for item in items:
         for name in set(getattr(item, "fixturenames", ())) & set(MARKS):
             for mark in MARKS[name]:
@@ -36,6 +60,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("lasa"):
                 item.add_marker(pytest.mark.skip(reason=str(error)))
+
+
+@pytest.fixture
+def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`learn` without a recipe, and the command, train a small model: stable as any, and enough to run what follows it."""
+    # Spirals arrive as straight ways do: loops on a field that only decays take thousands of steps.
+    small = {"layers": 4, "features": 12, "speed_features": 12, "batch": 100, "neighbour_batch": 60, "nodes": 200}
+    little = Recipe(steps=40, focus_softening=0.02, **small)
+    for module in ("learner", "recipes"):
+        monkeypatch.setattr(f"eigenwell.learning.{module}.Recipe", lambda **given: replace(little, **given))
 
 
 @pytest.fixture(scope="module")

@@ -73,6 +73,7 @@ def test_text_that_turns_into_nothing(tmp_path):
     refused(files.UnreadableFile, path, match="binary")
 
 
+@pytest.mark.slow
 def test_a_million_columns(tmp_path):
     (tmp_path / "a.csv").write_text(",".join(f"c{i}" for i in range(1_000_000)) + "\n" + "0," * 999_999 + "0\n")
     refused(files.TooLarge, tmp_path / "a.csv", match="4096 columns")
@@ -275,6 +276,7 @@ def valid(suffix, folder):
     return path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @FUZZ
 @given(edits=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=8), cut=st.floats(0.2, 1))

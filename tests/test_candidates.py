@@ -46,6 +46,7 @@ def test_scores_are_those_of_the_formula(d):
     np.testing.assert_allclose(links.score, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=20, deadline=None)
 def test_the_best_few_into_and_out_of_every_sample_are_there_once(seed):

@@ -52,6 +52,7 @@ def test_identify_needs_the_core_alone():
     assert told["n"] == 2 and told["sure"] > 0.9
 
 
+@pytest.mark.slow
 def test_identify_loads_nothing_else_where_everything_is_installed():
     loaded = run(f"{IDENTIFY}\nimport sys; told = list(sys.modules)")
     assert not HEAVY & set(loaded)
@@ -59,6 +60,7 @@ def test_identify_loads_nothing_else_where_everything_is_installed():
     assert not {"scipy.stats", "scipy.interpolate", "scipy.signal", "scipy.integrate"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_every_room_of_the_core_can_be_imported_and_reached_by_name():
     told = alone(f"told = [getattr(ew, name).__name__ for name in {ROOMS!r}]")
     assert told == [f"eigenwell.{name}" for name in ROOMS]
@@ -77,6 +79,7 @@ def test_fields_are_saved_loaded_and_followed_with_the_core_alone(tmp_path: Path
     assert (tmp_path / "again").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "extra"),
     [

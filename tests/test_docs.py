@@ -33,6 +33,7 @@ def names():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in WITH_CODE if p.name not in ELSEWHERE], ids=lambda page: page.stem)
+@pytest.mark.usefixtures("trains_little")
 def test_python_of_the_guides_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if page.stem == "snapshots":
         pytest.importorskip("anndata")

@@ -126,7 +126,13 @@ def shown():
     importlib.import_module("matplotlib.pyplot").close("all")
 
 
-@pytest.mark.parametrize("name", PUBLIC | METHODS)
+# Their examples run loops for a second.
+LONG = ("certificate", "fields.Certificate", "fields.Loop", "fields.MotionLoop", "fields.RungeKutta4")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n.endswith(LONG) else n for n in PUBLIC | METHODS]
+)
 def test_examples_run(name, shown, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     value = (PUBLIC | METHODS)[name]

@@ -8,7 +8,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.stats import t as student
 
 from eigenwell.paths import group_ends
-from eigenwell.paths.evidence import Evidence
+from eigenwell.paths.evidence import EndsModel
 from eigenwell.paths.spanning import spanning_tree
 
 
@@ -35,6 +35,7 @@ def test_two_close_attractors_are_told_apart():
     assert group_ends(ends, resolution=0.002, radius=0.5).n_groups == 2
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12))
 @settings(deadline=None)
 def test_grouping_does_not_depend_on_order_place_angle_or_scale(seed, k):
@@ -84,6 +85,7 @@ def test_ends_that_all_lie_within_a_step_are_one_attractor():
     assert group_ends(ends, resolution=1.0, radius=1.0).n_groups == 1
 
 
+@pytest.mark.slow
 def test_ten_thousand_ends_are_grouped():
     rng = np.random.default_rng(0)
     centres = rng.permutation(np.stack(np.meshgrid(np.arange(20.0), np.arange(10.0)), axis=-1).reshape(-1, 2))
@@ -168,13 +170,13 @@ def score(model, ends, group):
     return model.partition(model.groups(size, scatter, np.array(far)), size, centre)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))])
 def test_the_trees_propose_the_best_of_all_partitions(seed):
     """Brute force over the 877 partitions of seven ends of two or three goals."""
     rng = np.random.default_rng(seed)
     ends = (rng.uniform(-1, 1, (3, 2))[rng.integers(0, 3, 7)]) + 0.05 * rng.standard_normal((7, 2))
     found = group_ends(ends, 0.02, 0.8)
-    model = Evidence.of(7, 2, 0.005, np.sqrt(6) * 0.8)
+    model = EndsModel.of(7, 2, 0.005, np.sqrt(6) * 0.8)
     scores = {p: score(model, ends, np.array(p)) for p in all_partitions(7)}
     best = max(scores, key=scores.get)
     # The number is chosen by its sum over partitions; the partition is the best one into that number.
@@ -192,7 +194,7 @@ def test_the_evidence_of_a_group_integrates_to_one_over_the_place_of_an_end(d):
     """p(two ends) summed over the place of the second is p(one end): an identity of any marginal likelihood."""
     # A spread far below the usual one: no side of a shape is surprisingly long.
     sigma = 1e-4
-    model = Evidence(2, d, 1.0, np.array([sigma]), np.zeros(1))
+    model = EndsModel(2, d, 1.0, np.array([sigma]), np.zeros(1))
     # Importance sampling with a wide Student t in place of a grid in d dimensions.
     z = np.random.default_rng(0).standard_t(2, (200_000, d)) * 3 * sigma
     weight = np.exp(-student.logpdf(z / (3 * sigma), 2).sum(axis=1) + d * np.log(3 * sigma))

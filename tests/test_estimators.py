@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenwell as ew
 from eigenwell.learning import Recipe
+
+with pytest.MonkeyPatch.context() as patch:
+    # These checks of scikit-learn 1.6 cannot be imported without it beside array_api_compat, which AnnData brings.
+    patch.setenv("SCIPY_ARRAY_API", "1")
+    from sklearn.utils.estimator_checks import parametrize_with_checks
 
 EXPECTED = {
     "check_clustering": "clusters static blobs by density; an attractor identifier clusters motions, and blobs do not move",
@@ -99,6 +103,7 @@ def fitted():
     return demos, ew.StableFieldRegressor(recipe=SMALL).fit(demos.x, demos.v)
 
 
+@pytest.mark.slow
 def test_velocities_are_those_of_the_field(fitted):
     demos, regressor = fitted
     assert regressor.n_attractors_ == 2 and not regressor.field_.has_memory
@@ -107,6 +112,7 @@ def test_velocities_are_those_of_the_field(fitted):
     assert regressor.score(demos.x, demos.v) > 0.5  # r2, scikit-learn's own
 
 
+@pytest.mark.slow
 def test_a_regressor_clones_pickles_and_says_what_it_wants(fitted):
     demos, regressor = fitted
     assert clone(regressor).get_params() == {"graph": None, "recipe": SMALL, "seed": 0}

@@ -91,6 +91,7 @@ def test_full_size(export: Export, tmp_path: Path) -> None:
         assert min(parity.latency_us, *again) <= 6
 
 
+@pytest.mark.slow
 @both
 def test_a_field_far_from_the_origin(export: Export, tmp_path: Path) -> None:
     field = many(3, 1, offset=1000)
@@ -98,6 +99,7 @@ def test_a_field_far_from_the_origin(export: Export, tmp_path: Path) -> None:
         assert export(field, tmp_path / name_of(export), precision=precision).max_error <= precision.tolerance
 
 
+@pytest.mark.slow
 @both
 def test_a_single_field(export: Export, tmp_path: Path) -> None:
     assert export(stable_field(2, 1), tmp_path / name_of(export)).proved
@@ -246,6 +248,7 @@ def compiled(folder: Path, precision: Precision) -> Path:
     return folder / "user"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("precision", [FLOAT, DOUBLE, SINGLE], ids=["float", "double", "single"])
 def test_a_header_compiles_without_a_warning_and_is_used_as_it_says(precision: Precision, tmp_path: Path) -> None:
@@ -323,6 +326,7 @@ def test_a_motion_in_c_is_held_pushed_and_goes_on_as_numpys(seed: int, tmp_path:
     np.testing.assert_allclose(rows, path, atol=1e-9)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_fast_math_is_refused(tmp_path: Path) -> None:
     export_c(many(), tmp_path / "field.h")
@@ -331,6 +335,7 @@ def test_fast_math_is_refused(tmp_path: Path) -> None:
     assert done.returncode != 0 and "-ffast-math" in done.stderr
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(("name", "prefix"), [("x.h", "x"), ("My Robot 2.h", "my_robot_2"), ("é-.h", "field")])
 def test_functions_are_named_after_the_file(name: str, prefix: str, tmp_path: Path) -> None:
@@ -352,6 +357,7 @@ def test_without_a_compiler_the_export_says_that_it_is_unproved(
 # --- exports that do not agree ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @both
 def test_an_export_that_disagrees_is_not_written(export: Export, tmp_path: Path) -> None:
     impossible = Precision(np.float32, np.float32, 1e-9)
@@ -372,6 +378,7 @@ def answers(field: Field, x: np.ndarray) -> Answers:
     return Answers(field.predict(x), field.basin(x), field.far(x), field.potential(x))
 
 
+@pytest.mark.slow
 def test_parity_notices_every_kind_of_difference() -> None:
     field = many(2, 2, samples=300)
     x = parity_states(field, DOUBLE)
@@ -397,6 +404,7 @@ def test_parity_notices_every_kind_of_difference() -> None:
             compare(field, x, bad, DOUBLE)
 
 
+@pytest.mark.slow
 def test_a_state_on_the_border_may_fall_to_either_side() -> None:
     field = many(2, 2, samples=300)
     border = field.separatrices(reach=0.5)[0][3::40]
@@ -435,6 +443,7 @@ def test_missing_extras_name_their_pip_line(tmp_path: Path, monkeypatch: pytest.
         export_onnx(many(), tmp_path / "field.onnx")
 
 
+@pytest.mark.slow
 def test_importing_the_exports_loads_no_extra() -> None:
     code = "import sys, eigenwell.export; assert not {'onnx', 'onnxruntime', 'jax'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -481,6 +490,7 @@ def test_the_c_example_compiles_without_a_warning(memory: bool, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("precision", [SINGLE, DOUBLE, FLOAT])
 def test_a_field_of_poses_gives_twists_in_c(tmp_path, precision):

@@ -94,6 +94,7 @@ def test_jax_double_precision_equals_numpy(dimension: int) -> None:
     np.testing.assert_allclose(back, x, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", [2, 5])
 def test_single_precision_stays_single_and_close(dimension: int) -> None:
     flow, x = random_flow(dimension, 4, size=0.1), points(dimension, 4, size=0.5)

@@ -34,6 +34,7 @@ def test_known_systems_are_identified_exactly(system, unordered):
     assert found.confidence > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ew.systems.all_systems, ids=lambda s: s.name)
 def test_embeddings_are_straight_lines_through_the_attractor(system):
     demos = system.sample(seed=0).shuffled()
@@ -71,6 +72,7 @@ def motion(seed):
 @pytest.mark.parametrize(
     "make", [lambda: ew.systems.heart.sample(seed=5), lambda: ew.datasets.pen_strokes(2, n_attractors=3)]
 )
+@pytest.mark.slow
 @pytest.mark.parametrize("unordered", [True, False])
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=5, deadline=None)
@@ -193,6 +195,7 @@ def test_one_trajectory_is_enough_to_find_its_end():
     assert np.linalg.norm(found.attractors[0] - x[-1]) < 0.1
 
 
+@pytest.mark.slow
 def test_kernel_graph_gives_the_papers_answer_on_the_heart():
     demos = ew.systems.heart.sample(seed=0, frequency=50).shuffled()
     found = ew.identify(demos, graph=KernelGraph(theta_r=0.3, sigma_f=0.01, eps=0.6, sampling_frequency=50))
@@ -243,7 +246,7 @@ def test_sub_dynamics_that_are_not_there_are_refused():
                 ask(q)
 
 
-@pytest.mark.parametrize(("n", "d"), [(5, 2), (50, 2), (300, 5)])
+@pytest.mark.parametrize(("n", "d"), [(5, 2), (50, 2), pytest.param(300, 5, marks=pytest.mark.slow)])
 def test_velocities_of_nothing_are_refused(n, d):
     rng = np.random.default_rng(0)
     with pytest.raises(ew.DataError, match=r"distinct samples|no field explains"):
@@ -278,7 +281,7 @@ KERNEL = KernelGraph(theta_r=0.3, sigma_f=1e-3, eps=0.5)
     ],
 )
 def test_no_argument_is_ignored(arguments, words):
-    args, kwargs = arguments(ew.systems.duffing.sample(seed=0))
+    args, kwargs = arguments(ew.systems.duffing.sample(seed=0, frequency=4.0))
     with pytest.raises(ew.DataError, match=words):
         ew.identify(*args, **kwargs)
 
@@ -361,6 +364,7 @@ def test_demonstrations_are_given_alone():
 # --- progress, and what a notebook shows ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_progress_comes_from_every_long_loop(capsys):
     told = []
     demos = ew.systems.heart.sample(seed=0, frequency=20.0)

@@ -516,6 +516,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @fuzz
 @given(data=st.data(), value=values, drop=st.booleans())
 def test_other_json_with_the_right_checksum(bench: Bench, data: st.DataObject, value: object, drop: bool) -> None:

@@ -80,6 +80,7 @@ def test_a_motion_that_is_held_keeps_its_phase_and_one_that_is_slow_its_path() -
     assert free.phase == pytest.approx(slow.phase, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_the_certificate_runs_motions_and_sees_one_that_stops(monkeypatch) -> None:
     found = ew.identify(ew.systems.heart.sample(seed=0, frequency=25.0))
     field = field_of(found, memory=True)

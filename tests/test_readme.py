@@ -22,6 +22,7 @@ def without_digits(text: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("trains_little")
 def test_python_blocks_run(capsys):
     (code,) = blocks("python")
     exec(compile(code, "README.md", "exec"), {})

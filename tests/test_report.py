@@ -11,7 +11,8 @@ from tests.untrained import field_of
 import eigenwell as ew
 from eigenwell.report import report, write_report
 from eigenwell.report.streamlines import streamlines
-from eigenwell.report.wording import plural, quantity, surety
+from eigenwell.report.wording import quantity, surety
+from eigenwell.wording import plural
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +139,7 @@ def test_figures_are_valid_json_without_nan(pages):
     assert [f["id"] for f in figures][:3] == ["samples-0", "graph-0", "spectrum-0"]
 
 
+@pytest.mark.slow
 def test_a_kernel_graph_has_a_report_of_its_own():
     demos = ew.systems.heart.sample(seed=0, frequency=20.0)
     found = ew.identify(demos, graph=ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0))

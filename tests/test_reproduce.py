@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,19 +15,33 @@ from typer.testing import CliRunner
 import eigenwell as ew
 from eigenwell.baselines import clustering
 from eigenwell.cli import reproduce as reproduce_command
-from eigenwell.reproduce import ITEMS, QUICK, Study, Table, reproduce, rivals, run
+from eigenwell.learning import PAPER, Recipe
+from eigenwell.reproduce import ITEMS, QUICK, Study, Table, drawn_fields, handwriting, reproduce, rivals, run
 from eigenwell.reproduce.comparison import _printed_right
 from eigenwell.reproduce.printed import CLUSTERED, LASA_METRICS, LASA_SHAPES, euclideanizing_flows
 from eigenwell.reproduce.results import shown
 from eigenwell.reproduce.study import with_ends
 
-CHEAP = ("toy-graphs", "two-attractors", "spectra", "drawn", "zero-velocity", "learned-fields")
+CHEAP = ("two-attractors", "zero-velocity", "lasa-panel")
 PNG = b"\x89PNG"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small():
+    """Small models, one LASA shape and one setting of the paper's graph: every item is still made, and every check holds."""
+    effort = replace(QUICK, kernels=QUICK.kernels[1:2], trials=2, steps=120, epochs=40, rollouts=5, panel=("Angle",))
+    little = Recipe(layers=6, features=16, speed_features=24, batch=100, neighbour_batch=60, nodes=300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "QUICK", effort)
+        for module in (drawn_fields, handwriting):
+            patch.setattr(module, "Recipe", lambda: little)
+            patch.setattr(module, "PAPER", replace(PAPER, layers=4, features=24))
+        yield
+
+
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """The whole quick run, as the command makes it."""
+def quick(tmp_path_factory, small):
+    """All items, as the command makes them."""
     return reproduce(tmp_path_factory.mktemp("reproduce"), quick=True, command="eigenwell reproduce --quick")
 
 
@@ -165,6 +180,7 @@ def command():
     return call
 
 
+@pytest.mark.slow
 def test_an_item_that_fails_does_not_lose_the_others(command, tmp_path, monkeypatch):
     from eigenwell.reproduce import two_attractors
 
@@ -180,6 +196,7 @@ def test_an_item_that_fails_does_not_lose_the_others(command, tmp_path, monkeypa
     assert json.loads((tmp_path / "a" / "results.json").read_text())["items"]["two-attractors"]["status"] == "failed"
 
 
+@pytest.mark.slow
 def test_without_lasa_the_rest_runs_and_says_what_to_install(command, tmp_path, monkeypatch):
     monkeypatch.setenv("EIGENWELL_LASA", "")
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path / "none"))
@@ -190,6 +207,7 @@ def test_without_lasa_the_rest_runs_and_says_what_to_install(command, tmp_path, 
     assert "eigenwell[lasa]" in (tmp_path / "a" / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_check_that_does_not_hold_is_said(command, tmp_path, monkeypatch):
     from eigenwell.reproduce import spectra
 

@@ -91,6 +91,7 @@ def test_the_laws_of_any_field(seed, q, d):
     assert (field.energy(x) > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q, d", [(1, 1), (2, 1), (3, 2), (2, 3)])
 def test_every_start_comes_to_rest_at_an_attractor(q, d):
     rng = np.random.default_rng(q + d)

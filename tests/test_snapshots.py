@@ -47,6 +47,7 @@ def test_an_affine_field_is_recovered_exactly():
     np.testing.assert_allclose(field(far), far @ matrix + offset, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", [systems.five_wells, systems.eight_wells], ids=lambda s: s.name)
 def test_the_jacobian_is_the_derivative(system):
     _, y, _, field = fitted(system)
@@ -123,6 +124,7 @@ def test_zeros_are_zeros_and_all_nine_of_four_wells_are_found():
     assert sum(np.linalg.eigvals(j).real.max() < 0 for j in jacobians) == 4
 
 
+@pytest.mark.slow
 def test_no_solution_leaves_a_trapping_region():
     _, y, _, field = fitted(systems.five_wells)
     for sink in sinks(field, y[:200]):
@@ -143,6 +145,7 @@ def test_no_trapping_region_holds_another_zero():
         assert sink.holds(places).sum() == 1
 
 
+@pytest.mark.slow
 def test_the_stepper_is_of_third_order_or_better():
     _, y, _, field = fitted(systems.saddle)
     path = Stepper(field, y[:50])
@@ -185,14 +188,14 @@ def test_support_ends_where_samples_do():
     "system",
     [
         systems.four_wells,
-        systems.duffing,
-        systems.toggle_switch,
-        systems.five_wells,
-        systems.eight_wells,
-        systems.van_der_pol,
-        systems.well_in_a_cycle,
-        systems.unstable_focus,
         systems.pendulum,
+        pytest.param(systems.toggle_switch, marks=pytest.mark.slow),
+        pytest.param(systems.eight_wells, marks=pytest.mark.slow),
+        pytest.param(systems.duffing, marks=pytest.mark.slow),
+        pytest.param(systems.five_wells, marks=pytest.mark.slow),
+        pytest.param(systems.van_der_pol, marks=pytest.mark.slow),
+        pytest.param(systems.well_in_a_cycle, marks=pytest.mark.slow),
+        pytest.param(systems.unstable_focus, marks=pytest.mark.slow),
     ],
     ids=lambda s: s.name,
 )
@@ -211,9 +214,11 @@ def test_slow_is_not_at_rest():
     assert abs(found.attractors[0, 0] - systems.ghost.attractors[0, 0]) < 0.01
 
 
+@pytest.mark.slow
 def test_node_and_focus_are_told_apart():
-    assert {a.form for a in ew.identify(systems.saddle.snapshots(400)).located} == {"node"}
-    located = ew.identify(systems.duffing.snapshots(400)).located
+    few = ew.FlowGraph(replicates=4)
+    assert {a.form for a in ew.identify(systems.saddle.snapshots(400), graph=few).located} == {"node"}
+    located = ew.identify(systems.duffing.snapshots(400), graph=few).located
     assert {a.form for a in located} == {"focus"}
     np.testing.assert_allclose(located[0].eigenvalues.real, -0.15, atol=0.01)
 
@@ -234,6 +239,7 @@ def test_counts_and_fates_are_probabilities(switch):
     assert (found.uncertainty > 0).all()
 
 
+@pytest.mark.slow
 def test_the_order_of_samples_does_not_matter(switch):
     demos, found = switch
     order = np.random.default_rng(0).permutation(demos.n_samples)
@@ -244,6 +250,7 @@ def test_the_order_of_samples_does_not_matter(switch):
     assert other.counts == found.counts
 
 
+@pytest.mark.slow
 def test_the_seed_decides_the_replicates(switch):
     demos, found = switch
     again, other = (ew.identify(demos, graph=ew.FlowGraph(seed=s)) for s in (0, 1))
@@ -251,6 +258,7 @@ def test_the_seed_decides_the_replicates(switch):
     assert not np.array_equal(other.uncertainty, found.uncertainty)
 
 
+@pytest.mark.slow
 def test_repeated_samples_share_their_fate(switch):
     demos, found = switch
     twice = ew.identify(np.concatenate([demos.x, demos.x[:7]]), np.concatenate([demos.v, demos.v[:7]]))
@@ -260,9 +268,10 @@ def test_repeated_samples_share_their_fate(switch):
 
 def test_units_turns_and_shears_do_not_matter():
     demos = systems.four_wells.snapshots(500, seed=5, noise=0.1)
-    found = ew.identify(demos)
+    few = ew.FlowGraph(replicates=8)
+    found = ew.identify(demos, graph=few)
     turn = np.array([[3.0, 1.0], [-40.0, 25.0]])
-    other = ew.identify(demos.x @ turn + [5.0, -900.0], 7 * demos.v @ turn)
+    other = ew.identify(demos.x @ turn + [5.0, -900.0], 7 * demos.v @ turn, graph=few)
     assert other.n_attractors == 4
     back = (other.attractors - [5.0, -900.0]) @ np.linalg.inv(turn)
     gap = np.linalg.norm(back[:, None] - found.attractors, axis=2)
@@ -283,6 +292,7 @@ def test_everything_a_result_has_is_there(switch):
             assert gap[-1] <= np.median(gap)
 
 
+@pytest.mark.slow
 def test_directions_that_only_jitter_are_left_out():
     demos = systems.four_wells.snapshots(1500, seed=4, noise=0.1)
     rng = np.random.default_rng(0)
@@ -294,6 +304,7 @@ def test_directions_that_only_jitter_are_left_out():
     assert found.attractors.shape == (4, 6)
 
 
+@pytest.mark.slow
 def test_more_dimensions_than_the_samples_show_are_left_out():
     rng = np.random.default_rng(0)
     y = rng.standard_normal((120, 8))
@@ -315,7 +326,12 @@ def test_trajectories_are_not_taken_for_snapshots(system):
     assert not weigh(*_arrays(system.sample(seed=7).shuffled())).snapshots
 
 
-@pytest.mark.parametrize("design", [systems.uniform, systems.clustered, systems.front], ids=lambda f: f.__name__)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "design",
+    [systems.uniform, systems.clustered, pytest.param(systems.front, marks=pytest.mark.slow)],
+    ids=lambda f: f.__name__,
+)
 @pytest.mark.parametrize("system", systems.snapshot_systems, ids=lambda s: s.name)
 def test_snapshots_are_not_taken_for_trajectories(system, design):
     assert weigh(*_arrays(system.snapshots(500, seed=7, design=design))).snapshots
@@ -325,6 +341,7 @@ def _arrays(demos):
     return demos.x, demos.v
 
 
+@pytest.mark.slow
 def test_the_user_can_say_it():
     demos = systems.five_wells.snapshots(300, seed=0)
     assert ew.identify(demos, graph=ew.FlowGraph()).evidence.said
@@ -352,6 +369,7 @@ def test_some_trajectories_go_round_and_others_stop():
 # Where data are.
 
 
+@pytest.mark.slow
 def test_a_grid_is_snapshots():
     axis_x, axis_y = np.linspace(-2, 2, 25), np.linspace(-2, 2, 20)
     x, y = np.meshgrid(axis_x, axis_y)
@@ -373,6 +391,7 @@ class Cells:
             setattr(self, name, value)
 
 
+@pytest.mark.slow
 def test_cells_come_in_and_take_the_answer_back():
     demos = systems.five_wells.snapshots(300, seed=0)
     loadings = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 2)))[0]

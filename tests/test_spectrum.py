@@ -49,6 +49,7 @@ LENGTHS = [
     (30, 6, 3), (20, 12, 28, 16), (4, 4, 3, 3), (17, 20, 10, 3, 19, 8, 10, 11),
     (3, 60, 31, 4, 60, 59, 58, 12), (300, 270),
 ]  # fmt: skip
+BY_SIZE = [pytest.param(n, marks=pytest.mark.slow) if sum(n) > 40 else n for n in LENGTHS]
 
 
 def oracle(lengths, join, masses):
@@ -77,7 +78,7 @@ def check(lengths, join, masses, count, dense):
 
 @pytest.mark.parametrize("masses", MASSES, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("join", JOINS, ids=lambda j: type(j).__name__)
-@pytest.mark.parametrize("lengths", LENGTHS, ids=str)
+@pytest.mark.parametrize("lengths", BY_SIZE, ids=str)
 def test_closed_form_equals_dense(lengths, join, masses):
     total, dense = sum(lengths), oracle(lengths, join, masses)
     # All of a small spectrum, the bottom of a large one: the same code either way.
@@ -85,6 +86,7 @@ def test_closed_form_equals_dense(lengths, join, masses):
         check(lengths, join, masses, count, dense)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=6), st.sampled_from(JOINS), st.sampled_from(MASSES))
 def test_closed_form_equals_dense_on_any_lengths(lengths, join, masses):

@@ -74,6 +74,7 @@ def learned_cases():
         }
 
 
+@pytest.mark.slow
 def test_the_page_evaluates_what_python_does_and_its_parts_keep_their_laws(tmp_path):
     node = shutil.which("node")
     if node is None:

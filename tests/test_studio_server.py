@@ -14,7 +14,6 @@ import threading
 import time
 import zipfile
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -39,9 +38,7 @@ pytestmark = pytest.mark.slow
 def studio(*options: str, **more: str):
     """A server in a process of its own, with more in its environment; the address it prints, and the process."""
     command = [sys.executable, "-m", "eigenwell", "studio", "--no-browser", *options]
-    # The compiled program is kept from one run of the tests to the next, but not at home.
-    kept = Path(__file__).parents[1] / ".pytest_cache" / "eigenwell"
-    environment = {"EIGENWELL_CACHE": str(kept), **os.environ, "OMP_NUM_THREADS": "1", **more}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **more}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     try:
         line = process.stdout.readline()

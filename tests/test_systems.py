@@ -78,6 +78,7 @@ def test_snapshots_are_the_field_with_its_fate(system):
     assert set(range(len(system.places))) <= set(found.tolist()) <= set(range(-1, len(system.places)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", systems.snapshot_systems, ids=lambda s: s.name)
 def test_no_attractor_is_missing_from_the_list(system):
     """Every solution that stays in twice the region ends on an attractor or a cycle of the list."""
@@ -112,7 +113,7 @@ def test_designs_place_n_samples_and_follow_the_seed(design):
 
 
 def test_noise_is_in_units_of_the_median_speed():
-    quiet, loud = (systems.saddle.snapshots(20_000, seed=1, noise=s) for s in (0.0, 0.4))
+    quiet, loud = (systems.saddle.snapshots(5_000, seed=1, noise=s) for s in (0.0, 0.4))
     speed = np.median(np.linalg.norm(quiet.v, axis=1))
     assert (loud.v - quiet.v).std() == pytest.approx(0.4 * speed, rel=0.02)
     np.testing.assert_array_equal(loud.x, quiet.x)

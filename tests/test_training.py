@@ -34,15 +34,16 @@ from eigenwell.learning.targets import (
     Bundle,
     Eigenvector,
     Elapsed,
-    Frame,
     LaplacianTarget,
     RayTarget,
+    UnitBox,
     arc_to_go,
     travel_times,
 )
 from eigenwell.learning.training import double_precision
 from eigenwell.learning.tube import Tube, strand_gaps
 from eigenwell.learning.winding import SpiralTarget, Winding
+from eigenwell.progress import told
 
 SMALL = Recipe(layers=4, features=12, speed_features=12, steps=150, batch=100, neighbour_batch=60, nodes=200)
 
@@ -189,11 +190,12 @@ def test_programs_are_kept_and_the_users_own_cache_is_left_alone(tmp_path, monke
         compilation_cache.reset_cache()
 
 
+@pytest.mark.slow
 def test_training_fits_and_is_repeatable() -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
     seen = []
     first, cautions = learn_bundles(
-        [bundle], recipe=SMALL, seed=3, progress=lambda step, steps, losses: seen.append((step, steps, losses))
+        [bundle], recipe=SMALL, seed=3, report=lambda step, steps, losses: seen.append((step, steps, losses))
     )
     again, _ = learn_bundles([bundle], recipe=SMALL, seed=3)
     np.testing.assert_array_equal(first[0].model.flow.weights, again[0].model.flow.weights)
@@ -210,7 +212,13 @@ def test_who_looks_on_sees_the_field_grow_and_changes_nothing() -> None:
     motions, recipe = _crossing_motions(), replace(SMALL, steps=20, layers=2)
     seen: list[Growing] = []
     goals = np.array([bundle[0][0][-1] for bundle in motions])
-    watched = learn_motions(motions, goals, recipe=recipe, watch=seen.append)
+    steps: list[tuple[str, int, int]] = []
+    with told(lambda *one: steps.append(one)):
+        watched = learn_motions(motions, goals, recipe=recipe, watch=seen.append)
+    stages, done, total = zip(*steps, strict=True)
+    assert set(stages) == {"learning"} and len(set(total)) == 1 and len(done) == 30
+    assert list(done) == sorted(set(done)) and done[-1] == total[0]
+    assert seen[8].loss < seen[0].loss
     names = [part.name for part in seen]
     assert names == ["lifted"] * 10 + ["map"] * 10 + ["goals"] * 10  # motions that cross first
     for part in seen:
@@ -326,7 +334,7 @@ def test_crossings_say_who_where_and_how_much() -> None:
     t = np.linspace(1, 0, 200)[:, None]
     across, down = t * [2.0, 0.0] + [-1.0, 0.0], t * [0.0, 2.0] + [0.0, -1.0]
     motions = [[(across, np.full((200, 2), [-1.0, 0.0]))], [(down, np.full((200, 2), [0.0, -1.0]))]]
-    frame = Frame.around(motions)
+    frame = UnitBox.around(motions)
     places = np.array([[-1.0, 0.0], [0.0, -1.0]])
     found = crossings([Bundle.of(m, p, frame=frame) for m, p in zip(motions, places, strict=True)])
     assert (found[0].first, found[0].second) == (0, 1)

@@ -92,9 +92,9 @@ begin, push = recordings[0][0], (0.6, 1.0, (0, -160, 0))
 goal = field.basin(begin)
 kept = field.toward(goal)
 runs = {
-    "undisturbed": follow(lambda now, q: field.predict(q), begin, 5.0),
-    "pushed": follow(lambda now, q: field.predict(q), begin, 5.0, push),
-    "pushed, goal kept": follow(lambda now, q: kept.predict(q), begin, 5.0, push),
+    "undisturbed": follow(lambda now, q: field.predict(q), begin, 10.0),
+    "pushed": follow(lambda now, q: field.predict(q), begin, 10.0, push),
+    "pushed, goal kept": follow(lambda now, q: kept.predict(q), begin, 10.0, push),
 }
 
 # %%

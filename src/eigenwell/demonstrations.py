@@ -29,6 +29,7 @@ from .checks import (
 from .checks import first_occurrence as first_occurrence
 from .errors import DataError as DataError
 from .grids import flattened, of_mapping
+from .wording import plural
 
 __all__ = ["Caution", "Demonstrations", "Truth"]
 
@@ -94,7 +95,8 @@ class Demonstrations:
                 array.flags.writeable = False
 
     def __repr__(self) -> str:
-        kind = "unordered samples" if self.offsets is None else f"{self.n_trajectories} trajectories"
+        count = self.n_trajectories
+        kind = "unordered samples" if count is None else plural(count, "trajectory", "trajectories")
         return f"Demonstrations({self.n_samples} samples in {self.dimension}-D, {kind})"
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from ._types import FloatArray, IntArray
 from .demonstrations import Demonstrations
 from .graphs import PathGraph
+from .wording import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,7 @@ class Alternative:
     labels: IntArray
 
     def __repr__(self) -> str:
-        return f"Alternative({self.n_attractors} attractors, confidence {self.confidence:.2f})"
+        return f"Alternative({plural(self.n_attractors, 'attractor')}, confidence {self.confidence:.2f})"
 
 
 def by_place(places: FloatArray, extent: float) -> IntArray:

@@ -25,6 +25,7 @@ _STYLE = """<style>
 .eigenwell th {{ font-weight: 600; opacity: .75; border-bottom: 1px solid currentColor; }}
 .eigenwell .doubt {{ max-width: 46em; margin: .25em 0; }}
 .eigenwell svg {{ flex: none; }}
+.eigenwell > div {{ flex: 1; min-width: 18em; }}
 {light}
 @media (prefers-color-scheme: dark) {{ {dark} }}
 {jupyter_light}

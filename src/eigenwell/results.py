@@ -17,6 +17,7 @@ from .graphs import Graph, PathGraph
 from .numbering import Alternative
 from .paths import Grouping, Odd
 from .spectral import Spectrum
+from .wording import plural
 
 __all__ = ["Identification", "Result"]
 
@@ -370,7 +371,7 @@ class Identification:
         )
 
     def __repr__(self) -> str:
-        doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
+        doubts = f", {plural(len(self.warnings), 'warning')}" if self.warnings else ""
         return f"Identification({headline(self.n_attractors, self.confidence)}{doubts})"
 
     def __str__(self) -> str:
@@ -383,7 +384,7 @@ class Identification:
             place = ", ".join(
                 f"{c:.4g} ± {e:.1g}" for c, e in zip(places[q], self.located[q].standard_error, strict=True)
             )
-            paths = f"{len(self.graph.paths_of(q))} paths, " if isinstance(self.graph, PathGraph) else ""
+            paths = f"{plural(len(self.graph.paths_of(q)), 'path')}, " if isinstance(self.graph, PathGraph) else ""
             what = f"{self.located[q].form} at" if self.located[q].form != "point" else "x* ="
             lines.append(f"  {q}: {what} ({place}), {paths}{int((self.labels == q).sum())} samples")
         lines += [f"  given: {what}" for what in self.told]
@@ -397,4 +398,4 @@ class Identification:
 def headline(n_attractors: int, confidence: float) -> str:
     """ "2 attractors, confidence 0.98"."""
     sure = "unknown" if np.isnan(confidence) else f"{confidence:.2f}"
-    return f"{n_attractors} {'attractor' if n_attractors == 1 else 'attractors'}, confidence {sure}"
+    return f"{plural(n_attractors, 'attractor')}, confidence {sure}"

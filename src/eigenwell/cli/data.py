@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..wording import plural
 from .options import Debug, Every, Files, Json, Position, Seed, Time, TimeStep, Trajectory, Velocity, read
 from .output import cautions, command, note, print_json, table
 
@@ -127,6 +128,10 @@ def _described(demos: Demonstrations, output: Path | None, as_json: bool) -> Non
             }
         )
         return
-    kind = "unordered samples" if demos.n_trajectories is None else f"{demos.n_trajectories} trajectories"
+    kind = (
+        "unordered samples"
+        if demos.n_trajectories is None
+        else plural(demos.n_trajectories, "trajectory", "trajectories")
+    )
     typer.echo(f"{'' if output is None else f'{output}: '}{demos.n_samples} samples in {demos.dimension}-D, {kind}")
     cautions(demos.warnings)

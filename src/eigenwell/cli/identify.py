@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..wording import plural
 from .options import (
     Debug,
     Every,
@@ -136,7 +137,7 @@ def _on_cluster(
         client = stack.enter_context(Client(address))  # type: ignore[no-untyped-call]
         if client.dashboard_link:
             note(f"dashboard: {client.dashboard_link}")
-        tell = stack.enter_context(_stages())
+        tell = stack.enter_context(progress())
         found = distributed.identify([str(f) for f in files], out=out, client=client, progress=tell, **columns)
     if labels is not None:
         with replacing(labels) as temporary, temporary.open("w", encoding="utf-8") as handle:
@@ -165,27 +166,6 @@ def _on_cluster(
         note(f"labels, paths and embeddings: {found.folder}")
     if strict and found.warnings:
         raise typer.Exit(IN_DOUBT)
-
-
-@contextmanager
-def _stages() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar for every stage on stderr when somebody is looking."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description:10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def tell(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=total)
-            bar.update(tasks[stage], completed=done, total=total)
-
-        yield tell
 
 
 @command
@@ -221,7 +201,7 @@ def report(
     if as_json:
         print_json({"page": str(output), "bytes": output.stat().st_size, "n_attractors": found.n_attractors})
     else:
-        typer.echo(f"{output}: {found.n_attractors} attractors, {output.stat().st_size / 1e6:.1f} MB")
+        typer.echo(f"{output}: {plural(found.n_attractors, 'attractor')}, {output.stat().st_size / 1e6:.1f} MB")
 
 
 @command
@@ -270,7 +250,7 @@ def demo(
 def _learned(found: Identification) -> Any:
     from ..learning import learn
 
-    with progress("Learning") as tell:
+    with progress() as tell:
         return learn(found, progress=tell)
 
 
@@ -327,8 +307,7 @@ def show(demos: Demonstrations, found: Identification) -> None:
 def _headline(count: int, confidence: float) -> None:
     from ..report.wording import surety
 
-    word = "attractor" if count == 1 else "attractors"
-    typer.secho(f"{count} {word}, confidence {confidence:.2f} ({surety(confidence)})", bold=interactive())
+    typer.secho(f"{plural(count, 'attractor')}, confidence {confidence:.2f} ({surety(confidence)})", bold=interactive())
 
 
 def _places(places: Any, errors: Any, extents: Any, paths: Iterable[int], samples: Iterable[int]) -> None:

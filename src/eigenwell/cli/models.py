@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..wording import plural
 from .options import (
     Debug,
     Every,
@@ -87,7 +88,7 @@ def learn(
     found = identify(
         demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude), labels=demos.task
     )
-    with progress("Learning") as tell:
+    with progress() as tell:
         recipe = None if steps is None else Recipe(steps=steps)
         field = fit(found, toward=toward, memory=memory, recipe=recipe, seed=seed, progress=tell)
     save(field, output, overwrite=force)
@@ -107,9 +108,10 @@ def learn(
             }
         )
         return
-    word = "attractor" if field.n_attractors == 1 else "attractors"
     memory_word = ", with memory" if field.has_memory else ""
-    typer.echo(f"{output}: a field in {field.dimension}-D, stable at {field.n_attractors} {word}{memory_word}")
+    typer.echo(
+        f"{output}: a field in {field.dimension}-D, stable at {plural(field.n_attractors, 'attractor')}{memory_word}"
+    )
     if field.fit is not None:
         typer.echo(str(field.fit))
     cautions(field.warnings)
@@ -197,7 +199,7 @@ def simulate(
             for x, a, g in zip(rolled, attractors, gap, strict=True)
         ]
         if output is not None:
-            typer.echo(f"{output}: {len(rolled)} trajectories of {samples} samples")
+            typer.echo(f"{output}: {plural(len(rolled), 'trajectory', 'trajectories')} of {samples} samples")
         table(("from", f"after {duration:g} s", "attractor", "distance"), rows, numbers_from=3)
     else:
         table(

@@ -13,6 +13,8 @@ from typing import Any, ParamSpec
 
 import typer
 
+from ..progress import Progress
+
 P = ParamSpec("P")
 
 OK, INTERNAL, USAGE, BAD_DATA, CANNOT_WRITE, MISSING_EXTRA, IN_DOUBT = range(7)
@@ -130,22 +132,22 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers_from: 
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int, Any], None]]:
-    """A bar on stderr when somebody is looking; a silent callback otherwise."""
+def progress() -> Iterator[bool | Progress]:
+    """A bar for every stage on stderr when somebody is looking."""
     if not sys.stderr.isatty():
-        yield lambda step, steps, losses: None
+        yield False
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[loss]}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None, loss="")
+    columns = (TextColumn("{task.description:10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
 
-        def tell(step: int, steps: int, losses: Any) -> None:
-            import numpy as np
-
-            loss = float(np.mean(losses)) if np.size(losses) else math.nan
-            bar.update(task, completed=step, total=steps, loss=f"loss {loss:.3g}" if math.isfinite(loss) else "")
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=total)
 
         yield tell

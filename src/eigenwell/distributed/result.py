@@ -18,6 +18,7 @@ from ..identification import embedded
 from ..paths import Grouping
 from ..results import Identification, headline
 from ..spectral import ExactMasses
+from ..wording import plural
 from .finalize import read_paths
 from .inputs import arrow
 
@@ -354,7 +355,7 @@ class DistributedIdentification:
         return np.concatenate(read).astype(np.intp)
 
     def __repr__(self) -> str:
-        doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
+        doubts = f", {plural(len(self.warnings), 'warning')}" if self.warnings else ""
         return f"DistributedIdentification({headline(self.n_attractors, self.confidence)}{doubts})"
 
     def _repr_html_(self) -> str:

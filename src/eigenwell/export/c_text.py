@@ -20,6 +20,7 @@ from ..fields.learned import LATE
 from ..fields.motion import DONE, RETURN, WIDTH
 from ..fields.stable import TINY
 from ..poses import EDGE, SMALL
+from ..wording import plural
 from .precision import Precision
 from .tables import Tables, tables
 
@@ -40,7 +41,6 @@ POSE_HELP = """ * Poses, orientations as unit quaternions x, y, z, w; 0 and NaN 
 def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -> str:
     """The text of the header. It says whether it was `proved`, for a header that was not is written too."""
     writer = Writer(prefix, precision)
-    quantity = "attractor" if field.n_attractors == 1 else "attractors"
     memory = ", with memory" if field.has_memory else ""
     map_tables = tables([field.map])
     models = writer.model("map", "the map's model", map_tables)
@@ -49,7 +49,7 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
     if field.lifted:
         models += writer.model("lifted", "the models of (x, phase), one for each attractor", tables(field.lifted))
     words = {
-        "TITLE": f"A vector field in {field.dimension} dimensions, stable at {field.n_attractors} {quantity}{memory}.",
+        "TITLE": f"A vector field in {field.dimension} dimensions, stable at {plural(field.n_attractors, 'attractor')}{memory}.",
         "VERSION": __version__,
         "PROOF": f"agrees with its NumPy code to {precision.tolerance:g}, tried when it was made"
         if proved

@@ -373,10 +373,11 @@ def _loops(field: Field, exported: Exported) -> Loop:
         limit = float(np.linalg.norm(field.predict(field.samples), axis=1).max())
     dt = float(np.linalg.norm(field.box)) / limit / CROSSING
     (loop,) = run_loops(_Asked(field, exported), starts, 1 / dt, np.ones(LOOPS))  # type: ignore[arg-type]
-    # An Euler step may cross a border; then NumPy's own loop does, too.
-    (own,) = run_loops(field, starts, 1 / dt, np.ones(LOOPS))
-    if loop.arrived < 1 or loop.as_basin_said < own.as_basin_said - 2 / LOOPS:
-        raise ParityError(f"Expected loops on the export to do what NumPy's do, {own}, got {loop}. " + _REPORT)
+    # An Euler step may cross a border; then NumPy's own loop does, too. Asked only where it matters.
+    if loop.arrived < 1 or loop.as_basin_said < 1 - 2 / LOOPS:
+        (own,) = run_loops(field, starts, 1 / dt, np.ones(LOOPS))
+        if loop.arrived < 1 or loop.as_basin_said < own.as_basin_said - 2 / LOOPS:
+            raise ParityError(f"Expected loops on the export to do what NumPy's do, {own}, got {loop}. " + _REPORT)
     if field.has_memory:
         _check_motions(field, exported, starts, dt)
     return loop

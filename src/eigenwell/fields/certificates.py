@@ -15,6 +15,7 @@ import numpy as np
 from .. import runge_kutta
 from .._types import BoolArray, FloatArray
 from ..progress import advance
+from ..wording import plural
 from .fit import Fit
 from .motion_loops import MotionLoop, motion_loops
 
@@ -184,15 +185,15 @@ class Certificate:
         if self.decreasing < 1:
             said.append(f"V falls at only {self.decreasing:.2%} of the sampled states")
         if self.sinks != len(self.attractors):
-            said.append(f"{self.sinks} sinks were found for {len(self.attractors)} attractors")
+            said.append(f"{plural(self.sinks, 'sink')} found for {plural(len(self.attractors), 'attractor')}")
         if self.jump >= 1e-6:
             said.append(f"the field jumps by {self.jump:.2g} of its speed limit")
         return said
 
     def __str__(self) -> str:
         lines = [
-            f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.sinks} sinks, {len(self.saddles)} saddles; dV/dt < 0 at "
-            f"{self.decreasing:.2%} of {self.samples} states; largest jump {self.jump:.1g} of the speed limit"
+            f"{'holds' if self.holds else 'DOES NOT HOLD'}: {plural(self.sinks, 'sink')}, {plural(len(self.saddles), 'saddle')}; "
+            f"dV/dt < 0 at {self.decreasing:.2%} of {self.samples} states; largest jump {self.jump:.1g} of the speed limit"
         ]
         lines += [f"  {loop}" for loop in self.ran]
         if self.fit is not None:

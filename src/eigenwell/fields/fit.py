@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..wording import plural
+
 GOOD = 0.05
 """Up to this share of the extent a roll-out follows its demonstration: about the width of a pen stroke's scatter."""
 
@@ -102,7 +104,7 @@ class Fit:
         worst = self.worst
         off = "" if worst.arrives else ", at the wrong attractor"
         return (
-            f"{self.by} follows {len(self.demonstrations)} demonstrations to {self.distance:.1%} of the extent "
+            f"{self.by} follows {plural(len(self.demonstrations), 'demonstration')} to {self.distance:.1%} of the extent "
             f"(worst: {worst.name}, {worst.distance:.1%}{off}); end error {self.end_error:.1%}, "
             f"{self.arrives:.0%} end at their own attractor"
         )

@@ -13,6 +13,7 @@ from .. import repr_html
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import Caution, Chart
 from ..progress import Progress, told
+from ..wording import plural
 from .certificates import Certificate, certify
 from .field import StableField
 from .fit import Fit
@@ -82,8 +83,8 @@ class Field(MapQueries):
 
     def __repr__(self) -> str:
         memory = ", with memory" if self.lifted else ""
-        doubts = f", {len(self.warnings)} warnings" if self.warnings else ""
-        return f"Field({self.dimension}-D, stable at {self.n_attractors} attractors{memory}{doubts})"
+        doubts = f", {plural(len(self.warnings), 'warning')}" if self.warnings else ""
+        return f"Field({self.dimension}-D, stable at {plural(self.n_attractors, 'attractor')}{memory}{doubts})"
 
     def __str__(self) -> str:
         lines = [repr(self)]

@@ -14,6 +14,7 @@ import numpy as np
 from .._types import FloatArray
 from ..demonstrations import Chart
 from ..poses import EDGE, angular_velocity, composed, coordinates, exponential, orientations, unit_quaternions
+from ..wording import plural
 from .certificates import CLOSE, Certificate
 from .queries import check_states
 
@@ -114,7 +115,7 @@ class PoseField:
     chart: Chart
 
     def __repr__(self) -> str:
-        return f"PoseField({self.field.n_attractors} attractors)"
+        return f"PoseField({plural(self.field.n_attractors, 'attractor')})"
 
     @property
     def attractors(self) -> Pose:

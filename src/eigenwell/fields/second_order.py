@@ -26,6 +26,7 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
+from ..wording import plural
 from .queries import check_states, check_times
 
 # Scales l_i of the pull, as shares of the extent: from within the last hundredth to far outside, where it is a plain spring.
@@ -79,8 +80,8 @@ class SecondOrderField:
     >>> t = np.arange(0, 8, 0.02)
     >>> swings = [a * np.exp(-0.5 * t)[:, None] * np.cos(2 * t)[:, None] for a in (1.0, 1.3, 1.6)]
     >>> field = ew.learn(swings, dt=0.02, order=2)
-    >>> field.predict([0.5, -1.0])[0]  # the first half is the velocity, to the bit
-    np.float64(-1.0)
+    >>> float(field.predict([0.5, -1.0])[0])  # the first half is the velocity, to the bit
+    -1.0
     """
 
     places: FloatArray
@@ -95,7 +96,8 @@ class SecondOrderField:
     misfit: float
 
     def __repr__(self) -> str:
-        return f"SecondOrderField({self.dimension // 2} coordinates, at rest in {self.n_attractors} attractors)"
+        rest = plural(self.n_attractors, "attractor")
+        return f"SecondOrderField({plural(self.dimension // 2, 'coordinate')}, at rest in {rest})"
 
     @property
     def dimension(self) -> int:

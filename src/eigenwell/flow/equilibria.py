@@ -15,7 +15,7 @@ NEWTON_STEPS = 40
 # Two zeros this close, in standard deviations of the data, are one.
 SAME = 1e-4
 # A Newton step this short, in standard deviations, is an arrival: rounding error of the field allows no less.
-ARRIVED = 1e-7
+CONVERGED = 1e-7
 # Directions per dimension and radii at which a trapping region is tested, and the part of the tested radius that is used.
 DIRECTIONS, RADII, MARGIN = 24, np.geomspace(0.005, 2.0, 24), 0.8
 
@@ -51,9 +51,9 @@ def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]
         step = -np.linalg.solve(jacobian + 1e-12 * np.eye(r), f[..., None])[..., 0]
         size = np.linalg.norm(step, axis=1)
         x[moving] += step * np.minimum(1.0, 0.5 / np.maximum(size, 1e-300))[:, None]
-        done[moving[size < ARRIVED]] = True
+        done[moving[size < CONVERGED]] = True
         lost = np.abs(x[moving]).max(axis=1) > 10
-        moving = moving[(size >= ARRIVED) & ~lost]
+        moving = moving[(size >= CONVERGED) & ~lost]
     found = x[done]
     kept: list[int] = []
     for i in range(len(found)):

@@ -8,8 +8,8 @@ from .learner import learn_bundles as learn_bundles
 from .learner import learn_motions as learn_motions
 from .recipes import PAPER, Recipe
 from .targets import Bundle as Bundle
-from .targets import Frame as Frame
 from .targets import LaplacianTarget, RayTarget, Target
+from .targets import UnitBox as UnitBox
 from .winding import SpiralTarget
 
 __all__ = ["PAPER", "Growing", "LaplacianTarget", "RayTarget", "Recipe", "SpiralTarget", "Target", "learn"]

@@ -11,6 +11,7 @@ from ..demonstrations import Caution
 from ..fields import Field
 from ..fields.certificates import run_loops
 from ..fields.fit import GOOD, Fit
+from ..wording import plural
 from .crossing import Crossing
 from .targets import Bundle, travel_times
 
@@ -32,8 +33,8 @@ def about_data(bundle: Bundle, name: str = "The motion") -> list[Caution]:
         cautions.append(
             Caution(
                 "few-trajectories",
-                f"{name} has {count} trajectories in {dimension} dimensions; with fewer than {dimension + 1} the field "
-                "is stable but says little away from them.",
+                f"{name} has {plural(count, 'trajectory', 'trajectories')} in {dimension} dimensions; with fewer "
+                f"than {dimension + 1} the field is stable but says little away from them.",
             )
         )
     low = np.min([x.min(0) for x in bundle.x], axis=0)

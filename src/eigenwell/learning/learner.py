@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -15,6 +14,8 @@ from ..errors import missing_extra
 from ..fields import Field, SecondOrderField, StableField
 from ..fields.stable import StableModel
 from ..graphs import thinned
+from ..progress import Progress, advance, told
+from ..wording import plural
 from . import doubts
 from .crossing import crossings
 from .doubts import Motions
@@ -24,14 +25,12 @@ from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
 from .second_order import learn_second_order
 from .sources import embeddings_of, identified, motions_of
-from .targets import Bundle, Frame, LaplacianTarget, Target
+from .targets import Bundle, LaplacianTarget, Target, UnitBox
 from .winding import SpiralTarget
 
 if TYPE_CHECKING:
     from ..identification import Identification
-
-Progress = Callable[[int, int, FloatArray], None]
-"""Called as progress(step, steps, losses), one loss for every model in training."""
+    from .training import Report
 
 Watch = Callable[["Growing"], None]
 """Called with a part of the field after every tenth of its training."""
@@ -53,6 +52,8 @@ class Growing:
         The part, as far as it has come.
     samples, labels, phases : arrays
         As in `Field`.
+    loss : float
+        Of the training, on average over the last tenth of its steps.
 
     Examples
     --------
@@ -65,6 +66,7 @@ class Growing:
     samples: FloatArray
     labels: IntArray
     phases: FloatArray
+    loss: float
 
 
 @overload
@@ -138,7 +140,7 @@ def learn(
     dtype : type
         float32 or float64, of the training alone.
     progress : bool or callable
-        True prints progress to the terminal; a function is called as progress(step, steps, losses).
+        True prints how far it is; a function is called as progress("learning", step, steps).
     watch : callable, optional
         Called with what was learned so far, a `Growing`, after every tenth of a part's steps: to look on, or to draw it.
     order : int
@@ -176,8 +178,8 @@ def learn(
     points = [q for q, kind in enumerate(found.kinds) if kind == "point"]
     if not points:
         raise DataError(
-            f"Expected an attractor at a point, got {found.n_attractors} cycles. A field that rests cannot follow a motion that "
-            "goes round for ever; found.located has the cycles' curves and periods."
+            f"Expected an attractor at a point, got {plural(found.n_attractors, 'cycle')}. A field that rests cannot follow a "
+            "motion that goes round for ever; found.located has the cycles' curves and periods."
         )
     if order == 2:
         return learn_second_order(found, points)
@@ -187,20 +189,20 @@ def learn(
         raise DataError(
             f"Expected paths to every attractor, got none to {lost}: too few samples end there. Give more of them."
         )
-    field = learn_motions(
-        motions,
-        found.attractors[points],
-        embeddings=embeddings_of(found, points) if isinstance(target, LaplacianTarget) else None,
-        warnings=(*found.warnings, *doubts.about_cycles(found.kinds)),
-        toward=toward,
-        memory=memory,
-        target=target,
-        recipe=recipe,
-        seed=seed,
-        dtype=dtype,
-        progress=progress,
-        watch=watch,
-    )
+    with told(progress):
+        field = learn_motions(
+            motions,
+            found.attractors[points],
+            embeddings=embeddings_of(found, points) if isinstance(target, LaplacianTarget) else None,
+            warnings=(*found.warnings, *doubts.about_cycles(found.kinds)),
+            toward=toward,
+            memory=memory,
+            target=target,
+            recipe=recipe,
+            seed=seed,
+            dtype=dtype,
+            watch=watch,
+        )
     return replace(field, chart=found.demos.chart)
 
 
@@ -216,13 +218,12 @@ def learn_motions(
     recipe: Recipe | None = None,
     seed: int = 0,
     dtype: Any = np.float32,
-    progress: bool | Progress = False,
     watch: Watch | None = None,
 ) -> Field:
     """The field of some motions, each given as its paths (x, v), and their attractors (Q, d): what `learn` assembles."""
     recipe = Recipe() if recipe is None else recipe
     attractors = np.asarray(attractors, dtype=np.float64)
-    frame = Frame.around(motions)
+    frame = UnitBox.around(motions)
     together = [Bundle.of(paths, place, frame=frame) for paths, place in zip(motions, attractors, strict=True)]
     _check_apart(together)
     met = crossings(together)
@@ -242,7 +243,7 @@ def learn_motions(
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
     certain = bool(met if memory is None else memory)
-    steps = _Steps(_shown(progress), fitting.steps + single.steps * (toward + certain))
+    steps = _Steps(fitting.steps + single.steps * (toward + certain))
     kept = _kept(motions, attractors)
     failed: tuple[Caution, ...] = ()
 
@@ -250,8 +251,8 @@ def learn_motions(
         name: str, groups: Sequence[Bundle | Sequence[Bundle]], how: Recipe, guides: list[Guide] | None = None
     ) -> tuple[StableField, ...]:
         nonlocal failed
-        look = None if watch is None else lambda fields: watch(Growing(name, fields, *kept))
-        fields, more = learn_bundles(groups, guides=guides, recipe=how, progress=steps.part(how), watch=look, **options)
+        look = None if watch is None else lambda fields, loss: watch(Growing(name, fields, *kept, loss))
+        fields, more = learn_bundles(groups, guides=guides, recipe=how, report=steps.part(how), watch=look, **options)
         failed += more
         return fields
 
@@ -285,12 +286,13 @@ def learn_bundles(
     recipe: Recipe | None = None,
     seed: int = 0,
     dtype: Any = np.float32,
-    progress: Progress | None = None,
-    watch: Callable[[tuple[StableField, ...]], None] | None = None,
+    report: Report | None = None,
+    watch: Callable[[tuple[StableField, ...], float], None] | None = None,
 ) -> tuple[tuple[StableField, ...], tuple[Caution, ...]]:
     """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training.
 
-    `guides`: what is known between the paths of each group, made here where not given.
+    `guides`: what is known between the paths of each group, made here where not given. `report` is called after every
+    tenth of the steps as report(step, steps, losses).
     """
     try:
         from .training import train, training_set
@@ -316,11 +318,12 @@ def learn_bundles(
         braked = model._replace(brake=np.where(frame.braked, brake, 0.0))
         return StableField(braked, frame.centre, frame.scale, frame.pace)
 
-    def look(models: list[StableModel]) -> None:
+    def look(models: list[StableModel], losses: FloatArray) -> None:
         if watch is not None:
-            watch(tuple(field_of(model, group) for model, group in zip(models, sets_of, strict=True)))
+            fields = tuple(field_of(model, group) for model, group in zip(models, sets_of, strict=True))
+            watch(fields, float(losses.mean()))
 
-    trained = train(sets, recipe, seed=seed, dtype=dtype, progress=progress, watch=None if watch is None else look)
+    trained = train(sets, recipe, seed=seed, dtype=dtype, report=report, watch=None if watch is None else look)
     fields = [field_of(one.model, group) for one, group in zip(trained, sets_of, strict=True)]
     cautions = [
         Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
@@ -360,25 +363,11 @@ def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArra
 class _Steps:
     """Steps counted through all parts of a training: the map, each goal alone, the motions."""
 
-    tell: Progress | None
     planned: int
     begun: int = 0
 
-    def part(self, recipe: Recipe) -> Progress | None:
-        before, tell = self.begun, self.tell
+    def part(self, recipe: Recipe) -> Report:
+        before = self.begun
         self.begun += recipe.steps
         self.planned = max(self.planned, self.begun)
-        if tell is None:
-            return None
-        return lambda step, _, losses: tell(before + step, self.planned, losses)
-
-
-def _shown(progress: bool | Progress) -> Progress | None:
-    if callable(progress):
-        return progress
-    return _print_progress if progress else None
-
-
-def _print_progress(step: int, steps: int, losses: FloatArray) -> None:
-    end = "\n" if step >= steps else ""
-    print(f"\rlearning: {step / steps:4.0%}, loss {float(np.mean(losses)):.4f}", end=end, file=sys.stderr, flush=True)
+        return lambda step, steps, losses: advance("learning", before + step, self.planned)

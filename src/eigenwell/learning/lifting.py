@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
-from .targets import Bundle, Frame, arc_to_go
+from .targets import Bundle, UnitBox, arc_to_go
 
 
 def phases_of(x: Any, attractor: FloatArray) -> FloatArray:
@@ -25,7 +25,7 @@ def phases_of(x: Any, attractor: FloatArray) -> FloatArray:
 def lifted_bundle(bundle: Bundle, lift: float) -> Bundle:
     """The bundle in (x, rho); the phase spans `lift` boxes. Speed is limited in x alone."""
     frame = bundle.frame
-    raised = Frame(
+    raised = UnitBox(
         np.append(frame.centre, 0.5),
         np.append(frame.scale, 1 / lift),
         frame.pace,

@@ -27,7 +27,7 @@ FLAT_AXIS = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class UnitBox:
     """Unit coordinates: x = centre + scale * x_unit, v = scale * pace * v_unit.
 
     One motion fills the box [-.5, .5]^d at a root mean square speed of 1. Several motions learned together are scaled by
@@ -44,7 +44,7 @@ class Frame:
     """Extent of all data in units of `scale`, the widest axis; 1 for one motion."""
 
     @classmethod
-    def around(cls, motions: Sequence[Sequence[tuple[FloatArray, FloatArray]]]) -> Frame:
+    def around(cls, motions: Sequence[Sequence[tuple[FloatArray, FloatArray]]]) -> UnitBox:
         """The frame of some motions, each given as its paths (x, v)."""
         boxes = [
             (np.min([np.min(x, 0) for x, _ in paths], 0), np.max([np.max(x, 0) for x, _ in paths], 0))
@@ -68,7 +68,7 @@ class Bundle:
     x: tuple[FloatArray, ...]
     v: tuple[FloatArray, ...]
     attractor: FloatArray
-    frame: Frame
+    frame: UnitBox
     embedding: tuple[FloatArray, ...] | None = None
 
     @property
@@ -83,7 +83,7 @@ class Bundle:
         paths: Sequence[tuple[FloatArray, FloatArray]],
         attractor: FloatArray,
         embedding: Sequence[FloatArray] | None = None,
-        frame: Frame | None = None,
+        frame: UnitBox | None = None,
     ) -> Bundle:
         """Scale paths, given as (x, v) in order of time, and drop samples that repeat their predecessor.
 
@@ -113,7 +113,7 @@ class Bundle:
             raise DataError(
                 "Expected finite positions, velocities and attractor, got NaN or infinity. Remove those samples."
             )
-        frame = Frame.around([list(zip(xs, vs, strict=True))]) if frame is None else frame
+        frame = UnitBox.around([list(zip(xs, vs, strict=True))]) if frame is None else frame
         return cls(
             x=tuple((a - frame.centre) / frame.scale for a in xs),
             v=tuple(b / (frame.scale * frame.pace) for b in vs),

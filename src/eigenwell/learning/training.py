@@ -31,10 +31,10 @@ HASTE_POWER = 3
 ABSENT = -1e9
 """ln w of an attractor that only fills up the array of a model with fewer of them."""
 
-Progress = Callable[[int, int, FloatArray], None]
-"""Called as progress(step, steps, losses), one loss per model."""
-Watch = Callable[[list[StableModel]], None]
-"""Called with the models as they are so far, after every tenth of the steps but the last."""
+Report = Callable[[int, int, FloatArray], None]
+"""Called after every tenth of the steps as report(step, steps, losses), one loss per model."""
+Watch = Callable[[list[StableModel], FloatArray], None]
+"""Called with the models as they are so far and their losses, after every tenth of the steps but the last."""
 
 
 def double_precision(wanted: bool) -> Any:
@@ -152,7 +152,7 @@ def train(
     *,
     seed: int = 0,
     dtype: Any = np.float32,
-    progress: Progress | None = None,
+    report: Report | None = None,
     watch: Watch | None = None,
 ) -> list[Trained]:
     """Train one stable model per set; all sets share their shapes and run side by side."""
@@ -173,11 +173,11 @@ def train(
         def model(params: Trainable, i: int) -> StableModel:
             return _model((flow, speed), sets[i], Trainable(*(np.asarray(a[i]) for a in params)))
 
-        def look(params: Trainable) -> None:
+        def look(params: Trainable, losses: FloatArray) -> None:
             if watch is not None:
-                watch([_present(model(params, i), one) for i, one in enumerate(sets)])
+                watch([_present(model(params, i), one) for i, one in enumerate(sets)], losses)
 
-        params, history, steps = _descend(fixed, data, recipe, seed, progress, look)
+        params, history, steps = _descend(fixed, data, recipe, seed, report, look)
         params = jax.tree.map(np.asarray, params)
     return [_trained(model(params, i), one, history[:, i], steps, recipe) for i, one in enumerate(sets)]
 
@@ -196,8 +196,8 @@ def _descend(
     data: TrainingSet,
     recipe: Recipe,
     seed: int,
-    progress: Progress | None,
-    look: Callable[[Trainable], None],
+    report: Report | None,
+    look: Callable[[Trainable, FloatArray], None],
 ) -> tuple[Trainable, FloatArray, int]:
     models, _, dimension = data.x.shape
     flow, speed = fixed
@@ -218,9 +218,10 @@ def _descend(
         state, losses = _advance(state, fixed, data, draws, done, recipe)
         done += size
         history.append(np.asarray(losses))
-        if progress is not None:
-            progress(min(done, recipe.steps), recipe.steps, history[-1])
-        look(state[0])
+        # Who looks on has seen the losses when told how far it is.
+        look(state[0], history[-1])
+        if report is not None:
+            report(min(done, recipe.steps), recipe.steps, history[-1])
         if len(history) > 1:
             gain = 1 - history[-1] / np.maximum(history[-2], 1e-12)
             stale = 0 if np.nanmax(gain) > 1e-4 else stale + 1

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from .._types import BoolArray, FloatArray, IntArray
-from .evidence import Evidence
+from .evidence import EndsModel
 from .spanning import components, spanning_tree
 
 # The side of a square whose points have unit radius (root of the summed variances): from radius to extent.
@@ -124,7 +124,7 @@ def group_ends(ends: FloatArray, resolution: float, radius: float, n_groups: int
         return _grouping(ends, np.zeros(1, dtype=np.intp), resolution, radius, 1 - UNKNOWN, ())
     reach = float(np.linalg.norm(ends - ends.mean(axis=0), axis=1).max())
     extent = max(SIDE * radius, reach, np.finfo(np.float64).tiny)
-    model = Evidence.of(k, d, FLOOR * min(resolution, extent), extent)
+    model = EndsModel.of(k, d, FLOOR * min(resolution, extent), extent)
     group, score = _readings(ends, model, n_groups)
     count = group.max(axis=1) + 1
     posterior = (1 - UNKNOWN) * np.exp(score - logsumexp(score))
@@ -240,7 +240,7 @@ class _Tree:
         return out
 
 
-def _readings(ends: FloatArray, model: Evidence, told: int | None) -> tuple[IntArray, FloatArray]:
+def _readings(ends: FloatArray, model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]:
     """Distinct partitions (c, K) along all trees, with their log p (c,)."""
     found: dict[bytes, tuple[IntArray, float]] = {}
     for children in _linkages(ends):

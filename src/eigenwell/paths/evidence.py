@@ -37,7 +37,7 @@ SHAPED, STRAY, BESIDE = 1 / 3, 0.05, 0.5
 # A shape is no slimmer than this: ends that lie exactly in a row are a row of goals.
 SLIMMEST = 0.05
 # The spread of one goal stays well within this share of the extent.
-REACH = 0.2
+SPREAD_REACH = 0.2
 # Strays stay within this share of the extent; with fewer ends than this nothing says which one strays.
 STRAY_REACH, STRAY_AMONG = 0.1, 4
 # Two centres nearer than two spreads are not two.
@@ -45,7 +45,7 @@ APART = 2.0
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EndsModel:
     """The model for K ends in d dimensions: the spreads `sigma` (G,) that are summed over, with log prior weights."""
 
     n_ends: int
@@ -55,7 +55,7 @@ class Evidence:
     log_prior: FloatArray
 
     @classmethod
-    def of(cls, n_ends: int, dimension: int, floor: float, extent: float) -> Evidence:
+    def of(cls, n_ends: int, dimension: int, floor: float, extent: float) -> EndsModel:
         """`floor` is the smallest spread that can be resolved, `extent` the size of the data."""
         z = np.linspace(-4.0, 4.0, SPREADS)
         sigma = np.hypot(USUAL_SPREAD * extent * np.exp(SPREAD_WIDTH * z), floor)
@@ -106,7 +106,7 @@ class Evidence:
         shaped = shaped + nu * d / 2 * np.log(psi) - (nu + m - 1) / 2 * log_det
         either = np.logaddexp(np.log(1 - SHAPED) + even, np.log(SHAPED) + shaped)
         # Ends that scatter over a good part of the extent are not those of one goal.
-        longest = along[:, -1:] / np.maximum(m - 1, 1) / (REACH * self.extent) ** 2
+        longest = along[:, -1:] / np.maximum(m - 1, 1) / (SPREAD_REACH * self.extent) ** 2
         return np.asarray(either - free * np.log(np.pi) - d / 2 * np.log(m) - longest - self.log_volume)
 
     def _beside(self, distance: FloatArray) -> FloatArray:

@@ -34,7 +34,8 @@ def spanning_tree(points: FloatArray) -> tuple[IntArray, FloatArray]:
     i, j = np.sort(edges, axis=1).T
     order = np.lexsort((j, i, length))
     key, first = np.unique((i * k + j)[order], return_index=True)
-    ranked = sp.csr_array((first + 1.0, (key // k, key % k)), shape=(k, k))
+    # Indices of 32 bits: the tree of SciPy before 1.16 takes no others.
+    ranked = sp.csr_array((first + 1.0, ((key // k).astype(np.int32), (key % k).astype(np.int32))), shape=(k, k))
     kept = order[np.sort(minimum_spanning_tree(ranked).data).astype(np.intp) - 1]
     return edges[kept], length[kept]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import DataError, Demonstrations
+from ..wording import plural
 from .ends import Grouping, by_appearance, ends_within, given_groups, group_ends
 
 
@@ -79,8 +80,8 @@ class Told:
         found = group_ends(ends, resolution, radius, self.n_attractors)
         return replace(
             found,
-            told=f"{self.n_attractors} attractors, by n_attractors; the ends alone say {alone.n_groups} with probability "
-            f"{alone.probability:.2f}",
+            told=f"{plural(self.n_attractors, 'attractor')}, by n_attractors; the ends alone say {alone.n_groups} "
+            f"with probability {alone.probability:.2f}",
         )
 
 

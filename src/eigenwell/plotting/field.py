@@ -133,4 +133,4 @@ def _shades(theme: Theme) -> Any:
     """Deep in the wells, pale on the heights."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("potential", theme.potential)
+    return LinearSegmentedColormap.from_list("potential", list(theme.potential))

@@ -17,11 +17,12 @@ from ..demonstrations import Caution, Demonstrations
 from ..fields import Certificate
 from ..identification import Identification
 from ..palette import DARK, LIGHT
+from ..wording import plural
 from .markup import dot, table
 from .provenance import provenance
 from .sections import Section
 from .verdict import headline, verdict
-from .wording import plural, quantity, remedy, surety
+from .wording import quantity, remedy, surety
 
 _PACKAGES = ("numpy", "scipy", "jax", "plotly")
 _MOST_COORDINATES = 4

@@ -6,8 +6,9 @@ from html import escape
 
 from ..fields import Certificate, Fit, Followed
 from ..fields.fit import GOOD
+from ..wording import plural
 from .markup import dot, judged, table
-from .wording import plural, point
+from .wording import point
 
 MOST_ROWS = 8
 """Demonstrations in the table, the worst first; the others are folded away."""

@@ -48,10 +48,6 @@ def surety(confidence: float) -> str:
     return "a guess"
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def point(coordinates: Sequence[float], most: int = 4) -> str:
     largest = max((abs(c) for c in coordinates), default=0.0)
     # Rounding errors beside numbers of ordinary size read as zero.

@@ -13,6 +13,7 @@ from ..demonstrations import Demonstrations
 from ..identification import Identification
 from ..palette import Theme
 from ..plotting import plot_embedding
+from ..wording import plural
 from . import rivals
 from .drawing import cross, points, sheet, streams, titled
 from .printed import CLUSTERED, Clustered, Shares
@@ -184,12 +185,13 @@ def _verdict(
     ours = methods[0]
     assert ours.found is not None
     said = (
-        f"eigenwell finds {ours.found.n_attractors} attractors and puts {100 * ours.right:.2f} % of the samples right, "
+        f"eigenwell finds {plural(ours.found.n_attractors, 'attractor')} and puts {100 * ours.right:.2f} % of the samples "
+        "right, "
     )
     said += "with errors at or below the printed ones." if good else "and misses a bar; see the checks."
     for one in methods:
         if one.method == IN_ORDER and one.found is not None:
-            said += f" From whole trajectories: {one.found.n_attractors} attractors, {100 * one.right:.2f} %."
+            said += f" From whole trajectories: {plural(one.found.n_attractors, 'attractor')}, {100 * one.right:.2f} %."
     kernel = next(one for one in methods if "kernel graph" in one.method)
     said += f" The paper's kernel graph reaches {100 * kernel.right:.2f} % with its three parameters set by an oracle,"
     said += f" and attractor errors up to {100 * max(kernel_errors):.1f} %."

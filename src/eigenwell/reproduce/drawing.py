@@ -82,7 +82,7 @@ def heights(ax: Any, theme: Theme, potential: Callable[[FloatArray], FloatArray]
     states = np.column_stack([a.ravel() for a in np.meshgrid(gx, gy)])
     value = np.sqrt(potential(states)).reshape(CELLS, CELLS)
     levels = np.linspace(0, value.max(), 13)
-    shades = LinearSegmentedColormap.from_list("potential", theme.potential)
+    shades = LinearSegmentedColormap.from_list("potential", list(theme.potential))
     ax.contourf(gx, gy, value, levels=levels, cmap=shades)
     ax.contour(gx, gy, value, levels=levels[1:], colors=[theme.faint], linewidths=0.4)
     ax.set_xlim(gx[0], gx[-1])

@@ -64,7 +64,7 @@ class DrawnFields:
         watch, seen = _watch()
         recipe = replace(PAPER, steps=study.effort.epochs)
         paper, _ = learn_bundles(
-            bundles(demos, found), target=LaplacianTarget(), recipe=recipe, seed=study.seed, progress=watch
+            bundles(demos, found), target=LaplacianTarget(), recipe=recipe, seed=study.seed, report=watch
         )
         steps, losses, seconds, work = (np.array(column) for column in zip(*seen, strict=True))
         return cls(demos, found, ours, paper, Course(steps, losses, seconds, work))

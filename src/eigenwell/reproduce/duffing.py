@@ -12,6 +12,7 @@ from .. import systems
 from ..demonstrations import Demonstrations
 from ..identification import Identification, identify
 from ..palette import Theme
+from ..wording import plural
 from .comparison import Example, compare
 from .drawing import cross, points, sheet, titled
 from .results import Check, Figure, Outcome, Table
@@ -48,7 +49,7 @@ def make(study: Study) -> Outcome:
     )
     note = (
         "The printed 5 s cannot end at rest, so the tables above use 40 s, the same number of samples. On the 5 s set "
-        f"eigenwell reports {found.n_attractors} attractors with confidence {found.confidence:.2f}, and says: "
+        f"eigenwell reports {plural(found.n_attractors, 'attractor')} with confidence {found.confidence:.2f}, and says: "
         + " ".join(str(c) for c in told)
     )
     return replace(

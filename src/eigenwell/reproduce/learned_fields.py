@@ -41,7 +41,7 @@ def make(study: Study) -> Outcome:
     mean = np.array([row[1:] for row in rows], dtype=float).mean(axis=0)
     count = drawn.found.n_attractors
     alone = [drawn.ours.toward(q) for q in range(count)]
-    certificate = drawn.ours.certificate(samples=study.effort.rollouts, rates=(1000.0,), seed=study.seed)
+    certificate = drawn.ours.certificate(samples=study.effort.rollouts, rates=(study.effort.rate,), seed=study.seed)
     ours, paper = (
         [
             put_to_the_test(f, np.concatenate(drawn.paths(q)), study.effort.rollouts, study.seed)

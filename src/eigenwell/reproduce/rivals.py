@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from .._types import FloatArray, IntArray
 from ..demonstrations import Demonstrations
 from ..errors import missing_extra
+from ..graphs import Graph
 from ..identification import Identification, identify
 from ..spectral import KernelGraph
 from .study import Effort
@@ -92,30 +93,41 @@ def on_successors(demos: Demonstrations, method: str = "eigenwell, successor gra
     return _scored(method, found.labels, truth_of(demos), "nothing to set", found=found)
 
 
+@dataclass(frozen=True)
+class _Built:
+    """A graph that is there already."""
+
+    graph: Graph
+
+    def build(self, demos: Demonstrations) -> Graph:
+        return self.graph
+
+
 def on_kernel_graph(demos: Demonstrations, frequency: float | None, effort: Effort) -> Clustering:
     """The paper's graph. Among settings that get equally many right, those with fewest edges are nearest to paths; of
     these finalists the one with the smallest attractor errors is kept."""
     truth = truth_of(demos)
     pace = float((np.linalg.norm(demos.v, axis=1)).mean()) ** 2
-    tried: list[tuple[float, int, str, KernelGraph]] = []
+    tried: list[tuple[float, int, str]] = []
+    built: dict[str, Graph] = {}
     for theta_r, eps, share in effort.kernels:
-        builder = KernelGraph(theta_r=theta_r, sigma_f=share * pace, eps=eps, sampling_frequency=frequency)
-        adjacency = builder.build(demos).adjacency
-        labels = connected_components(adjacency, directed=False)[1]
+        graph = KernelGraph(theta_r=theta_r, sigma_f=share * pace, eps=eps, sampling_frequency=frequency).build(demos)
+        labels = connected_components(graph.adjacency, directed=False)[1]
         size = np.bincount(labels)
         labels = np.where(size[labels] >= SMALLEST * len(labels), labels, -1)
         right = float((matched(labels, truth) == truth).mean())
         setting = f"theta_r {theta_r:g}, eps {eps:g}, sigma_f {share:g} of the mean speed squared"
-        tried.append((right, int(adjacency.nnz), setting, builder))
-    most = max(right for right, *_ in tried)
-    best = sorted((one for one in tried if one[0] == most), key=lambda one: one[1])[: effort.finalists]
-    found = [identify(demos, graph=builder) for *_, builder in best]
+        tried.append((right, int(graph.adjacency.nnz), setting))
+        best = sorted((one for one in tried if one[0] == max(tried)[0]), key=lambda one: one[1])[: effort.finalists]
+        built = {name: (built | {setting: graph})[name] for *_, name in best}
+    # As they were built: how sure a graph is, from settings around its own, is not asked here.
+    found = [identify(demos, graph=_Built(graph)) for graph in built.values()]
     k = int(
         np.argmin(
             [attractor_errors(demos, np.array([place.by_intersection for place in one.located])).max() for one in found]
         )
     )
-    scores = {setting: right for right, _, setting, _ in tried}
+    scores = {setting: right for right, _, setting in tried}
     return _scored("the paper's kernel graph", found[k].labels, truth, best[k][2], tried=scores, found=found[k])
 
 

@@ -43,6 +43,8 @@ class Effort:
     """Training steps of eigenwell's recipe."""
     rollouts: int
     """Random states by which a learned field is certified."""
+    rate: float
+    """Of the loops by which it is certified, in hertz."""
     epochs: int
     """Of the paper's recipe and of Euclideanizing Flows where their losses are compared."""
     panel: tuple[str, ...]
@@ -63,6 +65,7 @@ FULL = Effort(
     neighbours=(5, 10, 20, 50, 100),
     steps=1200,
     rollouts=200,
+    rate=1000.0,
     epochs=1000,
     panel=printed.LASA_SHAPES,
     every_shape=True,
@@ -78,6 +81,7 @@ QUICK = Effort(
     neighbours=(10, 50),
     steps=200,
     rollouts=10,
+    rate=100.0,
     epochs=80,
     panel=("Angle", "GShape"),
     every_shape=False,

@@ -10,7 +10,8 @@ from ..demonstrations import Caution
 from ..fields import Certificate, Field
 from ..fields.fit import GOOD
 from ..identification import Identification
-from ..report.wording import plural, remedy
+from ..report.wording import remedy
+from ..wording import plural
 from .protocol import Options
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from .._types import FloatArray
 from ..demonstrations import DataError
 from ..fields import Field
 from ..graphs import Graph
-from ..learning import Bundle, Frame, Growing, Recipe, learn, learn_bundles
+from ..learning import Bundle, Growing, Recipe, UnitBox, learn, learn_bundles
 from ..learning.lifting import lifted_bundle
 from . import messages, numbers
 from .model_file import packed
@@ -56,7 +56,7 @@ def warm_up(part: int) -> int | None:
     motions = [
         [(goal + (1 - t) * np.array(c), np.hstack([-c[0] + 0 * t, -c[1] + 0 * t])) for c in corners] for goal in goals
     ]
-    frame = Frame.around(motions)
+    frame = UnitBox.around(motions)
     two = [Bundle.of(paths, goal, frame=frame) for paths, goal in zip(motions, goals, strict=True)]
     alone = [Bundle.of(paths, goal) for paths, goal in zip(motions, goals, strict=True)]
     programs: list[tuple[list[Any], Recipe]] = [
@@ -73,7 +73,7 @@ def warm_up(part: int) -> int | None:
 
     groups, recipe = programs[part]
     with suppress(Cancelled):
-        learn_bundles(groups, recipe=recipe, progress=stop)
+        learn_bundles(groups, recipe=recipe, report=stop)
     return part + 1 if part + 1 < len(programs) else None
 
 
@@ -82,27 +82,32 @@ def learned(result: DrawnResult, tell: Tell, grow: Grow) -> tuple[dict[str, Any]
 
     `grow` gets the field after each tenth of its training. Gives the answer to the page, and the field itself.
     """
-    found, began, done = result.found, time.perf_counter(), (0, STEPS)
+    found, began = result.found, time.perf_counter()
     if isinstance(found.graph, Graph):
         raise DataError(
             "Expected paths to learn from, got a kernel graph, which has none. Switch the graph to paths first."
         )
-    shown, motions = -np.inf, False
-    tell(*done, float("nan"))
+    shown, motions, loss = -np.inf, False, float("nan")
+    unseen: Growing | None = None
+    tell(0, STEPS, loss)
 
-    def report(step: int, steps: int, losses: FloatArray) -> None:
-        nonlocal done
-        done = (step, steps)
-        tell(step, steps, float(losses.mean()))
+    def report(stage: str, step: int, steps: int) -> None:
+        if stage == "learning":
+            tell(step, steps, loss)
+            # The last one is what will be learned, some tenths of a second before it is known how well it follows.
+            if step == steps and unseen is not None:
+                grow({"field": numbers.of_growing(unseen)})
 
     def watch(part: Growing) -> None:
-        nonlocal shown, motions
+        nonlocal shown, motions, loss, unseen
+        loss = part.loss
         motions |= part.name == "lifted"
         # Where motions are followed, the map that is learned after them is not what particles do.
-        wanted = part.name == ("lifted" if motions else "map")
-        # The last one is what will be learned, some tenths of a second before it is known how well it follows.
-        if wanted and (time.perf_counter() - shown > PAUSE or done[0] == done[1]):
-            shown = time.perf_counter()
+        if part.name != ("lifted" if motions else "map"):
+            return
+        unseen = part
+        if time.perf_counter() - shown > PAUSE:
+            shown, unseen = time.perf_counter(), None
             grow({"field": numbers.of_growing(part)})
 
     field = learn(found, recipe=RECIPE, progress=report, watch=watch)

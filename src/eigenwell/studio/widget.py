@@ -11,6 +11,7 @@ from ..demonstrations import DataError, Demonstrations
 from ..errors import missing_extra
 from ..fields import Field
 from ..identification import Identification
+from ..wording import plural
 from .identify import DrawnResult, find
 from .messages import why
 from .numbers import of_field
@@ -100,7 +101,7 @@ class Canvas(anywidget.AnyWidget):
             }
             labels = [named.get(row.id, -1) for row in rows]
             goals = found.attractors.tolist()
-            words = f"{found.n_attractors} goals. {why(found, Options())}".replace("1 goals", "1 goal")
+            words = f"{plural(found.n_attractors, 'goal')}. {why(found, Options())}"
         shown = None if self._field is None else of_field(self._field)
         self.content = {"field": shown, "labels": labels, "colours": [], "words": words, "goals": goals}
 

@@ -92,7 +92,7 @@ $(VENV)/.docs: $(STAMP)
 images: setup
 	$(PY) examples/demo.py docs/images
 	$(PY) docs/make_eight_image.py
-	$(PY) docs/make_studio_image.py
+	$(PY) -m docs.make_studio_image
 
 wheel: setup
 	rm -rf dist

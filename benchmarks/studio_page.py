@@ -8,48 +8,22 @@ from __future__ import annotations
 import argparse
 import base64
 import json
-import os
-import re
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.browsers import FLAGS, chromium, served
 
 import eigenwell as ew
 from benchmarks.table import Row, report
 
-CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--no-first-run",
-)  # fmt: skip
 SAMPLES = 200
 GOALS = np.array([[0.7, 0.65], [0.3, 0.7], [0.5, 0.3]])
 """In shares of the canvas."""
 PAGE = Path(ew.__file__).parent / "studio" / "page"
-
-
-@contextmanager
-def served() -> Iterator[str]:
-    """The real server on a free port."""
-    command = [sys.executable, "-m", "eigenwell", "studio", "--no-browser", "--port", "0"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
-    ) as server:
-        assert server.stdout is not None
-        try:
-            found = re.search(r"http://\S+", server.stdout.readline())
-            if found is None:
-                raise RuntimeError("The studio did not start; run `eigenwell studio` to see why.")
-            yield found.group()
-        finally:
-            server.terminate()
 
 
 def curve(start: Any, goal: Any, bend: float, samples: int = SAMPLES) -> np.ndarray:
@@ -297,10 +271,14 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=list(parts), default=list(parts), help="only some of it")
     chosen = parser.parse_args()
     with served() as address, sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
-        rows = [row for name in chosen.parts for row in parts[name](browser, address)]
+        browser = p.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+        rows = {name: parts[name](browser, address) for name in chosen.parts}
         browser.close()
-    report("studio_page", rows)
+    if set(rows) == set(parts):
+        report("studio_page", [row for name in parts for row in rows[name]])
+    else:  # results of the whole are not replaced by those of a part
+        for name, some in rows.items():
+            report(f"studio_page-{name}", some)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,7 @@
-"""Draw, learn and photograph the studio: python docs/make_studio_image.py [FILE]. Needs Chromium and playwright."""
+"""Draw, learn and photograph the studio: python -m docs.make_studio_image [FILE]. Needs Chromium and playwright."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,11 +9,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
+from tests.browsers import FLAGS, chromium, served
 
 IMAGE = Path(__file__).parent / "images" / "studio.png"
-CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-             "--disable-sync", "--no-first-run")  # fmt: skip
 # Starts, goal and bend of three bundles, in shares of the canvas; the first two cross.
 BUNDLES = (
     (((0.10, 0.20), (0.09, 0.30), (0.14, 0.12), (0.10, 0.40)), (0.72, 0.66), 0.22),
@@ -44,7 +39,7 @@ def strokes() -> list[np.ndarray]:
 
 def photograph(address: str, file: Path) -> None:
     with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        browser = p.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         page = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=1.5, color_scheme="light")
         page.add_init_script(STEADY)
         page.goto(address)
@@ -73,18 +68,8 @@ def photograph(address: str, file: Path) -> None:
 
 def main() -> None:
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGE
-    command = [sys.executable, "-m", "eigenwell", "studio", "--no-browser", "--port", "0"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
-    ) as server:
-        assert server.stdout is not None
-        try:
-            found = re.search(r"http://\S+", server.stdout.readline())
-            if found is None:
-                raise SystemExit("The studio did not start; run `eigenwell studio` to see why.")
-            photograph(found.group(), file)
-        finally:
-            server.terminate()
+    with served() as address:
+        photograph(address, file)
     print(f"{file}: {file.stat().st_size / 1000:.0f} kB")
 
 

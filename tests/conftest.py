@@ -6,13 +6,12 @@ The longest files come first, so that workers end together; what training compil
 """
 
 import os
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.browsers import FLAGS, chromium
 
 from eigenwell import datasets
 from eigenwell.demonstrations import DataError
@@ -38,12 +37,6 @@ LONGEST = (
     "fields",
 )
 """Files, by how long all their tests take."""
-
-# WebGL in software, for plots in space on machines without a graphics card.
-CHROMIUM = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--enable-unsafe-swiftshader",
-)  # fmt: skip
 
 # What a fixture costs, its tests cost.
 MARKS = {
@@ -79,25 +72,14 @@ def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"eigenwell.learning.{module}.Recipe", lambda **given: replace(little, **given))
 
 
-def _chromium() -> str:
-    """The installed Chromium; Debian's, installed where we may; skipped with a reason where we may not."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        subprocess.run(["apt-get", "update"], capture_output=True, timeout=300)
-        install = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
-        subprocess.run(install, capture_output=True, timeout=900)
-        found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("no chromium on this machine: apt-get install chromium")
-    return found
-
-
 @pytest.fixture(scope="module")
 def browser():
     """One browser a module: the event loop of a second one beside it would be refused."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    executable = _chromium()
+    executable = chromium()
+    if executable is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium")
     with playwright.sync_playwright() as p:
-        engine = p.chromium.launch(executable_path=executable, args=list(CHROMIUM))
+        engine = p.chromium.launch(executable_path=executable, args=list(FLAGS))
         yield engine
         engine.close()

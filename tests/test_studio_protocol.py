@@ -12,21 +12,38 @@ from hypothesis import strategies as st
 from tests.untrained import field_of
 
 import eigenwell as ew
-from eigenwell.studio import documents, finding, messages, presets, protocol, training, transfer, work
+from eigenwell.studio import documents, messages, presets, protocol, share, training, transfer, work
 from eigenwell.studio.access import AccessRules, is_loopback
+from eigenwell.studio.identify import compared, find, identified, shown
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
 from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
 from eigenwell.studio.tickets import EACH, SECONDS, Tickets
 from eigenwell.studio.viewport import fit_to_view
 
-TYPES = ["strokes", "learn", "cancel", "preset", "load", "restore", "take", "ping"]
+TYPES = ["strokes", "learn", "compare", "cancel", "preset", "load", "restore", "take", "ping"]
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
 fields = st.sampled_from(
-    ["rev", "strokes", "options", "id", "t", "x", "name", "base64", "what", "view", "order", "graph", "sigma"]
+    [
+        "rev",
+        "strokes",
+        "options",
+        "id",
+        "t",
+        "x",
+        "v",
+        "numbers",
+        "name",
+        "base64",
+        "what",
+        "view",
+        "order",
+        "graph",
+        "sigma",
+    ]
 )
 finite = st.floats(-2, 2)
 PLAIN = protocol.Take(1, "studio")
@@ -226,7 +243,7 @@ def test_dots_and_repeated_stamps_do_not_spoil_the_rest():
     ]
     drawn = drawing(strokes)
     assert drawn.ids == ("coarse", "timeless", "backwards") and drawn.cautions[0].name == "dots"
-    answer = finding.identified(strokes, Options())
+    answer = identified(strokes, Options())
     assert answer["n_attractors"] == 1 and answer["labels"] == dict.fromkeys(drawn.ids, 0)
     assert "dots" in [w["name"] for w in answer["warnings"]]
     with pytest.raises(ew.DataError, match="dots alone"):
@@ -258,7 +275,7 @@ def test_presets_are_in_view_and_have_their_attractors(name, count, order):
     strokes = strokes_of(name)
     assert 8 <= len(strokes) <= 16 and max(len(s.t) for s in strokes) <= 200
     assert max(np.abs(s.x).max() for s in strokes) <= 1.0
-    answer = finding.identified(strokes, Options(order=order))
+    answer = identified(strokes, Options(order=order))
     assert answer["n_attractors"] == count and answer["confidence"] > 0.8
     assert set(answer["labels"]) == {s.id for s in strokes}
     assert [a["colour"] for a in answer["attractors"]] == list(range(count))
@@ -272,17 +289,17 @@ def test_presets_are_in_view_and_have_their_attractors(name, count, order):
 
 def test_labels_differ_within_a_stroke_only_sample_by_sample():
     strokes = strokes_of("crossing")
-    answer = finding.identified(strokes, Options(graph="kernel", theta_r=0.05))
+    answer = identified(strokes, Options(graph="kernel", theta_r=0.05))
     for s in strokes:
         label = answer["labels"][s.id]
         assert isinstance(label, int) or len(label) == len(s.t)
 
 
 def test_the_kernel_is_not_sure_of_anything():
-    answer = finding.identified(strokes_of("crossing"), Options(graph="kernel"))
+    answer = identified(strokes_of("crossing"), Options(graph="kernel"))
     assert answer["confidence"] is None and "sliders" in answer["confidence_words"]
     # Its doubts are told to somebody who draws, not to somebody who programs.
-    told = " ".join(w["text"] for w in finding.identified(strokes_of("corner"), Options(graph="kernel"))["warnings"])
+    told = " ".join(w["text"] for w in identified(strokes_of("corner"), Options(graph="kernel"))["warnings"])
     assert "dashed" in told and not re.search(r"Graph|label -1|Pass |pass ", told)
 
 
@@ -293,12 +310,12 @@ def test_a_close_call_is_called_one():
     starts = [np.array([-1 + 0.1 * k, 0.6]) for k in range(4)]
     ends = np.array([[0, 0], [0.03, 0.01], [0.18, 0.02], [0.2, -0.02]])
     strokes = [Stroke(f"s{k}", t, a + rise * (b - a)) for k, (a, b) in enumerate(zip(starts, ends, strict=True))]
-    assert "close call" in finding.identified(strokes, Options())["why"]
-    assert "close call" not in finding.identified(strokes_of("crossing"), Options())["why"]
+    assert "close call" in identified(strokes, Options())["why"]
+    assert "close call" not in identified(strokes_of("crossing"), Options())["why"]
 
 
 def test_sliders_that_tear_everything_apart_give_a_picture_and_no_failure():
-    answer = finding.identified(strokes_of("crossing"), Options(graph="kernel", sigma=1e-5, theta_r=0.01, eps=0.99))
+    answer = identified(strokes_of("crossing"), Options(graph="kernel", sigma=1e-5, theta_r=0.01, eps=0.99))
     assert answer["n_attractors"] == 0 and "hang together" in answer["why"]
     assert answer["kernel"] == {"sigma": 1e-5, "theta_r": 0.01, "eps": 0.99}
 
@@ -306,8 +323,8 @@ def test_sliders_that_tear_everything_apart_give_a_picture_and_no_failure():
 @pytest.mark.parametrize("options", [Options(), Options(order="unordered"), Options(graph="kernel")])
 def test_the_python_lines_do_the_same(options, tmp_path, monkeypatch):
     strokes = strokes_of("pen")
-    answer = finding.identified(strokes, options)
-    name, _, content = transfer.write(finding.find(drawing(strokes), Options()), None, "csv")
+    answer = identified(strokes, options)
+    name, _, content = transfer.write(find(drawing(strokes), Options()), None, "csv")
     (tmp_path / name).write_bytes(content)
     monkeypatch.chdir(tmp_path)
     lines = answer["python"].split("from eigenwell.learning")[0]
@@ -374,7 +391,7 @@ def scribbles():
 
 def test_a_drawing_comes_back_to_the_last_digit_with_its_field_and_view():
     strokes, options = scribbles(), Options("unordered", "paths", 0.1, None, 0.2)
-    found = finding.find(drawing(strokes), Options()).found
+    found = find(drawing(strokes), Options()).found
     field = field_of(found, bend=0.2, memory=True)
     seen = protocol.Take(1, "studio", protocol.Look((0.25, -1 / 3), 2.5), ((0.1, 0.2, 3.0), (0.3, 0.4, 0.0)))
     name, _, data = documents.written(strokes, options, field, seen)
@@ -384,7 +401,7 @@ def test_a_drawing_comes_back_to_the_last_digit_with_its_field_and_view():
         assert row["t"] == stroke.t.tolist() and row["x"] == stroke.x.tolist()
     assert Options(**back["options"]) == options and back["view"] == {"centre": [0.25, -1 / 3], "zoom": 2.5}
     assert back["goals"] == [[0.1, 0.2, 3.0], [0.3, 0.4, 0.0]]
-    answer, _ = work.restore(strokes, Options(), base64.b64decode(back["model"]), tell=print)
+    answer, _ = work.restore(strokes, Options(), (), base64.b64decode(back["model"]), tell=print)
     assert json.loads(answer)["field"] == json.loads(json.dumps(training.told(_result(strokes), field)))["field"]
     bare = json.loads(work.load(documents.SUFFIX, documents.written(strokes, options, None, PLAIN)[2], tell=print))
     assert bare["model"] is None and bare["view"] is None
@@ -404,7 +421,7 @@ def test_a_model_from_python_opens_with_its_samples_as_strokes(heart, tmp_path):
 
 
 def _result(strokes):
-    return finding.find(drawing(strokes), Options())
+    return find(drawing(strokes), Options())
 
 
 def test_a_field_of_other_strokes_is_refused(heart):
@@ -507,5 +524,68 @@ def test_tickets_are_good_once_for_a_minute_and_few():
 
 
 def test_numbers_are_short_and_never_more_than_json_knows():
-    assert finding.shown([1.23456789, 1e-12]) == [1.2346, 0.0]
-    assert finding.shown(0.0) == 0.0 and all(map(math.isfinite, finding.shown([math.inf, math.nan])))
+    assert shown([1.23456789, 1e-12]) == [1.2346, 0.0]
+    assert shown(0.0) == 0.0 and all(map(math.isfinite, shown([math.inf, math.nan])))
+
+
+# --- a brush, other numbers, other methods beside ours ---------------------------------------------------
+
+
+def sprayed(seed=0, count=70):
+    """Samples of two wells as a brush leaves them: scattered places, each with the velocity that the flow has there."""
+    rng = np.random.default_rng(seed)
+    for k, goal in enumerate(([-0.5, 0.0], [0.5, 0.1])):
+        x = np.array(goal) + rng.uniform(-0.4, 0.4, (count, 2))
+        yield Stroke(f"b{k}", np.arange(float(count)), x, 1.5 * (np.array(goal) - x) + rng.normal(0, 0.02, x.shape))
+
+
+def test_a_brush_is_read_as_snapshots_and_tells_fates():
+    strokes = list(sprayed())
+    answer = identified(strokes, Options())
+    assert answer["n_attractors"] == 2 and "carried along the flow" in answer["why"] and "FlowGraph" in answer["python"]
+    for k, stroke in enumerate(strokes):
+        assert np.mean(np.array(answer["labels"][stroke.id]) == k) > 0.95
+        assert len(answer["fates"][stroke.id]) == len(stroke.x) and min(answer["fates"][stroke.id]) >= 0
+    assert share.labelled(find(drawing(strokes), Options()))[0]["dots"].count(0) > 60
+    # A stroke beside a brush is samples, too; every event of it still finds its label.
+    both = drawing([*strokes, *strokes_of("crossing")[:1]])
+    assert both.scattered and len(both.offsets) == 4 and both.offsets[-1] == both.demos.n_samples
+    assert np.array_equal(both.demos.x[both.nearest[-1]], strokes[-1].x) and both.ids[1:] == ("b0", "b1")
+    # As the page sends it, and as the file keeps it.
+    rows = [{"id": s.id, "t": s.t.tolist(), "x": s.x.tolist(), "v": s.v.tolist()} for s in strokes]
+    message = protocol.parse(json.dumps({"type": "strokes", "rev": 1, "strokes": rows}))
+    assert all(a.same_as(b) for a, b in zip(message.strokes, strokes, strict=True))
+    assert not message.strokes[0].same_as(Stroke("b0", strokes[0].t, strokes[0].x))
+    file = documents.written(strokes, Options(), None, protocol.Take(1, "studio"))[2]
+    assert documents.read(file)["strokes"][1]["v"] == rows[1]["v"]
+    with pytest.raises(BadMessage, match="velocities of stroke 1"):
+        protocol.parse(json.dumps({"type": "strokes", "rev": 1, "strokes": [rows[0] | {"v": [[0, 1]]}]}))
+
+
+def test_without_order_the_samples_are_shuffled_and_every_label_comes_back():
+    strokes = strokes_of("crossing")
+    known, found = (find(drawing(strokes), Options(order=order)) for order in ("known", "unordered"))
+    assert not np.array_equal(found.rows, np.sort(found.rows)), "they were not shuffled"
+    assert np.array_equal(found.labels, known.labels)
+
+
+def test_the_page_s_numbers_are_those_of_what_is_taken_away():
+    result = find(drawing(strokes_of("crossing")), Options())
+    other = result.numbered((1, 0))
+    assert np.array_equal(other.found.attractors, result.found.attractors[::-1])
+    assert np.array_equal(other.labels, 1 - result.labels) and other.numbered((0, 1)) is other
+    for q in (0, 1):
+        assert np.array_equal(np.concatenate(other.found.paths(q)), np.concatenate(result.found.paths(1 - q)))
+    with pytest.raises(ew.DataError, match="once"):
+        result.found.renumbered([0, 0])
+    assert protocol.parse('{"type": "learn", "rev": 3, "numbers": [1, 0]}').numbers == (1, 0)
+    for bad in ("[0, 0]", "[1]", "[0.5]", "7", "[true, 0]"):
+        with pytest.raises(BadMessage, match="each of 0, 1"):
+            protocol.parse(f'{{"type": "learn", "rev": 3, "numbers": {bad}}}')
+
+
+def test_the_paper_s_method_stands_beside_ours():
+    said = compared(strokes_of("crossing"))
+    assert said["ways"]["known"]["n"] == said["ways"]["unordered"]["n"] == 2
+    assert set(said["ways"]["kernel"]["labels"]) == {stroke.id for stroke in strokes_of("crossing")}
+    assert said["kernel"]["sigma"] > 0

@@ -62,8 +62,10 @@ HARNESS = """async ([script, values]) => {
     set(name, value) { values[name] = value; heard[`change:${name}`]?.(); } };
   window.model = model;
   const el = document.createElement("div");
-  document.body.append(el);
-  module.default.render({ model, el }) }"""
+  module.default.render({ model, el });
+  // As in JupyterLab: what is rendered has no size before it is put on the page.
+  await new Promise((done) => setTimeout(done, 60));
+  document.body.append(el) }"""
 
 
 @pytest.mark.browser

@@ -7,7 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
+from tests.untrained import field_of
 
+from eigenwell import identify, systems
 from eigenwell.demonstrations import DataError
 from eigenwell.fields import stable
 from eigenwell.fields.flows import identity_flow
@@ -16,6 +18,7 @@ from eigenwell.learning import (
     Growing,
     crossing_share,
     crossings,
+    following,
     layers,
     learn_bundles,
     learn_motions,
@@ -217,13 +220,14 @@ def test_who_looks_on_sees_the_field_grow_and_changes_nothing() -> None:
     assert list(done) == sorted(set(done)) and done[-1] == total[0]
     assert seen[8].loss < seen[0].loss
     names = [part.name for part in seen]
-    assert (
-        names == ["lifted"] * 9 + ["map"] * 9 + ["goals"] * 9
-    )  # motions that cross first; the last of each is the field
+    assert names == ["lifted"] * 10 + ["map"] * 10 + ["goals"] * 10  # motions that cross first
     for part in seen:
         assert all(np.isfinite(one.model.flow.weights).all() for one in part.fields)
         assert len(part.samples) == len(part.labels) == len(part.phases)
-    assert [one.n_attractors for one in seen[9].fields] == [2] and len(seen[0].fields) == 2
+    assert [one.n_attractors for one in seen[10].fields] == [2] and len(seen[0].fields) == 2
+    # The last of each is what was learned.
+    assert np.array_equal(seen[19].fields[0].model.flow.weights, watched.map.model.flow.weights)
+    assert np.array_equal(seen[9].fields[1].model.flow.weights, watched.lifted[1].model.flow.weights)
     plain = learn_motions(motions, goals, recipe=recipe)
     assert np.array_equal(plain.map.model.flow.weights, watched.map.model.flow.weights)
     assert np.array_equal(plain.lifted[1].model.flow.weights, watched.lifted[1].model.flow.weights)
@@ -381,6 +385,22 @@ def test_several_attractors_share_one_program_and_room_for_fewer_changes_nothing
     assert [len(field.attractors) for field in beside] == [1, 2]
     x = np.random.default_rng(0).uniform(0, 1, (20, 2))
     assert np.isfinite(beside[1].predict(x)).all() and np.isfinite(alone[0].predict(x)).all()
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_demonstrations_rolled_out_together_are_followed_as_each_alone(memory, monkeypatch):
+    found = identify(systems.heart.sample(seed=0, frequency=20.0))
+    field = field_of(found, bend=0.2, memory=memory)
+    motions = [[(found.demos.x[p], found.demos.v[p]) for p in found.paths(q)] for q in range(found.n_attractors)]
+    together = following.followed(field, motions, memory=memory)
+    monkeypatch.setattr(following, "TOGETHER", 1)
+    alone = following.followed(field, motions, memory=memory)
+    assert [one.name for one in together.demonstrations] == [one.name for one in alone.demonstrations]
+    for a, b in zip(together.demonstrations, alone.demonstrations, strict=True):
+        assert (a.goal, a.arrives) == (b.goal, b.arrives)
+        assert np.allclose(
+            [a.distance, a.end_error, a.cosine_error], [b.distance, b.end_error, b.cosine_error], rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize("n_paths, expected", [(1, False), (2, False), (3, True)])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -301,6 +302,37 @@ class Identification:
         if isinstance(self.graph, Graph):
             raise DataError("A kernel graph has no paths; identify with SuccessorGraph or TrajectoryGraph to get them.")
         return [self.graph.path(int(k)) for k in self.graph.paths_of(q)]
+
+    def renumbered(self, order: Sequence[int]) -> Identification:
+        """The same answer with other numbers: sub-dynamics `order[q]` becomes q. What is learned from it has them too.
+
+        Parameters
+        ----------
+        order : sequence of int
+            Each of 0 to Q - 1 once.
+
+        Returns
+        -------
+        Identification
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0)).renumbered([1, 0]).attractors[0].round(1)
+        array([1., 2.])
+        """
+        if sorted(old := list(order)) != list(range(self.n_attractors)):
+            raise DataError(f"Expected each of 0 to {self.n_attractors - 1} once, got {old}.")
+        new, graph = np.append(np.argsort(old), -1), self.graph
+        of: dict[str, Any] = {k: tuple(getattr(self, k)[q] for q in old) for k in ("located", "embeddings", "spectra")}
+        return replace(
+            self,
+            **of,
+            labels=new[self.labels],
+            attractors=self.attractors[old],
+            graph=replace(graph, group=new[graph.group]) if isinstance(graph, PathGraph) else graph,
+            fates=None if self.fates is None else self.fates[:, [*old, -1]],
+        )
 
     def in_memory(self) -> Identification:
         """Itself: what a distributed result gives as well, so that plots, reports and `learn` take both.

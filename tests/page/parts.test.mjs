@@ -2,9 +2,13 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { sprayed, WIDE } from "../../src/eigenwell/studio/page/brush.js";
 import { Drawing, toCsv, wholeStrokes } from "../../src/eigenwell/studio/page/drawing.js";
 import { bent, endedAt, isLoop, keptColours, nearest } from "../../src/eigenwell/studio/page/magnets.js";
+import { tints } from "../../src/eigenwell/studio/page/flow.js";
+import { colour, dash, LIGHT, speedStep } from "../../src/eigenwell/studio/page/palette.js";
 import { mainLabel, runs } from "../../src/eigenwell/studio/page/scene.js";
+import { agreement } from "../../src/eigenwell/studio/page/shuffle.js";
 import { restore, save } from "../../src/eigenwell/studio/page/storage.js";
 import { View } from "../../src/eigenwell/studio/page/view.js";
 
@@ -147,4 +151,36 @@ test("strokes from elsewhere: what is not whole is left out", () => {
   assert.equal(toCsv([good]), "trajectory,time_s,x,y\n0,0,0,0\n0,1,1,1\n");
   assert.deepEqual(runs([0, 0, 1, 1], 4), [[0, 0, 2], [1, 2, 3]]);
   assert.equal(mainLabel([0, 1, 1, 1], 4), 1);
+});
+
+test("a brush leaves samples around the hand, as many for a way whatever its speed, with the hand's velocity", () => {
+  const line = (seconds) => Array.from({ length: 41 }, (_, k) => ({ t: (seconds * k) / 40, x: [10 * k, 5 * k] }));
+  for (const seconds of [0.5, 4]) {
+    const draft = line(seconds);
+    let seed = 7;
+    const random = () => (seed = (16807 * seed) % 2147483647) / 2147483647;
+    const left = draft.flatMap((_, k) => sprayed(draft, k, random));
+    assert.ok(Math.abs(left.length - 447 / 5) < 12, `${left.length} samples`);
+    for (const { x, v } of left) {
+      assert.ok(Math.abs(x[0] - 2 * x[1]) / Math.sqrt(5) <= WIDE + 1e-9, "too far from the hand");
+      assert.ok(Math.abs(v[0] * seconds - 400) < 0.13 * 400 && Math.abs(v[1] * seconds - 200) < 0.13 * 200, "not the hand's velocity");
+    }
+  }
+  assert.deepEqual(sprayed(line(1), 0), []);
+});
+
+test("labels are compared sample by sample, whichever way they are told", () => {
+  const strokes = [{ id: "a", x: [0, 0, 0] }, { id: "b", x: [0, 0] }];
+  assert.deepEqual(agreement({ a: 1, b: 0 }, { a: [1, 1, 1], b: 0 }, strokes), [5, 5]);
+  assert.deepEqual(agreement({ a: 1, b: 0 }, { a: [1, -1, 0], b: 2 }, strokes), [1, 5]);
+});
+
+test("more than seven goals look different, and speeds step by doubling", () => {
+  const looks = new Set(Array.from({ length: 28 }, (_, q) => `${colour(LIGHT, q)} ${dash(LIGHT, q)}`));
+  assert.equal(looks.size, 28);
+  assert.deepEqual([0.01, 0.5, 1, 1.9, 100].map(speedStep), [0, 1, 2, 3, 4]);
+  const line = { q: 1, points: [[0, 0], [1, 0], [2, 0], [3, 0]], speeds: [1, 1, 4, 4] };
+  const parts = tints(line, { typicalSpeed: 1 }, LIGHT, true);
+  assert.deepEqual(parts.map(({ from, to }) => [from, to]), [[0, 2], [2, 3]]);
+  assert.equal(tints(line, { typicalSpeed: 1 }, LIGHT, false)[0].tint, colour(LIGHT, 1));
 });

@@ -1,6 +1,6 @@
 """A drawing as one file, exact: a zip with the strokes as they were drawn, the options, the view, and the learned field.
 
-    drawing.json      version, strokes {t, x}, options, view, goals with their colours
+    drawing.json      version, strokes {t, x, and v of a brush}, options, view, goals with their colours
     model.eigenwell   the field, as `field.save` writes it, where one was learned
 
 A model that was saved in Python opens too: its samples are its strokes.
@@ -39,7 +39,7 @@ def written(strokes: Sequence[Stroke], options: Options, field: Field | None, se
     said = {
         "schema": SCHEMA,
         "version": __version__,
-        "strokes": [{"t": stroke.t.tolist(), "x": stroke.x.tolist()} for stroke in strokes],
+        "strokes": [_row(stroke) for stroke in strokes],
         "options": asdict(options),
         "view": None if look is None else {"centre": list(look.centre), "zoom": look.zoom},
         "goals": [list(goal) for goal in seen.goals],
@@ -60,13 +60,18 @@ def read(data: bytes) -> dict[str, Any]:
     said, kept = _unpacked(data)
     return {
         "name": "Drawing",
-        "strokes": [{"t": stroke.t.tolist(), "x": stroke.x.tolist()} for stroke in said[0]],
+        "strokes": [_row(stroke) for stroke in said[0]],
         "options": asdict(said[1]),
         "view": said[2],
         "goals": said[3],
         "model": None if kept is None else base64.b64encode(kept).decode("ascii"),
         "scale": {"note": ""},
     }
+
+
+def _row(stroke: Stroke) -> dict[str, Any]:
+    row = {"t": stroke.t.tolist(), "x": stroke.x.tolist()}
+    return row if stroke.v is None else row | {"v": stroke.v.tolist()}
 
 
 def _unpacked(data: bytes) -> tuple[tuple[tuple[Stroke, ...], Options, Any, Any], bytes | None]:
@@ -115,7 +120,8 @@ def _of_model(data: bytes) -> dict[str, Any]:
         "strokes": strokes,
         "options": None,
         "view": None,
-        "goals": None,
+        # Its goals keep their numbers.
+        "goals": [[*place, q] for q, place in enumerate(field.attractors.tolist())],
         "model": base64.b64encode(data).decode("ascii"),
         "scale": {"note": note},
     }

@@ -15,7 +15,7 @@ from ..wording import plural
 from .protocol import Options
 
 if TYPE_CHECKING:
-    from .finding import KernelSettings
+    from .identify import KernelSettings
 
 # True of every drawing, and no news to whoever drew it.
 _UNREMARKABLE = {"velocities-estimated", "duplicated-samples"}
@@ -59,6 +59,8 @@ _COUNTED = re.compile(r"([Ss])ub-dynamics (\d+)")
 def why(found: Identification, options: Options) -> str:
     """One or two sentences: what was counted, and what would have to change for another answer."""
     grouping, count = found.grouping, found.n_attractors
+    if found.kind == "snapshots":
+        return _why_flow(found)
     if grouping is None:
         parts = "one connected part" if count == 1 else f"{count} separate parts"
         return (
@@ -82,6 +84,17 @@ def why(found: Identification, options: Options) -> str:
         )
     apart = "and no end lies outside" if count == 1 else f"and the places are {grouping.high:.2g} or more apart"
     return f"{begin} Ends that belong together lie within {grouping.low:.2g}, {apart}."
+
+
+def _why_flow(found: Identification) -> str:
+    """Of samples from a brush, which are on no path."""
+    share = f"{100 * found.confidence:.0f} % of the flows that fit them as well"
+    if found.n_attractors == 0:
+        return "The flow of these samples comes to rest nowhere among them. Spray towards a place from all sides."
+    places = "one place" if found.n_attractors == 1 else f"{found.n_attractors} places"
+    left = int((found.labels < 0).sum())
+    out = f" {plural(left, 'sample')} {'is' if left == 1 else 'are'} carried out of the picture." if left else ""
+    return f"Every sample is carried along the flow that all of them show. It comes to rest at {places}, and so do {share}.{out}"
 
 
 def doubts(cautions: Sequence[Caution]) -> list[dict[str, str]]:
@@ -148,19 +161,22 @@ def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]
     worst = fit.worst
     number = strokes[fit.demonstrations.index(worst)][1] if strokes else 1
     how = "from their starts" if fit.by == "map" else "from their starts, each remembering how far along it is"
-    if not worst.arrives:
+    if not strokes:
+        what = "the paths are those that the samples were threaded on"
+    elif not worst.arrives:
         what = f"stroke {number} worst of all: it ends at another goal"
     else:
         what = f"stroke {number} least: {worst.distance:.1%} of the drawing's size beside it"
     missed = sum(not one.arrives or one.distance > GOOD for one in fit.demonstrations)
-    head, words = f"Follows your strokes: {100 * share:.0f} %.", f"Particles follow them {how}; {what}."
+    whose = "your strokes" if strokes else "the samples"
+    head, words = f"Follows {whose}: {100 * share:.0f} %.", f"Particles follow them {how}; {what}."
     if not fit.good:
-        head = f"Does not follow {missed} of {plural(len(fit.demonstrations), 'stroke')}."
+        head = f"Does not follow {missed} of {plural(len(fit.demonstrations), 'stroke' if strokes else 'path')}."
         words = f"Particles follow them to {100 * share:.0f} %, {how}; {what}."
     return {"good": fit.good, "share": round(share, 4), "head": head, "words": words}
 
 
-def python_lines(options: Options, kernel: KernelSettings, steps: int) -> str:
+def python_lines(options: Options, kernel: KernelSettings, recipe: str, scattered: bool = False) -> str:
     """The same in Python, from the CSV file that the studio hands out."""
     lines = ["import eigenwell as ew", "", 'demos = ew.files.read("eigenwell-strokes.csv")']
     if options.graph == "kernel":
@@ -171,8 +187,10 @@ def python_lines(options: Options, kernel: KernelSettings, steps: int) -> str:
         settings = ", ".join(f"{name}={getattr(kernel, name)!r}" for name in ("theta_r", "sigma_f", "eps", "sigma"))
         lines += [f"graph = ew.KernelGraph({settings})", "found = ew.identify(demos, graph=graph)", "print(found)"]
         return "\n".join([*lines, "# A kernel graph has no paths to learn from: ew.identify(demos) finds them.", ""])
-    if options.order == "unordered":
-        lines.append("found = ew.identify(demos.x, demos.v)  # the order is not used")
+    if scattered:
+        lines.append("found = ew.identify(demos, graph=ew.FlowGraph(replicates=20))")
+    elif options.order == "unordered":
+        lines.append("found = ew.identify(demos.x, demos.v, graph=ew.SuccessorGraph())  # the order is not used")
     else:
         lines.append("found = ew.identify(demos)")
     lines += [
@@ -180,7 +198,7 @@ def python_lines(options: Options, kernel: KernelSettings, steps: int) -> str:
         "",
         "from eigenwell.learning import Recipe",
         "",
-        f"field = ew.learn(found, recipe=Recipe(steps={steps}))",
+        f"field = ew.learn(found, recipe=Recipe({recipe}))",
         "path = field.simulate(demos.x[0], duration=5.0)",
         'field.save("eigenwell-model.eigenwell")',
         "",

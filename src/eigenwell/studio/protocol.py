@@ -80,8 +80,20 @@ class Strokes:
         )
 
 
+Numbers = tuple[int, ...]
+"""For each goal of the page, in the order of its numbers there, its place from left to right; empty where that is it."""
+
+
 @dataclass(frozen=True)
 class Learn:
+    rev: int
+    numbers: Numbers = ()
+
+
+@dataclass(frozen=True)
+class Compare:
+    """The paper's method beside ours, on the same strokes."""
+
     rev: int
 
 
@@ -109,6 +121,7 @@ class Restore:
 
     rev: int
     data: bytes
+    numbers: Numbers = ()
 
 
 @dataclass(frozen=True)
@@ -126,6 +139,7 @@ class Take:
     look: Look | None = None
     goals: tuple[tuple[float, float, float], ...] = ()
     """x, y and colour of every goal, as the page has them."""
+    numbers: Numbers = ()
 
 
 @dataclass(frozen=True)
@@ -133,7 +147,7 @@ class Ping:
     pass
 
 
-Message = Strokes | Learn | Cancel | Preset | Load | Restore | Take | Ping
+Message = Strokes | Learn | Compare | Cancel | Preset | Load | Restore | Take | Ping
 
 
 def parse(text: str) -> Message:
@@ -192,8 +206,14 @@ def _stroke(row: Any, number: int) -> Stroke:
     if not all(isinstance(point, list) and len(point) == 2 for point in x):
         raise BadMessage(f"Expected the positions of stroke {number} as pairs [x, y].")
     times = _numbers(t, LONGEST, f"times in stroke {number}")
-    places = _numbers([c for point in x for c in point], FARTHEST, f"coordinates in stroke {number}")
-    return Stroke(_name(row.get("id"), "the id of a stroke"), times, places.reshape(-1, 2))
+    places = _numbers([c for point in x for c in point], FARTHEST, f"coordinates in stroke {number}").reshape(-1, 2)
+    name = _name(row.get("id"), "the id of a stroke")
+    if (v := row.get("v")) is None:
+        return Stroke(name, times, places)
+    if not isinstance(v, list) or len(v) != len(x) or not all(isinstance(one, list) and len(one) == 2 for one in v):
+        raise BadMessage(f"Expected the velocities of stroke {number} as pairs [vx, vy], one for every position.")
+    fast = _numbers([c for one in v for c in one], FARTHEST, f"velocities in stroke {number}").reshape(-1, 2)
+    return Stroke(name, times, places, fast)
 
 
 def _options(said: Any) -> Options:
@@ -231,7 +251,7 @@ def _restore(said: dict[str, Any]) -> Restore:
     data = said.get("base64")
     if not isinstance(data, str):
         raise BadMessage("Expected a model's file in base64.")
-    return Restore(_rev(said), _bytes(data))
+    return Restore(_rev(said), _bytes(data), _numbering(said))
 
 
 def _bytes(data: str) -> bytes:
@@ -245,7 +265,20 @@ def _take(said: dict[str, Any]) -> Take:
     what = said.get("what")
     if what not in TAKEN:
         raise BadMessage(f"Expected one of {', '.join(TAKEN)}, got {_shown(what)}.")
-    return Take(_rev(said), what, _look(said.get("view")), _goals(said.get("goals")))
+    return Take(_rev(said), what, _look(said.get("view")), _goals(said.get("goals")), _numbering(said))
+
+
+def _numbering(said: dict[str, Any]) -> Numbers:
+    given = said.get("numbers")
+    if given is None:
+        return ()
+    if (
+        not isinstance(given, list)
+        or not all(type(q) is int for q in given)
+        or sorted(given) != list(range(len(given)))
+    ):
+        raise BadMessage("Expected numbers as a list with each of 0, 1, ... once.")
+    return tuple(given)
 
 
 def _goals(said: Any) -> tuple[tuple[float, float, float], ...]:
@@ -270,7 +303,8 @@ def _look(said: Any) -> Look | None:
 
 _READERS: dict[str, Callable[[dict[str, Any]], Message]] = {
     "strokes": _strokes,
-    "learn": lambda said: Learn(_rev(said)),
+    "learn": lambda said: Learn(_rev(said), _numbering(said)),
+    "compare": lambda said: Compare(_rev(said)),
     "cancel": lambda said: Cancel(),
     "preset": lambda said: Preset(_name(said.get("name"), "the name of a preset")),
     "load": _load,

@@ -23,9 +23,9 @@ from .. import __version__
 from . import presets
 from .access import AccessControl, AccessRules
 from .protocol import BadMessage, parse
-from .session import Desks, Session, hello
+from .session import JobQueues, Session, hello
 from .tickets import LETTERS, Tickets
-from .workers import Desk, Worker
+from .workers import JobQueue, Worker
 
 PAGE = Path(__file__).parent / "page"
 SESSIONS = 32
@@ -76,12 +76,12 @@ def page_files(folder: Path = PAGE) -> dict[str, PageFile]:
 
 
 class Studio:
-    """What the handlers share: the page, the desks, the tickets, and who is here."""
+    """What the handlers share: the page, the queues, the tickets, and who is here."""
 
     def __init__(self, rules: AccessRules) -> None:
         self.rules, self.files, self.tickets = rules, page_files(), Tickets()
         self.sessions: set[Session] = set()
-        self.desks: Desks | None = None
+        self.queues: JobQueues | None = None
         self.presets = presets.listed()
 
     def app(self) -> Starlette:
@@ -98,16 +98,18 @@ class Studio:
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
         folder = tempfile.mkdtemp(prefix="eigenwell-studio-")
-        self.desks = Desks(*(Desk(Worker(kind, folder)) for kind in ("drawing", "learning", "errands", "testing")))
+        self.queues = JobQueues(
+            *(JobQueue(Worker(kind, folder)) for kind in ("drawing", "learning", "errands", "testing"))
+        )
         sweeping = asyncio.create_task(self._sweep())
-        for desk in self.desks.all():
-            desk.open()
+        for queue in self.queues.all():
+            queue.open()
         try:
             yield
         finally:
             sweeping.cancel()
-            for desk in self.desks.all():
-                desk.close()
+            for queue in self.queues.all():
+                queue.close()
             shutil.rmtree(folder, ignore_errors=True)
 
     async def _sweep(self) -> None:
@@ -133,24 +135,24 @@ class Studio:
 
     async def taken(self, request: Request) -> Response:
         ticket = request.path_params["ticket"]
-        parcel = self.tickets.redeem(ticket) if len(ticket) == LETTERS else None
-        if parcel is None:
+        download = self.tickets.redeem(ticket) if len(ticket) == LETTERS else None
+        if download is None:
             return PlainTextResponse("This file was taken already, or is too old. Ask for it again.\n", 404, HEADERS)
         headers = HEADERS | {
             "Cache-Control": "no-store",
-            "Content-Disposition": f'attachment; filename="{parcel.name}"',
+            "Content-Disposition": f'attachment; filename="{download.name}"',
         }
-        return Response(parcel.content, media_type=parcel.media_type, headers=headers)
+        return Response(download.content, media_type=download.media_type, headers=headers)
 
     # --- WebSocket ------------------------------------------------------------------------------------
 
     async def socket(self, socket: WebSocket) -> None:
-        assert self.desks is not None
+        assert self.queues is not None
         await socket.accept()
         if len(self.sessions) >= SESSIONS:
             await socket.close(1013, f"The studio serves {SESSIONS} pages at a time; close one of them.")
             return
-        session = Session(self.desks, self.tickets)
+        session = Session(self.queues, self.tickets)
         self.sessions.add(session)
         writing = asyncio.create_task(_write(socket, session))
         try:

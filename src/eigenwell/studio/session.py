@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from . import protocol
-from .protocol import Cancel, Learn, Load, Message, Options, Ping, Preset, Restore, Strokes, Take
+from .protocol import Cancel, Compare, Learn, Load, Message, Options, Ping, Preset, Restore, Strokes, Take
 from .tickets import Tickets
-from .workers import Desk, Job
+from .workers import Job, JobQueue
 
 UNREAD = 64
 """Answers that may wait for a page to read them; one that reads none is closed."""
 SECONDS = {
-    "strokes": 20.0,
+    "strokes": 60.0,
+    "compare": 60.0,
     "learn": 600.0,
     "certify": 120.0,
     "preset": 30.0,
@@ -30,16 +31,16 @@ NOT_LEARNED = "Expected a learned field, there is none for these strokes. Learn 
 
 
 @dataclass(frozen=True, eq=False)
-class Desks:
+class JobQueues:
     """Where work is done: drawing is answered at once, learning takes seconds, errands (files, presets) in between; and a
     certificate takes its time without keeping anybody waiting."""
 
-    drawing: Desk
-    learning: Desk
-    errands: Desk
-    testing: Desk
+    drawing: JobQueue
+    learning: JobQueue
+    errands: JobQueue
+    testing: JobQueue
 
-    def all(self) -> tuple[Desk, ...]:
+    def all(self) -> tuple[JobQueue, ...]:
         return self.drawing, self.learning, self.errands, self.testing
 
 
@@ -58,16 +59,16 @@ class Learned:
 class Session:
     """State of one page between its first message and its last."""
 
-    def __init__(self, desks: Desks, tickets: Tickets) -> None:
-        self._desks, self._tickets = desks, tickets
+    def __init__(self, queues: JobQueues, tickets: Tickets) -> None:
+        self._queues, self._tickets = queues, tickets
         self.outbox: asyncio.Queue[str | None] = asyncio.Queue(UNREAD)
         self._drawn: Strokes | None = None
         self._field: Learned | None = None
 
     def close(self) -> None:
         """The page is gone: stop its work and forget it."""
-        for desk in self._desks.all():
-            desk.drop(self)
+        for queue in self._queues.all():
+            queue.drop(self)
         self._tickets.forget(self)
         self._drawn = self._field = None
 
@@ -78,12 +79,14 @@ class Session:
                 self._strokes(message)
             case Learn():
                 self._learn(message)
+            case Compare():
+                self._compare(message)
             case Cancel():
                 self._cancel()
             case Preset():
-                self._work(self._desks.errands, "preset", "preset", (message.name,), self._loaded)
+                self._work(self._queues.errands, "preset", "preset", (message.name,), self._loaded)
             case Load():
-                self._work(self._desks.errands, "load", "load", (message.suffix, message.data), self._loaded)
+                self._work(self._queues.errands, "load", "load", (message.suffix, message.data), self._loaded)
             case Restore():
                 self._restore(message)
             case Take():
@@ -124,8 +127,8 @@ class Session:
         if self._field is not None and self._field.of.same_as(message):
             self._field = replace(self._field, rev=rev)
         if not message.strokes:
-            self._desks.drawing.drop(self, "strokes")
-            self._desks.learning.drop(self, "learn")
+            self._queues.drawing.drop(self, "strokes")
+            self._queues.learning.drop(self, "learn")
             self.say("empty", rev=rev)
             return
         came = time.perf_counter()
@@ -133,7 +136,7 @@ class Session:
         def done(body: str) -> None:
             self.say("identified", body, rev=rev, ms=_ms(came), field=self._field_of(rev) is not None)
 
-        self._work(self._desks.drawing, "strokes", "identify", (message.strokes, message.options), done, rev)
+        self._work(self._queues.drawing, "strokes", "identify", (message.strokes, message.options), done, rev)
 
     def _learn(self, message: Learn) -> None:
         rev, drawn = message.rev, self._of("learn", message.rev)
@@ -150,8 +153,20 @@ class Session:
             self._certify(rev, answer[1])
 
         # The test of an older field would only be in the way.
-        self._desks.testing.drop(self, "certify")
-        self._work(self._desks.learning, "learn", "learn", (drawn.strokes, drawn.options), done, rev, news)
+        self._queues.testing.drop(self, "certify")
+        self._work(
+            self._queues.learning, "learn", "learn", (drawn.strokes, drawn.options, message.numbers), done, rev, news
+        )
+
+    def _compare(self, message: Compare) -> None:
+        rev, drawn = message.rev, self._of("compare", message.rev)
+        if drawn is None:
+            return
+
+        def done(body: str) -> None:
+            self.say("compared", body, rev=rev)
+
+        self._work(self._queues.errands, "compare", "compare", (drawn.strokes,), done, rev)
 
     def _restore(self, message: Restore) -> None:
         rev, drawn = message.rev, self._of("restore", message.rev)
@@ -163,17 +178,17 @@ class Session:
             self.say("learned", answer[0], rev=rev, restored=True)
             self._certify(rev, answer[1])
 
-        work = (drawn.strokes, drawn.options, message.data)
-        self._work(self._desks.errands, "restore", "restore", work, done, rev)
+        work = (drawn.strokes, drawn.options, message.numbers, message.data)
+        self._work(self._queues.errands, "restore", "restore", work, done, rev)
 
     def _certify(self, rev: int, field: bytes) -> None:
         def done(body: str) -> None:
             self.say("certified", body, rev=rev)
 
-        self._work(self._desks.testing, "certify", "certify", (field,), done, rev)
+        self._work(self._queues.testing, "certify", "certify", (field,), done, rev)
 
     def _cancel(self) -> None:
-        self._desks.learning.drop(self, "learn")
+        self._queues.learning.drop(self, "learn")
         self.say("cancelled", rev=None if self._drawn is None else self._drawn.rev)
 
     def _take(self, message: Take) -> None:
@@ -193,7 +208,7 @@ class Session:
             ticket = self._tickets.issue(self, name, media_type, content)
             self.say("file", what=message.what, name=name, url=f"take/{ticket}", bytes=len(content))
 
-        self._work(self._desks.errands, "take", "take", work, done, rev)
+        self._work(self._queues.errands, "take", "take", work, done, rev)
 
     # --- work -----------------------------------------------------------------------------------------
 
@@ -213,7 +228,7 @@ class Session:
 
     def _work(
         self,
-        desk: Desk,
+        queue: JobQueue,
         about: str,
         name: str,
         arguments: tuple[Any, ...],
@@ -224,7 +239,7 @@ class Session:
         def failed(said: str) -> None:
             self.complain(about, said, rev)
 
-        desk.put(Job(self, about, name, arguments, done, failed, news, limit=SECONDS[about]))
+        queue.put(Job(self, about, name, arguments, done, failed, news, limit=SECONDS[about]))
 
 
 def hello(version: str, presets: list[dict[str, str]]) -> str:

@@ -15,7 +15,7 @@ from ..fields import Field
 from .numbers import of_field
 
 if TYPE_CHECKING:
-    from .finding import DrawnResult
+    from .identify import DrawnResult
 
 PAGE, SHARED = Path(__file__).parent / "page", Path(__file__).parent / "shared"
 MODULES = ("palette", "view", "model", "field", "flow", "particles")
@@ -31,12 +31,12 @@ def shared_page(result: DrawnResult, field: Field, colours: Sequence[int] = ()) 
 
 
 def labelled(result: DrawnResult) -> list[dict[str, Any]]:
-    """The strokes as the method saw them, each with the number of its goal."""
-    demos = result.drawing.demos
-    assert demos.offsets is not None
-    bounds = zip(demos.offsets[:-1], demos.offsets[1:], strict=True)
-    labels = np.repeat(result.found.labels, result.every)
-    return [{"x": np.round(demos.x[a:b], DIGITS).tolist(), "q": int(labels[a])} for a, b in bounds]
+    """The strokes as the method saw them, each with the number of its goal; samples from a brush have one each."""
+    drawn, labels = result.drawing, result.labels
+    if drawn.scattered:
+        return [{"x": np.round(drawn.demos.x, DIGITS).tolist(), "q": -1, "dots": labels.tolist()}]
+    bounds = zip(drawn.offsets[:-1], drawn.offsets[1:], strict=True)
+    return [{"x": np.round(drawn.demos.x[a:b], DIGITS).tolist(), "q": int(labels[a])} for a, b in bounds]
 
 
 def bundled(name: str) -> str:

@@ -33,21 +33,28 @@ AT_SPEED = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Stroke:
-    """One stroke as the page sends it: seconds (n,) and world coordinates (n, 2)."""
+    """One stroke as the page sends it: seconds (n,) and world coordinates (n, 2).
+
+    With velocities v (n, 2) it is no motion but samples from a brush, in no order; t then says nothing.
+    """
 
     id: str
     t: FloatArray
     x: FloatArray
+    v: FloatArray | None = None
 
     def same_as(self, other: Stroke) -> bool:
-        return self.id == other.id and np.array_equal(self.t, other.t) and np.array_equal(self.x, other.x)
+        if self.id != other.id or (self.v is None) != (other.v is None):
+            return False
+        mine, theirs = ([one.t, one.x] + ([] if one.v is None else [one.v]) for one in (self, other))
+        return all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
     """Strokes as demonstrations, and how to get back to the strokes.
 
-    ids       strokes that became trajectories, in order; trajectory k of `demos` is stroke ids[k]
+    ids       strokes that became samples, in order; those of stroke ids[k] are rows offsets[k] to offsets[k + 1]
     nearest   for each of them, the sample of `demos` that stands for every event of the stroke
     step      seconds between samples
     cautions  strokes that were left out, in words
@@ -55,13 +62,48 @@ class Drawing:
 
     demos: Demonstrations
     ids: tuple[str, ...]
+    offsets: IntArray
     nearest: tuple[IntArray, ...]
     step: float
     cautions: tuple[Caution, ...]
 
+    @property
+    def scattered(self) -> bool:
+        """Whether a brush was used: then all samples are without order."""
+        return self.demos.offsets is None
+
 
 def drawing(strokes: Sequence[Stroke]) -> Drawing:
-    """All strokes on one clock, with velocities; DataError where no stroke is a motion."""
+    """All strokes on one clock, with velocities; DataError where no stroke is a motion.
+
+    Samples from a brush keep their places and velocities. Beside them strokes are samples, too: there is one reading of all.
+    """
+    sprays = [(stroke, stroke.v) for stroke in strokes if stroke.v is not None]
+    lines = [stroke for stroke in strokes if stroke.v is None]
+    if not sprays:
+        return _motions(lines)
+    base = _motions(lines) if lines else None
+    before = (np.empty((0, 2)), np.empty((0, 2))) if base is None else (base.demos.x, base.demos.v)
+    first = np.zeros(1, np.intp) if base is None else base.offsets
+    lengths = [len(stroke.x) for stroke, _ in sprays]
+    ends = first[-1] + np.cumsum(lengths)
+    return Drawing(
+        Demonstrations.from_samples(
+            np.concatenate([before[0], *(stroke.x for stroke, _ in sprays)]),
+            np.concatenate([before[1], *(v for _, v in sprays)]),
+        ),
+        (*(() if base is None else base.ids), *(stroke.id for stroke, _ in sprays)),
+        np.concatenate([first, ends]),
+        (
+            *(() if base is None else base.nearest),
+            *(np.arange(end - n, end) for n, end in zip(lengths, ends, strict=True)),
+        ),
+        USUAL_STEP if base is None else base.step,
+        () if base is None else base.cautions,
+    )
+
+
+def _motions(strokes: Sequence[Stroke]) -> Drawing:
     ids, clocks, marks, dots = [], [], [], []
     for number, stroke in enumerate(strokes, start=1):
         if len(stroke.x) < 2 or np.ptp(stroke.x, axis=0).max() < DOT:
@@ -86,7 +128,8 @@ def drawing(strokes: Sequence[Stroke]) -> Drawing:
         nearest.append(first + np.rint(brake.passed_at(t) / whole * (count - 1)).astype(np.intp))
         first += count
     demos = Demonstrations.from_trajectories(xs, vs, time=ts)
-    return Drawing(demos, tuple(ids), tuple(nearest), step, _dotted(dots))
+    assert demos.offsets is not None
+    return Drawing(demos, tuple(ids), demos.offsets, tuple(nearest), step, _dotted(dots))
 
 
 def increasing(t: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ LETTERS = 43
 
 
 @dataclass(frozen=True, eq=False)
-class Parcel:
+class Download:
     owner: object
     name: str
     media_type: str
@@ -24,34 +24,34 @@ class Parcel:
 
 
 class Tickets:
-    """Parcels by ticket."""
+    """Downloads by ticket."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._parcels: dict[str, Parcel] = {}
+        self._downloads: dict[str, Download] = {}
 
     def __len__(self) -> int:
-        return len(self._parcels)
+        return len(self._downloads)
 
     def issue(self, owner: object, name: str, media_type: str, content: bytes) -> str:
         self.sweep()
-        mine = [ticket for ticket, parcel in self._parcels.items() if parcel.owner is owner]
+        mine = [ticket for ticket, download in self._downloads.items() if download.owner is owner]
         for ticket in mine[: max(0, len(mine) - EACH + 1)]:
-            del self._parcels[ticket]
+            del self._downloads[ticket]
         ticket = secrets.token_urlsafe(32)
-        self._parcels[ticket] = Parcel(owner, name, media_type, content, self._clock() + SECONDS)
+        self._downloads[ticket] = Download(owner, name, media_type, content, self._clock() + SECONDS)
         return ticket
 
-    def redeem(self, ticket: str) -> Parcel | None:
-        """The parcel, once; None for a ticket that is unknown, used or too old."""
+    def redeem(self, ticket: str) -> Download | None:
+        """The download, once; None for a ticket that is unknown, used or too old."""
         self.sweep()
-        return self._parcels.pop(ticket, None)
+        return self._downloads.pop(ticket, None)
 
     def forget(self, owner: object) -> None:
-        for ticket in [t for t, parcel in self._parcels.items() if parcel.owner is owner]:
-            del self._parcels[ticket]
+        for ticket in [t for t, download in self._downloads.items() if download.owner is owner]:
+            del self._downloads[ticket]
 
     def sweep(self) -> None:
         now = self._clock()
-        for ticket in [t for t, parcel in self._parcels.items() if parcel.until <= now]:
-            del self._parcels[ticket]
+        for ticket in [t for t, download in self._downloads.items() if download.until <= now]:
+            del self._downloads[ticket]

@@ -16,7 +16,7 @@ from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
 from ..fields import Field
 from ..identification import identify
-from .finding import DrawnResult
+from .identify import DrawnResult
 from .model_file import packed
 from .share import shared_page
 from .viewport import fit_to_view
@@ -98,7 +98,7 @@ def write(result: DrawnResult, field: Field | None, what: str, colours: Sequence
 
             path = folder / "eigenwell-report.html"
             write_report(
-                path, result.demos, result.found, field, title="Drawn in the studio", command="eigenwell studio"
+                path, result.found.demos, result.found, field, title="Drawn in the studio", command="eigenwell studio"
             )
             return path.name, "text/html", path.read_bytes()
         assert field is not None

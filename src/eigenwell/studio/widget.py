@@ -12,7 +12,7 @@ from ..errors import missing_extra
 from ..fields import Field
 from ..identification import Identification
 from ..wording import plural
-from .finding import DrawnResult, find
+from .identify import DrawnResult, find
 from .messages import why
 from .numbers import of_field
 from .protocol import Options
@@ -88,7 +88,7 @@ class Canvas(anywidget.AnyWidget):
             Stroke(f"s{k}", np.asarray(row["t"], float), np.asarray(row["x"], float))
             for k, row in enumerate(self.strokes, start=1)
         ]
-        labels, words = [-1] * len(rows), ""
+        labels, words, goals = [-1] * len(rows), "", []
         self._result = None
         try:
             self._result = find(drawing(rows), Options()) if rows else None
@@ -100,9 +100,10 @@ class Canvas(anywidget.AnyWidget):
                 name: int(found.labels[nearest[0]]) for name, nearest in zip(drawn.ids, drawn.nearest, strict=True)
             }
             labels = [named.get(row.id, -1) for row in rows]
+            goals = found.attractors.tolist()
             words = f"{plural(found.n_attractors, 'goal')}. {why(found, Options())}"
         shown = None if self._field is None else of_field(self._field)
-        self.content = {"field": shown, "labels": labels, "colours": [], "words": words}
+        self.content = {"field": shown, "labels": labels, "colours": [], "words": words, "goals": goals}
 
 
 def show(what: Any = None, **more: Any) -> Canvas:

@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..demonstrations import DataError
-from . import documents, finding, messages, presets, transfer
+from . import documents, messages, presets, transfer
+from .identify import compared, find, identified
 from .model_file import model
-from .protocol import Options, Take
+from .protocol import Numbers, Options, Take
 from .strokes import Stroke, drawing
 
 if TYPE_CHECKING:
@@ -26,10 +27,15 @@ def text(answer: dict[str, Any]) -> str:
 
 
 def identify(strokes: Sequence[Stroke], options: Options, tell: Tell) -> str:
-    return text(finding.identified(strokes, options))
+    """News on the way are nobody's, but whoever is not wanted any more stops at them."""
+    return text(identified(strokes, options, lambda stage, done, total: tell((stage, done, total))))
 
 
-def learn(strokes: Sequence[Stroke], options: Options, tell: Tell) -> tuple[str, bytes]:
+def compare(strokes: Sequence[Stroke], tell: Tell) -> str:
+    return text(compared(strokes))
+
+
+def learn(strokes: Sequence[Stroke], options: Options, numbers: Numbers, tell: Tell) -> tuple[str, bytes]:
     """The answer, and the field as bytes that only these processes read again. News on the way: progress, and the field
     while it grows."""
     from . import training
@@ -40,16 +46,18 @@ def learn(strokes: Sequence[Stroke], options: Options, tell: Tell) -> tuple[str,
     def grow(answer: dict[str, Any]) -> None:
         tell(("growing", text(answer)))
 
-    answer, field = training.learned(finding.find(drawing(strokes), options), report, grow)
+    answer, field = training.learned(find(drawing(strokes), options).numbered(numbers), report, grow)
     return text(answer), pickle.dumps(field)
 
 
-def restore(strokes: Sequence[Stroke], options: Options, data: bytes, tell: Tell) -> tuple[str, bytes]:
+def restore(
+    strokes: Sequence[Stroke], options: Options, numbers: Numbers, data: bytes, tell: Tell
+) -> tuple[str, bytes]:
     """As `learn`, of a field that was learned before from these strokes and kept in a model's file."""
     from . import training
 
     field = model(data)
-    return text(training.told(finding.find(drawing(strokes), options), field)), pickle.dumps(field)
+    return text(training.told(find(drawing(strokes), options).numbered(numbers), field)), pickle.dumps(field)
 
 
 def certify(field: bytes, tell: Tell) -> str:
@@ -75,7 +83,7 @@ def take(
     if message.what == "studio":
         return documents.written(strokes, options, learned, message)
     colours = [int(colour) for _, _, colour in message.goals]
-    return transfer.write(finding.find(drawing(strokes), options), learned, message.what, colours)
+    return transfer.write(find(drawing(strokes), options).numbered(message.numbers), learned, message.what, colours)
 
 
 def warm(what: str, part: int, tell: Tell) -> int | None:
@@ -87,21 +95,21 @@ def warm(what: str, part: int, tell: Tell) -> int | None:
     if what == "drawing":
         import numpy as np
 
+        from .. import identification
         from ..demonstrations import Demonstrations
-        from ..identification import identify as find
 
         # One of each: SciPy imports some of its parts on first use.
         t = np.linspace(0.0, 1.0, 60)[:, None]
         lines = [np.hstack([a * (1 - t) ** 2, b * (1 - t) ** 2 + 0.1 * t]) for a, b in ((1, 1), (1, -1), (-1, 1))]
         demos = Demonstrations.from_trajectories(lines, dt=1 / 60)
-        find(demos)
+        identification.identify(demos)
         with suppress(DataError):
-            find(demos.x, demos.v)
+            identification.identify(demos.x, demos.v)
     return None
 
 
 JOBS: dict[str, Callable[..., Any]] = {
-    job.__name__: job for job in (identify, learn, restore, certify, preset, load, take, warm)
+    job.__name__: job for job in (identify, compare, learn, restore, certify, preset, load, take, warm)
 }
 
 

@@ -149,7 +149,7 @@ class Job:
     began: float = field(default=0.0, init=False)
 
 
-class Desk:
+class JobQueue:
     """A worker and the jobs that wait for it: at most one per page and slot, the newest; pages take turns."""
 
     def __init__(self, worker: Worker) -> None:
@@ -160,7 +160,7 @@ class Desk:
         self._task: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        self._task = asyncio.create_task(self._serve(), name=f"desk-{self.worker.kind}")
+        self._task = asyncio.create_task(self._serve(), name=f"queue-{self.worker.kind}")
         self.warm()
 
     def close(self) -> None:

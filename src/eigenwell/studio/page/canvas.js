@@ -1,7 +1,7 @@
 // Four canvases on top of each other, each painted only when it must be, at most once a frame.
 
 import { paintBackdrop, Flow } from "./flow.js";
-import { paintHalo, paintScene, paintStroke } from "./scene.js";
+import { paintHalo, paintSamples, paintScene, paintStroke } from "./scene.js";
 import { View } from "./view.js";
 
 const LAYERS = ["backdrop", "flow", "scene", "paper"];
@@ -111,6 +111,13 @@ export class Canvas extends EventTarget {
       s.particles.step(seconds, this.still);
       this.#dirty.add("paper");
     }
+    if (s.shuffle.busy) {
+      if (s.shuffle.step(seconds, s.answered ? s.labels : null)) {
+        s.shuffled();
+        this.#dirty.add("scene");
+      }
+      this.#dirty.add("paper");
+    }
     const flowing = s.field && s.shown.flow && !this.still;
     // While a pen is down every millisecond belongs to it.
     if (flowing && !s.pen.busy) {
@@ -127,7 +134,7 @@ export class Canvas extends EventTarget {
     const seen = this.#afterPaint;
     this.#afterPaint = [];
     if (seen.length) requestAnimationFrame(() => seen.forEach((call) => call()));
-    if ((flowing && !s.pen.busy) || s.particles.busy || s.pen.steering || s.pen.penIsDown) this.#schedule();
+    if ((flowing && !s.pen.busy) || s.shuffle.busy || s.particles.busy || s.pen.steering || s.pen.penIsDown) this.#schedule();
   }
 
   /** For those who watch from outside; written only when it is another one. */
@@ -138,17 +145,19 @@ export class Canvas extends EventTarget {
 
   #paintFlow(s, ctx = this.#context.flow) {
     if (!s.field || !s.shown.flow) ctx.clearRect(0, 0, this.view.width, this.view.height);
-    else if (this.still) this.flow.paintStill(ctx, this.view, s.theme, s.stale);
-    else this.flow.paint(ctx, this.view, s.theme, s.stale);
+    else if (this.still) this.flow.paintStill(ctx, this.view, s.theme, s.stale, s.shown.speed);
+    else this.flow.paint(ctx, this.view, s.theme, s.stale, s.shown.speed);
   }
 
   #paintPaper(s, ctx = this.#context.paper) {
     const { view } = this;
     ctx.clearRect(0, 0, view.width, view.height);
     ctx.lineCap = ctx.lineJoin = "round";
-    for (const stroke of s.held) paintStroke(ctx, view, s.theme, stroke, s.labels[stroke.id], true);
+    for (const stroke of s.held) (stroke.v ? paintSamples : paintStroke)(ctx, view, s.theme, stroke, s.labels[stroke.id], true);
     for (const { place, hot } of s.halos) paintHalo(ctx, s.theme, view.toScreen(place), hot);
-    if (s.draft?.length) {
+    if (s.spray) paintSamples(ctx, view, s.theme, s.spray, null, false);
+    s.shuffle.paint(ctx, view, s.theme, s.labels);
+    if (s.draft?.length && !s.spray) {
       ctx.beginPath();
       ctx.moveTo(...s.draft[0].x);
       for (const { x } of s.draft) ctx.lineTo(...x);

@@ -41,6 +41,7 @@ export function wire(studio) {
   click("learn", () => studio.teach());
   click("relearn", () => studio.teach());
   click("cancel", () => studio.stopLearning());
+  click("compare", () => link.send({ type: "compare", rev: studio.rev }));
   click("try", () => tryExample(studio));
   click("fitted", () => fit(studio));
   click("notice-close", dismiss);
@@ -163,10 +164,11 @@ async function openFile({ limits, link }, file) {
 }
 
 /** Strokes, field and view in one file; without a server the strokes as CSV. */
-function save({ drawing, link, rev, view, keptGoals }) {
+function save({ drawing, link, rev, view, keptGoals, numbers }) {
   if (!drawing.strokes.length) return;
-  const sent = link.send({ type: "take", rev, what: "studio", view: view.kept, goals: keptGoals });
-  if (!sent) download("eigenwell-drawing.csv", toCsv(drawing.strokes));
+  const sent = link.send({ type: "take", rev, what: "studio", view: view.kept, goals: keptGoals, numbers });
+  if (!sent && drawing.strokes.some((s) => s.v)) notify("There is no connection to the server. Your samples are kept in this browser.");
+  else if (!sent) download("eigenwell-drawing.csv", toCsv(drawing.strokes));
 }
 
 async function take(studio, what) {
@@ -179,7 +181,7 @@ async function take(studio, what) {
     const film = await canvas.film(theme.paper, 4);
     if (film) download("eigenwell-flow.webm", film);
     else notify("This browser cannot film a canvas. Take a PNG, or the page.");
-  } else if (link.send({ type: "take", rev, what, goals: studio.keptGoals })) hint("Making the file", 2500);
+  } else if (link.send({ type: "take", rev, what, goals: studio.keptGoals, numbers: studio.numbers })) hint("Making the file", 2500);
 }
 
 // --- keys ---
@@ -202,6 +204,7 @@ function wireKeys(studio, use) {
     zoom: (step) => { canvas.zoom(ZOOM ** step); studio.tell(); },
     fit: () => fit(studio),
     slow: () => slow(studio),
+    brush: () => studio.settings.useBrush(!studio.brush),
     rain: () => studio.gestures.rain(),
     deep: () => studio.deepen(),
     nothing() {},

@@ -13,9 +13,10 @@ export class Drawing extends EventTarget {
 
   find(id) { return this.strokes.find((s) => s.id === id) ?? null; }
 
-  /** `bent`: the same stroke with its end at a goal; a step of its own, so that undo gives it back as it was drawn. */
-  add(t, x, endedAt, bent = null) {
-    const stroke = Object.freeze({ id: this.#name(), t, x });
+  /** With velocities `v` it is samples from a brush.
+   * `bent`: the same stroke with its end at a goal; a step of its own, so that undo gives it back as it was drawn. */
+  add(t, x, endedAt, bent = null, v = null) {
+    const stroke = Object.freeze({ id: this.#name(), t, x, ...(v && { v }) });
     const before = this.strokes;
     this.#commit([...before, stroke], { what: "drawn", endedAt }, !bent);
     if (bent) this.#commit([...before, Object.freeze({ ...stroke, x: bent })], { what: "drawn", endedAt });
@@ -45,7 +46,7 @@ export class Drawing extends EventTarget {
 
   /** All strokes at once, from a preset or a file; undo brings the old ones back. */
   replace(strokes) {
-    this.#commit(strokes.map(({ t, x }) => Object.freeze({ id: this.#name(), t, x })), { what: "loaded" });
+    this.#commit(strokes.map(({ t, x, v }) => Object.freeze({ id: this.#name(), t, x, ...(v && { v }) })), { what: "loaded" });
   }
 
   /** What was kept by autosave, with its history: the start of one, not a step in it. */
@@ -55,7 +56,8 @@ export class Drawing extends EventTarget {
       const key = s.id ?? s;
       if (!named.has(key)) named.set(key, new Map());
       const same = named.get(key), line = JSON.stringify(s.x);
-      if (!same.has(line)) same.set(line, Object.freeze({ id: same.values().next().value?.id ?? this.#name(), t: s.t, x: s.x }));
+      const id = () => same.values().next().value?.id ?? this.#name();
+      if (!same.has(line)) same.set(line, Object.freeze({ id: id(), t: s.t, x: s.x, ...(s.v && { v: s.v }) }));
       return same.get(line);
     };
     this.strokes = strokes.map(known);
@@ -97,7 +99,8 @@ export function wholeStrokes(given) {
   const pair = (p) => Array.isArray(p) && p.length === 2 && p.every(Number.isFinite);
   return given.filter(
     (s) => s && Array.isArray(s.t) && Array.isArray(s.x) && s.t.length === s.x.length && s.t.length > 1
-      && s.t.every(Number.isFinite) && s.x.every(pair),
+      && s.t.every(Number.isFinite) && s.x.every(pair)
+      && (!s.v || (Array.isArray(s.v) && s.v.length === s.x.length && s.v.every(pair))),
   );
 }
 

@@ -169,11 +169,19 @@ class Motions {
 
   velocity(q, z, out) { return this.learned.lifted[q].velocity(z, out); }
 
-  /** The motions from the starts of the strokes: [{q, points}]. */
+  /** The motions from the starts of the strokes: [{q, points, speeds}]. */
   streamlines() {
     const { x, labels, phases, lifted, colours } = this.learned;
     this.#ways ??= x.map((p, k) => [p, labels[k], phases[k]]).filter(([, , phase]) => phase === 1).slice(0, 60)
-      .map(([p, q]) => ({ q: colours[q], points: lifted[q].rollOut([...p, 1]).x.map((z) => z.slice(0, 2)) }));
+      .map(([p, q]) => {
+        const { t, x: way } = lifted[q].rollOut([...p, 1]);
+        const points = way.map((z) => z.slice(0, 2));
+        const speeds = points.map((_, i) => {
+          const j = Math.max(i, 1);
+          return points.length > 1 ? Math.hypot(points[j][0] - points[j - 1][0], points[j][1] - points[j - 1][1]) / (t[j] - t[j - 1]) : 0;
+        });
+        return { q: colours[q], points, speeds };
+      });
     return this.#ways;
   }
 }
@@ -250,7 +258,7 @@ class Field {
     return now;
   }
 
-  /** Streamlines that keep their distance: [{q, points}], for pictures that stand still. */
+  /** Streamlines that keep their distance: [{q, points, speeds}], for pictures that stand still. */
   streamlines(spacing, from = this.box) {
     const cells = new Map();
     const cell = (x, y) => `${Math.floor(x / spacing)},${Math.floor(y / spacing)}`;
@@ -282,7 +290,7 @@ class Field {
         };
         cells.set(cell(x, y), mine);
         const points = [...trace(-1).reverse(), [x, y], ...trace(1)];
-        if (points.length > 5) found.push({ q, points });
+        if (points.length > 5) found.push({ q, points, speeds: points.map(([a, b]) => (this.velocity(a, b, v), Math.hypot(v[0], v[1]))) });
       }
     }
     return found;

@@ -1,6 +1,6 @@
 // The field behind the strokes: basins and level lines once, particles that drift through it on every frame.
 
-import { colour, rgb } from "./palette.js";
+import { colour, rgb, speedStep } from "./palette.js";
 
 // Nodes that a particle trails behind, and seconds between two; bands of fading are drawn with one stroke each.
 const TRAIL = 11, NODE = 0.055;
@@ -135,6 +135,7 @@ export class Flow {
     const at = (x, y, phase) => (memory ? field.velocity(p.goal, [x, y, phase], v) : field.velocity(x, y, v));
     at(p.x, p.y, p.phase);
     const speed = Math.hypot(v[0], v[1]) || 1e-12;
+    p.pace = speedStep(speed / field.typicalSpeed);
     // The root tames fast stretches, so that slow ones can still be seen to move.
     const length = pace * Math.sqrt(speed / field.typicalSpeed);
     if (length < 0.03 * pace) return false;
@@ -151,21 +152,22 @@ export class Flow {
     return true;
   }
 
-  paint(ctx, view, theme, faded) {
+  /** In the colours of the goals, or of how fast it goes. */
+  paint(ctx, view, theme, faded, bySpeed = false) {
     ctx.clearRect(0, 0, view.width, view.height);
     const field = this.#field;
     if (!field) return;
     const paths = new Map();
-    const near = theme.name === "dark" ? 0.85 : 0.7;
+    const near = bySpeed ? 1 : theme.name === "dark" ? 0.9 : 0.8;
     const { scale } = view;
     const [left, top] = [view.middle[0] - view.centre[0] * scale, view.middle[1] + view.centre[1] * scale];
-    for (const { trail, x, y, q } of this.#particles) {
+    for (const { trail, x, y, q, pace } of this.#particles) {
       const nodes = trail.length / 2;
       for (let band = 0; band < BANDS; band++) {
         const from = Math.floor((band * nodes) / BANDS);
         const to = Math.min(Math.floor(((band + 1) * nodes) / BANDS), nodes - 1);
         if (to < from) continue;
-        const key = q * BANDS + band;
+        const key = (bySpeed ? pace : q) * BANDS + band;
         let path = paths.get(key);
         if (!path) paths.set(key, (path = new Path2D()));
         path.moveTo(left + trail[2 * from] * scale, top - trail[2 * from + 1] * scale);
@@ -173,32 +175,49 @@ export class Flow {
         if (band === BANDS - 1) path.lineTo(left + x * scale, top - y * scale);
       }
     }
-    ctx.lineWidth = 1.3;
+    // One pixel, and no more: such lines are drawn seven times as fast where there is no graphics card.
+    ctx.lineWidth = ctx.getTransform().a > 1 ? 1.3 : 1;
     ctx.lineCap = "butt";
     for (const [key, path] of paths) {
       ctx.globalAlpha = (near * (0.12 + 0.88 * ((key % BANDS) + 1) / BANDS)) * (faded ? 0.35 : 1);
-      ctx.strokeStyle = colour(theme, Math.floor(key / BANDS));
+      ctx.strokeStyle = bySpeed ? theme.speeds[Math.floor(key / BANDS)] : colour(theme, Math.floor(key / BANDS));
       ctx.stroke(path);
     }
     ctx.globalAlpha = 1;
   }
 
   /** For those who want nothing to move. */
-  paintStill(ctx, view, theme, faded) {
+  paintStill(ctx, view, theme, faded, bySpeed = false) {
     ctx.clearRect(0, 0, view.width, view.height);
     if (!this.#field) return;
     ctx.globalAlpha = faded ? 0.2 : 0.55;
     ctx.lineWidth = 1.2;
-    for (const { q, points } of this.#field.streamlines(26 / view.scale, visible(this.#field, view))) {
-      ctx.strokeStyle = ctx.fillStyle = colour(theme, q);
-      const at = points.map((p) => view.toScreen(p));
-      ctx.beginPath();
-      at.forEach((p, i) => (i ? ctx.lineTo(...p) : ctx.moveTo(...p)));
-      ctx.stroke();
-      arrow(ctx, at, at.length >> 1, 4);
+    for (const line of this.#field.streamlines(26 / view.scale, visible(this.#field, view))) {
+      const at = line.points.map((p) => view.toScreen(p));
+      for (const { tint, from, to } of tints(line, this.#field, theme, bySpeed)) {
+        ctx.strokeStyle = ctx.fillStyle = tint;
+        ctx.beginPath();
+        at.slice(from, to + 1).forEach((p, i) => (i ? ctx.lineTo(...p) : ctx.moveTo(...p)));
+        ctx.stroke();
+        if (from <= at.length >> 1 && at.length >> 1 <= to) arrow(ctx, at, at.length >> 1, 4);
+      }
     }
     ctx.globalAlpha = 1;
   }
+}
+
+/** Parts of a streamline with one colour each: that of its goal, or those of its speeds. */
+export function tints({ q, points, speeds }, field, theme, bySpeed) {
+  if (!bySpeed) return [{ tint: colour(theme, q), from: 0, to: points.length - 1 }];
+  const found = [];
+  let from = 0;
+  const step = (i) => speedStep(speeds[i] / field.typicalSpeed);
+  for (let i = 1; i <= points.length; i++) {
+    if (i < points.length && step(i) === step(from)) continue;
+    found.push({ tint: theme.speeds[step(from)], from, to: Math.min(i, points.length - 1) });
+    from = i;
+  }
+  return found;
 }
 
 /** As many as fill the screen without hiding it. */
@@ -227,6 +246,7 @@ function born(p, field, box, anyAge) {
   }
   p.age = anyAge ? Math.random() * p.life : 0;
   p.dying = false;
+  p.pace = 2;
   p.trail = [p.x, p.y];
   return p;
 }

@@ -1,5 +1,6 @@
 // What a gesture on the canvas means: a stroke, a move, a goal carried elsewhere, a particle, another view.
 
+import { sprayed } from "./brush.js";
 import { bent, endedAt, isLoop, nearest, REACH } from "./magnets.js";
 import { hint, notify } from "./notify.js";
 import { Pen } from "./pen.js";
@@ -17,12 +18,15 @@ const LOOP = "A closed loop never rests, so no goal can stand for it: the flow w
 // Particles of one shower, and milliseconds between two of them or two of a hose.
 const SHOWER = 16, DRIP = 90, SPRAY = 40;
 
+const round = (c) => Math.round(c * 1e5) / 1e5;
 /** Fingers are wider than arrows. */
 const reach = (event) => (event.pointerType === "mouse" ? 9 : 20);
 
 export class Gestures {
   #studio;
   #draft = null;
+  /** Samples of a brush on their way, {x, v} in the world; null where a line is drawn. */
+  #cloud = null;
   /** Strokes in the hand, as they would be: {id: line}; and what else is: a particle, a goal, a hose. */
   #held = {};
   #particle = null;
@@ -49,7 +53,7 @@ export class Gestures {
   get seen() {
     const strokes = this.#studio.drawing.strokes.filter((s) => this.#held[s.id]);
     const held = strokes.map((s) => ({ ...s, x: this.#held[s.id] }));
-    return { draft: this.#draft, held, hidden: this.#held, pen: this.pen, halos: this.#halos() };
+    return { draft: this.#draft, held, hidden: this.#held, pen: this.pen, halos: this.#halos(), spray: this.#cloud };
   }
 
   get isDrawing() { return this.#draft !== null; }
@@ -88,6 +92,7 @@ export class Gestures {
       return "drag";
     }
     this.#draft = [];
+    this.#cloud = this.#studio.brush ? { x: [], v: [] } : null;
     $("empty").hidden = true;
     return "draw";
   }
@@ -128,8 +133,19 @@ export class Gestures {
 
   #samples(list) {
     this.#draft ??= [];
-    this.#draft.push(...list);
+    for (const one of list) {
+      this.#draft.push(one);
+      if (this.#cloud) this.#leave(sprayed(this.#draft, this.#draft.length - 1));
+    }
     this.#studio.canvas.repaint("paper");
+  }
+
+  #leave(samples) {
+    const { view } = this.#studio;
+    for (const { x, v } of samples) {
+      this.#cloud.x.push(view.toWorld(x).map(round));
+      this.#cloud.v.push([round(v[0] / view.scale), round(-v[1] / view.scale)]);
+    }
   }
 
   #drag(from, to, far) {
@@ -184,9 +200,9 @@ export class Gestures {
   // --- up ---
 
   #up(kind, time, tapped, at) {
-    const [held, particle, draft, goal] = [this.#held, this.#particle, this.#draft, this.#goal];
+    const [held, particle, draft, goal, spray] = [this.#held, this.#particle, this.#draft, this.#goal, this.#cloud];
     this.#rest();
-    if (kind === "draw") this.#finish(draft ?? [], time, tapped, at);
+    if (kind === "draw") this.#finish(draft ?? [], time, tapped, at, spray);
     else if (particle?.state === "held") this.#studio.particles.release(particle);
     else if (goal && tapped) hint("Drag the goal, onto another to make them one. Select a stroke first, and only its end moves.", 6000);
     else if (Object.keys(held).length) this.#studio.drawing.reshape(held);
@@ -204,13 +220,13 @@ export class Gestures {
 
   #rest() {
     delete paper.dataset.over;
-    this.#draft = this.#particle = this.#goal = this.#hose = null;
+    this.#draft = this.#particle = this.#goal = this.#hose = this.#cloud = null;
     this.#held = {};
     this.#panned = [0, 0];
     this.#studio.canvas.repaint("paper", "scene", "flow");
   }
 
-  #finish(draft, time, tapped, at) {
+  #finish(draft, time, tapped, at, spray) {
     const { drawing, view, limits } = this.#studio;
     if (tapped) {
       // A tap is no motion: it takes hold of the stroke under it.
@@ -224,10 +240,14 @@ export class Gestures {
       return;
     }
     this.#studio.select(null);
+    if (spray) {
+      if (spray.x.length > 1) drawing.add(spray.x.map((_, k) => k), spray.x, time, null, spray.v);
+      return;
+    }
     let kept = draft;
     while (kept.length > (limits?.stroke_samples ?? Infinity)) kept = kept.filter((_, i) => i % 2 === 0 || i === kept.length - 1);
     // A tenth of a millisecond and a hundredth of a pixel are finer than any pen; digits behind them cost time to send.
-    const x = kept.map((p) => view.toWorld(p.x).map((c) => Math.round(c * 1e5) / 1e5));
+    const x = kept.map((p) => view.toWorld(p.x).map(round));
     const end = x.at(-1), place = this.#snapped(end);
     const moved = Math.hypot(place[0] - end[0], place[1] - end[1]) * view.scale > 1;
     drawing.add(kept.map((p) => Math.round(p.t * 1e4) / 1e4), x, time, moved ? endedAt(x, place) : null);
@@ -241,7 +261,7 @@ export class Gestures {
   #places() {
     const { goals, drawing, answered, rev } = this.#studio;
     const known = goals.map((a) => a.x);
-    return answered === rev ? known : [...known, ...drawing.strokes.slice(-3).map((s) => s.x.at(-1))];
+    return answered === rev ? known : [...known, ...drawing.strokes.slice(-3).filter((s) => !s.v).map((s) => s.x.at(-1))];
   }
 
   #snapped(place, but = null) {
@@ -251,7 +271,7 @@ export class Gestures {
   }
 
   #halos() {
-    if (!this.#draft?.length || !$("magnets").checked) return [];
+    if (!this.#draft?.length || this.#cloud || !$("magnets").checked) return [];
     const hand = this.#studio.view.toWorld(this.#draft.at(-1).x);
     const hot = this.#draft.length > 4 ? this.#snapped(hand) : hand;
     return this.#places().map((place) => ({ place, hot: place === hot }));

@@ -26,10 +26,10 @@ function plain(key, onCanvas, repeat) {
   if (onCanvas && key === " ") return repeat ? ["nothing"] : ["space"];
   if (onCanvas && key === "Enter") return ["learn"];
   if (onCanvas && (key === "Delete" || key === "Backspace")) return ["remove"];
-  if (/^[1-5]$/.test(key)) return ["layer", Number(key) - 1];
+  if (/^[1-6]$/.test(key)) return ["layer", Number(key) - 1];
   return {
     d: ["tool", "draw"], m: ["tool", "move"], p: ["tool", "drop"], "[": ["select", -1], "]": ["select", 1], Delete: ["remove"],
-    Escape: ["escape"], "?": ["help"], l: ["theme"], o: ["open"], s: ["save"], r: ["rain"], v: ["deep"], ".": ["slow"],
+    Escape: ["escape"], "?": ["help"], l: ["theme"], o: ["open"], s: ["save"], r: ["rain"], v: ["deep"], ".": ["slow"], b: ["brush"],
     "+": ["zoom", 1], "=": ["zoom", 1], "-": ["zoom", -1], 0: ["fit"],
   }[key.length === 1 ? key.toLowerCase() : key] ?? null;
 }

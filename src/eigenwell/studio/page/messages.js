@@ -43,7 +43,7 @@ export function handleMessages(studio, menu) {
       settings.used(message.kernel);
       answer.show(studio.found, drawing.strokes, studio.labels, studio.theme);
       $("code").hidden = !message.python;
-      write("python", message.python ?? "");
+      write("python", numbered(message.python ?? "", studio.numbers));
       canvas.repaint("scene", "backdrop", "flow");
       canvas.afterPaint(() => {
         if (endedAt !== null) mark.latencyMs = (performance.now() - endedAt).toFixed(1);
@@ -51,7 +51,7 @@ export function handleMessages(studio, menu) {
       });
       studio.tell();
       // The field that was kept with these strokes, or else one is learned.
-      if (!kept || !link.send({ type: "restore", rev: message.rev, base64: kept })) studio.teachSoon();
+      if (!kept || !link.send({ type: "restore", rev: message.rev, base64: kept, numbers: studio.numbers })) studio.teachSoon();
     },
 
     progress(message) { if (message.rev === learning.rev) learning.progress(message); },
@@ -59,9 +59,13 @@ export function handleMessages(studio, menu) {
     growing(message) {
       if (!learning.running || message.rev !== learning.rev) return;
       const first = mark.flowRev !== String(message.rev);
-      if (studio.fields.show(message.field, message.rev, true) && first) {
+      if (studio.fields.show(message.field, message.rev, true)) {
+        const grown = (studio.grown = { weights: weights(message.field), seen: null });
+        canvas.afterPaint(() => {
+          grown.seen = performance.now();
+          if (first) mark.flowMs = (grown.seen - studio.lastEnd).toFixed(0);
+        });
         mark.flowRev = message.rev;
-        canvas.afterPaint(() => { mark.flowMs = (performance.now() - studio.lastEnd).toFixed(0); });
       }
       particles.follow();
     },
@@ -81,9 +85,11 @@ export function handleMessages(studio, menu) {
       learning.learned(message.fit, message.memory, fresh(message.warnings, studio.found?.warnings));
       particles.follow();
       canvas.repaint("scene");
+      // The final field may have been seen before it was known how well it follows.
+      const seen = studio.grown?.weights === weights(message.field) ? studio.grown.seen : null;
       canvas.afterPaint(() => {
         if (studio.learnAt !== null) mark.learnMs = (performance.now() - studio.learnAt).toFixed(0);
-        if (message.rev === studio.rev) mark.finalMs = (performance.now() - studio.lastEnd).toFixed(0);
+        if (message.rev === studio.rev) mark.finalMs = ((seen ?? performance.now()) - studio.lastEnd).toFixed(0);
         mark.learnedRev = message.rev;
       });
       announce(restored ? "The flow is back." : "The flow is learned.");
@@ -114,6 +120,8 @@ export function handleMessages(studio, menu) {
       announce(`${name ?? "File"} opened: ${whole.length} strokes`);
     },
 
+    compared(message) { if (message.rev === studio.rev) studio.comparison.show(message, studio); },
+
     file({ url, name }) {
       const address = ownAddress(url);
       if (address) follow(address, String(name ?? "eigenwell"));
@@ -141,6 +149,16 @@ export function handleMessages(studio, menu) {
     if (Object.hasOwn(handlers, detail.type)) handlers[detail.type](detail);
     studio.tell();
   });
+}
+
+/** All that decides what particles do. */
+function weights({ map, lifted }) { return (lifted?.length ? lifted : [map]).map((one) => one?.weights).join(" "); }
+
+/** The Python lines, with the numbers that the goals have here. */
+export function numbered(lines, order) {
+  if (order.every((q, k) => q === k)) return lines;
+  const more = `found = found.renumbered([${order.join(", ")}])  # goals as numbered in the studio`;
+  return lines.replace(/^found = .*$/m, (line) => `${line}\n${more}`);
 }
 
 /** Doubts about the field that were not already told about the strokes. */

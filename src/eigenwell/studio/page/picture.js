@@ -1,8 +1,8 @@
 // The canvas as an SVG file: the same marks and colours as on screen, streamlines standing still.
 
-import { basinImage } from "./flow.js";
+import { basinImage, tints } from "./flow.js";
 import { svg } from "./plots.js";
-import { colour, mark } from "./palette.js";
+import { colour, dash, mark } from "./palette.js";
 import { arrowPlace, mainLabel, runs } from "./scene.js";
 
 export function picture(view, theme, { strokes, labels, found, field, shown }) {
@@ -30,15 +30,17 @@ export function picture(view, theme, { strokes, labels, found, field, shown }) {
     }
   }
   if (field && shown.flow) {
-    for (const { q, points } of field.streamlines(26 / view.scale)) {
-      root.append(path(polyline(points.map(at)), colour(theme, q), 1.2, { opacity: 0.55 }));
+    for (const line of field.streamlines(26 / view.scale)) {
+      for (const { tint, from, to } of tints(line, field, theme, shown.speed)) {
+        root.append(path(polyline(line.points.slice(from, to + 1).map(at)), tint, 1.2, { opacity: shown.speed ? 0.85 : 0.55 }));
+      }
     }
   }
   if (shown.graph && found?.graph) {
     root.append(path(segments(found.graph.links ?? [], at), theme.ink, 1, { opacity: 0.6 }));
     root.append(path(segments(found.graph.joins ?? [], at), theme.ink, 1.6, { "stroke-dasharray": "2 4" }));
   }
-  if (shown.strokes) strokes.forEach((s) => root.append(strokeGroup(theme, s.x.map(at), labels[s.id])));
+  if (shown.strokes) strokes.forEach((s) => root.append((s.v ? sampleGroup : strokeGroup)(theme, s.x.map(at), labels[s.id], s.v)));
   (found?.attractors ?? []).forEach((a, q) => root.append(attractorGroup(view, theme, a, a.colour ?? q, q)));
   return new XMLSerializer().serializeToString(root);
 }
@@ -46,8 +48,8 @@ export function picture(view, theme, { strokes, labels, found, field, shown }) {
 function strokeGroup(theme, points, label) {
   const group = svg("g");
   for (const [q, from, to] of runs(label, points.length)) {
-    const dash = q !== null && q < 0 ? { "stroke-dasharray": "3 6" } : {};
-    group.append(path(polyline(points.slice(from, to + 1)), q === null ? theme.faint : colour(theme, q), 2.4, dash));
+    const broken = { "stroke-dasharray": dash(theme, q).join(" ") || "none" };
+    group.append(path(polyline(points.slice(from, to + 1)), q === null ? theme.faint : colour(theme, q), 2.4, broken));
   }
   const q = mainLabel(label, points.length);
   const tint = q === null ? theme.faint : colour(theme, q);
@@ -60,6 +62,18 @@ function strokeGroup(theme, points, label) {
   }
   const corners = mark(q ?? 0, ...points[0], 5).map((p) => p.map((c) => c.toFixed(1)).join(",")).join(" ");
   group.append(svg("polygon", { points: corners, fill: tint, stroke: theme.paper, "stroke-width": 1.5 }));
+  return group;
+}
+
+function sampleGroup(theme, points, label, v) {
+  const fastest = Math.max(...v.map(([a, b]) => Math.hypot(a, b)), 1e-9);
+  const group = svg("g");
+  points.forEach(([x, y], i) => {
+    const tint = colour(theme, (Array.isArray(label) ? label[i] : label) ?? -1);
+    const tick = v[i].map((c, k) => ((k ? -15 : 15) * c) / fastest);
+    group.append(path(polyline([[x, y], [x + tick[0], y + tick[1]]]), tint, 1.5, {}));
+    group.append(svg("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: 2.8, fill: tint }));
+  });
   return group;
 }
 

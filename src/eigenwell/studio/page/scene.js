@@ -2,7 +2,7 @@
 
 import { arrow } from "./flow.js";
 import { REACH } from "./magnets.js";
-import { colour, mark } from "./palette.js";
+import { colour, dash, mark } from "./palette.js";
 
 // Two standard errors, about 95 %.
 const SIGMAS = 2;
@@ -35,7 +35,9 @@ export function paintScene(ctx, view, theme, { strokes, labels, found, shown, se
   if (shown.strokes) {
     for (const stroke of strokes) {
       if (hidden[stroke.id]) continue;
-      paintStroke(ctx, view, theme, stroke, labels[stroke.id], selected.has(stroke.id), shown.graph ? 0.55 : 1);
+      const strength = shown.graph ? 0.55 : 1;
+      if (stroke.v) paintSamples(ctx, view, theme, stroke, labels[stroke.id], selected.has(stroke.id), found?.fates?.[stroke.id], strength);
+      else paintStroke(ctx, view, theme, stroke, labels[stroke.id], selected.has(stroke.id), strength);
       if (stroke.id === worst) paintDoubt(ctx, theme, stroke.x.map((p) => view.toScreen(p)));
     }
   }
@@ -55,7 +57,7 @@ export function paintStroke(ctx, view, theme, { x }, label, selected, strength =
   for (const [q, from, to] of runs(label, at.length)) {
     ctx.strokeStyle = q === null ? theme.faint : colour(theme, q);
     ctx.lineWidth = 2.4;
-    ctx.setLineDash(q !== null && q < 0 ? [3, 6] : []);
+    ctx.setLineDash(dash(theme, q));
     line(ctx, at, from, to);
     ctx.stroke();
   }
@@ -70,6 +72,28 @@ export function paintStroke(ctx, view, theme, { x }, label, selected, strength =
   ctx.lineWidth = 1.5;
   ctx.strokeStyle = theme.paper;
   ctx.stroke();
+}
+
+// Pixels of the longest tick of a sample, for the fastest of its stroke.
+const TICK = 15;
+
+/** Samples from a brush: a dot and a tick along its velocity, in the colour of its fate, paler where that is in doubt. */
+export function paintSamples(ctx, view, theme, { x, v }, label, selected, sure, strength = 1) {
+  const fastest = Math.max(...v.map(([a, b]) => Math.hypot(a, b)), 1e-9);
+  x.forEach((place, i) => {
+    const q = Array.isArray(label) ? label[i] : label ?? null;
+    const [px, py] = view.toScreen(place);
+    ctx.strokeStyle = ctx.fillStyle = q === null ? theme.faint : colour(theme, q);
+    ctx.globalAlpha = strength * (0.3 + 0.7 * (sure?.[i] ?? 1));
+    ctx.lineWidth = 1.5;
+    ctx.beginPath();
+    ctx.moveTo(px, py);
+    ctx.lineTo(px + (TICK * v[i][0]) / fastest, py - (TICK * v[i][1]) / fastest);
+    ctx.stroke();
+    polygon(ctx, mark(Math.max(q ?? 0, 0), px, py, selected ? 4.5 : 2.8));
+    ctx.fill();
+  });
+  ctx.globalAlpha = 1;
 }
 
 /** The ring in which the end of a stroke belongs to a goal. */
@@ -207,6 +231,7 @@ export function strokeAt(strokes, view, [px, py], reach) {
     let previous = view.toScreen(stroke.x[0]);
     for (const p of stroke.x.slice(1)) {
       const next = view.toScreen(p);
+      if (stroke.v) previous = next; // nothing lies between samples
       const dx = next[0] - previous[0], dy = next[1] - previous[1];
       const along = ((px - previous[0]) * dx + (py - previous[1]) * dy) / (dx * dx + dy * dy || 1);
       const s = Math.min(Math.max(along, 0), 1);

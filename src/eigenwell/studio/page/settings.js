@@ -1,5 +1,7 @@
 // What the method is told: order or none, paths or the paper's kernel with its three parameters.
 
+import { hint } from "./notify.js";
+
 const $ = (id) => document.getElementById(id);
 
 // sigma is a length of unknown scale and eps reaches down to almost nothing: both move by ratio. theta_r is an angle.
@@ -16,8 +18,13 @@ const WORDS = {
   "unordered kernel": "Samples are linked when the kernel says so, their order unused. Move the sliders and see.",
 };
 
+const BRUSHED = "Samples are read without order: the flow that they show carries each of them to its fate.";
+const BRUSH = "A brush leaves samples: places, and how fast and where to your hand went. Their order is never used; each shows its fate.";
+
 export class Settings extends EventTarget {
   options = { order: "known", graph: "paths", sigma: null, theta_r: null, eps: null };
+  /** Whether the pen leaves samples instead of lines. */
+  brush = false;
   #start = {};
   #choose = {};
 
@@ -31,6 +38,7 @@ export class Settings extends EventTarget {
     for (const name of ["order", "graph"]) {
       this.#choose[name] = segments($(name), this.options[name], (value) => this.#change({ [name]: value }));
     }
+    this.#choose.pen = segments($("pen"), "strokes", (value) => this.useBrush(value === "samples"));
     for (const name of Object.keys(SLIDERS)) {
       $(name).addEventListener("input", () => this.#change({ [name]: round(this.#value(name, $(name).value / 1000)) }, true));
       $(`${name}-number`).addEventListener("change", ({ target }) => {
@@ -41,6 +49,13 @@ export class Settings extends EventTarget {
     }
     $("kernel-reset").addEventListener("click", () => this.#change({ sigma: null, theta_r: null, eps: null }));
     this.#show();
+  }
+
+  useBrush(on) {
+    this.brush = on;
+    this.#choose.pen(on ? "samples" : "strokes");
+    this.#show();
+    hint(on ? BRUSH : "", 7000);
   }
 
   /** What was saved with a drawing; nobody is told, its strokes come next. */
@@ -66,13 +81,13 @@ export class Settings extends EventTarget {
   #change(what, sliding = false) {
     this.options = { ...this.options, ...what };
     this.#show();
-    this.dispatchEvent(new CustomEvent("change", { detail: { sliding } }));
+    this.dispatchEvent(new CustomEvent("change", { detail: { sliding, what } }));
   }
 
   #show() {
     const { order, graph } = this.options;
     $("kernel").hidden = graph !== "kernel";
-    $("settings-words").textContent = WORDS[`${order} ${graph}`];
+    $("settings-words").textContent = this.brush && graph === "paths" ? BRUSHED : WORDS[`${order} ${graph}`];
     for (const name of Object.keys(SLIDERS)) {
       const value = this.options[name] ?? this.#start[name];
       const ready = value > 0;

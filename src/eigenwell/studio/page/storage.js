@@ -30,7 +30,7 @@ export function save(drawing, choices, model) {
   const place = new Map(drawing.strokes.map((s, k) => [s, k]));
   for (const s of [...past, ...future].flat()) if (!place.has(s)) place.set(s, place.size);
   const named = (list) => list.map((step) => step.map((s) => place.get(s)));
-  const plain = ({ id, t, x }) => ({ id, t, x });
+  const plain = ({ id, t, x, v }) => ({ id, t, x, v });
   const all = [...place.keys()].map(plain);
   const strokes = all.slice(0, drawing.strokes.length), others = all.slice(drawing.strokes.length);
   const history = { others, past: named(past), future: named(future) };

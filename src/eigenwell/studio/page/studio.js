@@ -2,16 +2,18 @@
 
 import { Answer, write } from "./answer.js";
 import { Canvas } from "./canvas.js";
+import { Comparison } from "./compare.js";
 import { Drawing } from "./drawing.js";
 import { FieldView } from "./fieldview.js";
 import { Gestures } from "./gestures.js";
 import { Learning } from "./learning.js";
 import { Link } from "./link.js";
 import { keptColours } from "./magnets.js";
-import { announce, dismiss, notify } from "./notify.js";
+import { announce, dismiss, hint, notify } from "./notify.js";
 import { DARK, LIGHT } from "./palette.js";
 import { Particles } from "./particles.js";
 import { Settings } from "./settings.js";
+import { Shuffle } from "./shuffle.js";
 import { save } from "./storage.js";
 
 const $ = (id) => document.getElementById(id);
@@ -22,10 +24,10 @@ const EMPTY = "Strokes that come to rest at one place share a goal.";
 const AWAY = "Nobody has looked at these strokes yet: there is no connection to the server. They are kept until it is back.";
 const GRAPH = 1;
 // Milliseconds of rest after a stroke before learning starts: a hand that draws on is not interrupted.
-const REST = 150;
+const REST = 60;
 // World units within which a goal that has lost its strokes is still the same place.
 const SAME = 0.08;
-export const LAYERS = ["strokes", "graph", "flow", "potential", "basins"];
+export const LAYERS = ["strokes", "graph", "flow", "potential", "basins", "speed"];
 export const SWITCHES = ["auto", "magnets"];
 
 export class Studio {
@@ -34,7 +36,9 @@ export class Studio {
   link = new Link();
   answer = new Answer();
   learning = new Learning();
-  shown = { strokes: true, graph: false, flow: true, potential: true, basins: true };
+  comparison = new Comparison();
+  shown = { strokes: true, graph: false, flow: true, potential: true, basins: true, speed: false };
+  shuffle = new Shuffle();
   theme = LIGHT;
   chosenTheme = null;
   tool = "draw";
@@ -53,12 +57,16 @@ export class Studio {
   endedAt = null;
   lastEnd = null;
   learnAt = null;
+  /** The last field that grew: its weights, and when it was seen. */
+  grown = null;
   /** Particles rain once there is a field: somebody asked for an example. */
   rain = false;
   /** What a model's file holds, as the server packed it: kept over a reload, and given back to it. */
   model = null;
   /** The same of strokes that are just coming back, until the server has it. */
   kept = null;
+  /** Place from left to right of every goal, in the order of their numbers here; the server is told it. */
+  numbers = [];
   #arrived = 0;
   #timers = {};
   #storable = true;
@@ -77,12 +85,14 @@ export class Studio {
     this.gestures = new Gestures(this);
     this.canvas = new Canvas($("stage"), () => ({
       theme: this.theme, strokes: this.drawing.strokes, labels: this.labels, found: this.found, field: this.field,
-      stale: this.isStale || !this.fields.learned, living: !this.fields.learned, worst: this.worst, shown: this.shown,
-      selected: this.selected, particles: this.particles, ...this.gestures.seen,
+      stale: this.isStale || !this.fields.learned, living: !this.fields.learned, worst: this.worst,
+      shown: this.shuffle.busy ? { ...this.shown, strokes: false } : this.shown,
+      selected: this.selected, particles: this.particles, shuffle: this.shuffle, answered: this.answered === this.rev,
+      shuffled: () => this.#shuffled(), ...this.gestures.seen,
     }));
     this.canvas.addEventListener("view", () => this.fields.lookAgain());
     this.drawing.addEventListener("change", ({ detail }) => this.#drawn(detail));
-    this.settings.addEventListener("change", ({ detail }) => this.#told(detail.sliding));
+    this.settings.addEventListener("change", ({ detail }) => this.#told(detail));
     this.particles.way = (at) => this.fields.way(at);
     this.particles.addEventListener("rest", ({ detail }) => this.#rested(detail));
     this.link.addEventListener("state", () => this.#connected());
@@ -94,6 +104,7 @@ export class Studio {
   get fieldRev() { return this.fields.rev; }
   get isStale() { return this.fields.learned !== null && this.fields.rev !== this.rev; }
   get isKernel() { return this.settings.options.graph === "kernel"; }
+  get brush() { return this.settings.brush; }
   get isLive() { return $("auto").checked; }
   get goals() { return this.found?.attractors ?? []; }
 
@@ -116,7 +127,11 @@ export class Studio {
     this.publish(what !== "restored");
   }
 
-  #told(sliding) {
+  #told({ sliding, what }) {
+    if (what.order === "unordered" && !this.isKernel && this.found && !this.drawing.strokes.some((s) => s.v)) {
+      this.shuffle.start(this.drawing.strokes, this.labels);
+      this.canvas.repaint("scene");
+    } else this.shuffle.stop();
     // A slider moves faster than anybody reads: the newest position wins.
     clearTimeout(this.#timers.send);
     if (sliding) this.#timers.send = setTimeout(() => this.publish(), 60);
@@ -137,6 +152,7 @@ export class Studio {
     clearTimeout(this.#timers.send);
     clearTimeout(this.#timers.teach);
     mark.rev = ++this.rev;
+    this.comparison.forget(this.rev);
     mark.strokes = strokes.length;
     if (!strokes.length) {
       this.forgetField();
@@ -154,17 +170,32 @@ export class Studio {
     this.tell();
   }
 
-  /** What was found, in the colours that its goals have for life. */
+  /** The samples were shuffled and are back. */
+  #shuffled() {
+    const [same, all] = this.shuffle.same(this.labels, this.drawing.strokes);
+    const words = same === all ? `all ${all.toLocaleString("en")} samples have` : `${same} of ${all} samples have`;
+    hint(`Shuffled, and read without their order: ${words} the label they had.`, 9000);
+    mark.shuffled = `${same} ${all}`;
+  }
+
+  /** What was found, with the numbers and colours that its goals have for life: a new goal comes after the others. */
   identified(found) {
     const ids = found.attractors.map(() => []);
     for (const [id, label] of Object.entries(found.labels)) if (Number.isInteger(label)) ids[label]?.push(id);
     const now = found.attractors.map(({ x }, q) => ({ x, ids: ids[q] }));
     const colours = keptColours(this.#goalsBefore, now, SAME);
     this.#goalsBefore = now.map((goal, q) => ({ ...goal, colour: colours[q] }));
+    this.numbers = colours.map((_, q) => q).sort((a, b) => colours[a] - colours[b]);
+    const inOrder = (list) => this.numbers.map((q) => list[q]);
     const inColour = (label) => (Array.isArray(label) ? label.map(inColour) : colours[label] ?? label);
     const labels = Object.fromEntries(Object.entries(found.labels).map(([id, label]) => [id, inColour(label)]));
-    const attractors = found.attractors.map((a, q) => ({ ...a, colour: colours[q], ids: ids[q] }));
-    Object.assign(this, { found: { ...found, attractors }, labels });
+    const attractors = inOrder(found.attractors.map((a, q) => ({ ...a, colour: colours[q], ids: ids[q] })));
+    const [spectra, embeddings] = [found.spectra, found.embeddings].map((list) => (list?.length ? inOrder(list) : list));
+    Object.assign(this, { found: { ...found, attractors, spectra, embeddings }, labels });
+    if (this.shuffle.busy && this.canvas.still) {
+      this.shuffle.stop();
+      this.#shuffled();
+    }
   }
 
   /** Goals with the colours they had when they were kept, as [x, y, colour]. */
@@ -215,7 +246,7 @@ export class Studio {
     clearTimeout(this.#timers.teach);
     this.learnAt = performance.now();
     delete mark.learnMs;
-    if (this.link.send({ type: "learn", rev: this.rev })) this.learning.start(this.theme, this.rev);
+    if (this.link.send({ type: "learn", rev: this.rev, numbers: this.numbers })) this.learning.start(this.theme, this.rev);
     this.tell();
   }
 
@@ -259,11 +290,14 @@ export class Studio {
     document.querySelector(`[data-layer=${name}]`).setAttribute("aria-pressed", String(this.shown[name]));
     this.canvas.repaint("scene", "backdrop", "flow");
     this.store();
+    this.tell();
   }
 
   setTheme(name) {
     this.theme = name === "dark" ? DARK : LIGHT;
     document.documentElement.dataset.theme = this.theme.name;
+    [...$("speeds").querySelectorAll("i")].forEach((step, k) => { step.style.background = this.theme.speeds[k]; });
+    this.comparison.forget(0);
     if (this.found) this.answer.show(this.found, this.drawing.strokes, this.labels, this.theme);
     this.learning.paint(this.theme);
     this.canvas.repaint("scene", "backdrop", "flow", "paper");
@@ -280,6 +314,8 @@ export class Studio {
     mark.field = fields.learned ? (stale ? "stale" : fields.growing ? "growing" : "current") : "none";
     mark.particles = this.particles.items.length;
     mark.arrived = this.#arrived;
+    $("compare").disabled = thinking || !this.found || !link.isOpen;
+    $("speeds").hidden = !(this.shown.speed && this.shown.flow && fields.learned);
     $("stale").hidden = !stale || learning.running || thinking || this.isLive;
     $("empty").hidden = !none || this.gestures.isDrawing;
     $("undo").disabled = !drawing.canUndo;

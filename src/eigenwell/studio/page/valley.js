@@ -88,7 +88,7 @@ export class Valley {
     this.#surface(ctx, theme, field, at);
     const up = (p) => at(p[0], p[1], heightAt(field, this.#heights, p));
     ctx.lineCap = ctx.lineJoin = "round";
-    for (const { id, x } of strokes) {
+    for (const { id, x } of strokes.filter((s) => !s.v)) {
       ctx.beginPath();
       x.forEach((p) => ctx.lineTo(...up(p)));
       for (const [w, style] of [[4, theme.paper], [2, colourOf(labels[id])]]) {

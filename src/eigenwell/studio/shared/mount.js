@@ -13,7 +13,8 @@ const TAP = 6, SETTLED = 90;
 
 /**
  * paper       a canvas that fills its place
- * content     {field, strokes: [{x, q}], colours}; field may be null
+ * content     {field, strokes: [{x, q, dots}], colours, goals}; field may be null, and goals are then where strokes end;
+ *             dots, where there are any, are labels of samples without order
  * options     watch: a node whose dataset says how it goes; draws() -> whether a drag draws; drawn({t, x})
  */
 export class Mounted {
@@ -22,6 +23,7 @@ export class Mounted {
   particles = new Particles();
   learned = null;
   strokes = [];
+  goals = [];
   #paper;
   #ctx;
   #layer = document.createElement("canvas");
@@ -56,7 +58,8 @@ export class Mounted {
   #resized;
 
   /** Something else to look at. */
-  set({ field, strokes, colours }) {
+  set({ field, strokes, colours, goals }) {
+    this.goals = goals ?? [];
     this.learned = field ? learnedOf(field, colours) : null;
     this.strokes = strokes;
     this.#size();
@@ -80,7 +83,9 @@ export class Mounted {
   #size() {
     const { clientWidth: width, clientHeight: height } = this.#paper;
     const ratio = Math.min(devicePixelRatio || 1, 2.5);
-    this.#theme = this.#dark.matches ? DARK : LIGHT;
+    // A notebook has a theme of its own.
+    const jupyter = document.body.dataset.jpThemeLight;
+    this.#theme = (jupyter ? jupyter === "false" : this.#dark.matches) ? DARK : LIGHT;
     for (const canvas of [this.#paper, this.#layer, this.#backdrop]) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
@@ -107,6 +112,9 @@ export class Mounted {
 
   #frame(now) {
     if (!this.#open) return;
+    requestAnimationFrame((next) => this.#frame(next));
+    // A notebook mounts it before it has a size.
+    if (!this.#paper.width || !this.#paper.height) return;
     const seconds = Math.min(Math.max((now - this.#last) / 1000, 0), 0.05);
     this.#last = now;
     const [ctx, view, theme] = [this.#ctx, this.view, this.#theme];
@@ -122,13 +130,16 @@ export class Mounted {
     }
     whole(this.#layer);
     ctx.lineCap = ctx.lineJoin = "round";
-    for (const { x, q } of this.strokes) this.#line(x.map((p) => view.toScreen(p)), q);
+    for (const { x, q, dots } of this.strokes) {
+      const at = x.map((p) => view.toScreen(p));
+      if (dots) at.forEach((p, i) => this.#dot(p, dots[i]));
+      else this.#line(at, q);
+    }
     if (this.#draft) this.#line(this.#draft.map(({ at }) => at), -1);
-    (this.learned?.attractors ?? []).forEach((a, q) => this.#goal(view.toScreen(a), q));
+    (this.learned?.attractors ?? this.goals).forEach((a, q) => this.#goal(view.toScreen(a), q));
     this.particles.step(seconds, this.#still.matches);
     this.particles.paint(ctx, view, theme);
     this.#tell("frames", 1);
-    requestAnimationFrame((next) => this.#frame(next));
   }
 
   #tint(q) { return q < 0 ? this.#theme.faint : colour(this.#theme, this.learned?.colours[q] ?? q); }
@@ -142,6 +153,14 @@ export class Mounted {
     ctx.stroke();
     ctx.beginPath();
     mark(Math.max(this.learned?.colours[q] ?? q, 0), ...at[0], 5).forEach((corner) => ctx.lineTo(...corner));
+    ctx.fill();
+  }
+
+  #dot([x, y], q) {
+    const ctx = this.#ctx;
+    ctx.beginPath();
+    ctx.arc(x, y, 2.6, 0, 2 * Math.PI);
+    ctx.fillStyle = this.#tint(q);
     ctx.fill();
   }
 

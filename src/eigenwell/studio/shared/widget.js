@@ -7,9 +7,14 @@ export function render({ model, el }) {
   paper.tabIndex = 0;
   paper.setAttribute("role", "img");
   paper.setAttribute("aria-label", "Strokes and the flow learned from them. Drag to draw, click to drop a particle.");
-  Object.assign(paper.style, { display: "block", width: "100%", height: `${model.get("height")}px`, touchAction: "none" });
+  Object.assign(paper.style, { 
+    display: "block", width: "100%", boxSizing: "border-box", height: `${model.get("height")}px`, touchAction: "none",
+    border: "1px solid rgb(128 128 128 / .4)", borderRadius: "6px",
+  });
   const bar = document.createElement("div");
-  Object.assign(bar.style, { display: "flex", gap: ".5rem", alignItems: "center", font: "13px system-ui, sans-serif", margin: ".4rem 0" });
+  // Room for two lines, so that the canvas does not move under a hand when words come.
+  const font = "13px system-ui, sans-serif";
+  Object.assign(bar.style, { display: "flex", gap: ".5rem", alignItems: "center", font, margin: ".4rem 0", minHeight: "2.6em" });
   const words = document.createElement("span");
   const button = (name, act) => {
     const node = document.createElement("button");
@@ -21,9 +26,14 @@ export function render({ model, el }) {
   let drawing = true;
   const tool = button("Draw", () => {
     drawing = !drawing;
-    tool.setAttribute("aria-pressed", String(drawing));
+    pressed();
   });
-  tool.setAttribute("aria-pressed", "true");
+  const pressed = () => {
+    tool.setAttribute("aria-pressed", String(drawing));
+    tool.style.fontWeight = drawing ? "700" : "400";
+    tool.title = drawing ? "A drag draws; click for a drag that looks elsewhere" : "A drag looks elsewhere; click to draw";
+  };
+  pressed();
   const send = (strokes) => {
     model.set("strokes", strokes);
     model.save_changes();
@@ -41,7 +51,7 @@ export function render({ model, el }) {
   });
   const show = () => {
     mounted.set(content());
-    words.textContent = model.get("content").words ?? "";
+    words.textContent = model.get("content").words || "Drag to draw strokes that end at one place.";
   };
   model.on("change:content", show);
   model.on("change:strokes", show);

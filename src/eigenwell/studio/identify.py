@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,15 +12,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._types import FloatArray, IntArray
-from ..demonstrations import DataError, Demonstrations
+from ..demonstrations import DataError
+from ..flow import FlowGraph
 from ..graphs import Clique, Graph, PathGraph
 from ..identification import Identification, identify
+from ..paths import SuccessorGraph
+from ..progress import Progress
 from ..report.wording import surety
 from ..spectral import ExactMasses, KernelGraph, joined_spectrum, linearity
 from . import messages
 from .protocol import Options
 from .strokes import Drawing, Stroke, drawing
-from .training import STEPS
+from .training import WRITTEN
 
 MOST_LINKS, MOST_JOINS = 2000, 600
 """Lines of the graph that are drawn; more cannot be told apart on a screen, and each costs 30 bytes."""
@@ -39,17 +43,33 @@ KERNEL_SAMPLES = 800
 seconds from twice as many on."""
 
 
+REPLICATES = 20
+"""Of the flow of samples from a brush. Half the usual: somebody is waiting, and five percent is how sure one can see."""
+
+
 @dataclass(frozen=True, eq=False)
 class DrawnResult:
     """Demonstrations as `identify` saw them, with what it found; for learning and for the report.
 
-    `demos` are each `every`-th sample of the drawing's.
+    Its demonstrations are the samples `rows` of the drawing's: some of them, or all in another order.
     """
 
     drawing: Drawing
-    demos: Demonstrations
-    every: int
+    rows: IntArray
     found: Identification
+
+    @property
+    def labels(self) -> IntArray:
+        """Of every sample of the drawing; one that was left out has that of the last before it that was not."""
+        order = np.argsort(self.rows)
+        place = np.searchsorted(self.rows[order], np.arange(self.drawing.demos.n_samples), side="right") - 1
+        return np.asarray(self.found.labels[order][place])
+
+    def numbered(self, numbers: Sequence[int]) -> DrawnResult:
+        """The goals with the page's numbers; as they are where it has none, or others."""
+        if len(numbers) != self.found.n_attractors or list(numbers) == list(range(len(numbers))):
+            return self
+        return replace(self, found=self.found.renumbered(numbers))
 
 
 @dataclass(frozen=True)
@@ -84,38 +104,60 @@ class KernelSettings:
         return {name: shown(getattr(self, name)) for name in ("sigma", "theta_r", "eps")}
 
 
-def find(drawn: Drawing, options: Options) -> DrawnResult:
-    """Identify a drawing as the page asks for it."""
+def find(drawn: Drawing, options: Options, progress: bool | Progress = False) -> DrawnResult:
+    """Identify a drawing as the page asks for it. Without order the samples are shuffled indeed."""
+    demos, rows = drawn.demos, np.arange(drawn.demos.n_samples)
     if options.graph == "kernel":
         kernel = KernelSettings.of(drawn, options)
-        demos = drawn.demos.take(np.arange(0, drawn.demos.n_samples, kernel.every))
-        return DrawnResult(drawn, demos, kernel.every, identify(demos, graph=kernel.graph))
-    demos = drawn.demos
+        rows = rows[:: kernel.every]
+        return DrawnResult(drawn, rows, identify(demos.take(rows), graph=kernel.graph))
+    if drawn.scattered:
+        graph = FlowGraph(replicates=REPLICATES)
+        return DrawnResult(drawn, rows, identify(demos, graph=graph, progress=progress))
     if options.order == "unordered":
-        demos = Demonstrations.from_samples(drawn.demos.x, drawn.demos.v)
-    return DrawnResult(drawn, demos, 1, identify(demos))
+        rows = np.random.default_rng(0).permutation(rows)
+        return DrawnResult(drawn, rows, identify(demos.take(rows), graph=SuccessorGraph()))
+    return DrawnResult(drawn, rows, identify(demos))
 
 
-def identified(strokes: Sequence[Stroke], options: Options) -> dict[str, Any]:
+def compared(strokes: Sequence[Stroke]) -> dict[str, Any]:
+    """The same samples read in three ways, all of them without their order but the last: the paper's kernel graph at its own
+    sigma, our paths, and our paths with the order known."""
+    drawn, answer = drawing(strokes), {}
+    ways = {"kernel": Options(graph="kernel"), "unordered": Options(order="unordered"), "known": Options()}
+    for name, options in ways.items():
+        began = time.perf_counter()
+        try:
+            result = find(drawn, options)
+        except DataError:
+            answer[name] = {"n": 0, "labels": dict.fromkeys(drawn.ids, -1)}
+        else:
+            answer[name] = {"n": result.found.n_attractors, "labels": _labels(drawn, result.labels)}
+        answer[name]["ms"] = round(1000 * (time.perf_counter() - began))
+    return {"ways": answer, "kernel": KernelSettings.of(drawn, Options()).shown()}
+
+
+def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Progress = False) -> dict[str, Any]:
     """The answer to the page, without its revision."""
     drawn = drawing(strokes)
     kernel = KernelSettings.of(drawn, options)
-    same = {"kernel": kernel.shown(), "python": messages.python_lines(options, kernel, STEPS)}
+    same = {"kernel": kernel.shown(), "python": messages.python_lines(options, kernel, WRITTEN, drawn.scattered)}
     try:
-        result = find(drawn, options)
+        result = find(drawn, options, progress)
     except DataError as error:
         if options.graph != "kernel":
             raise
         # Sliders set so that nothing hangs together: a picture of that, and no failure.
         return _nothing(drawn, str(error)) | same
-    found, x = result.found, result.demos.x
+    found, x = result.found, result.found.demos.x
     return {
         "n_attractors": found.n_attractors,
         # How widely a graph of the sliders' falls apart says nothing about whether it is the right graph.
-        "confidence": shown(found.confidence) if found.grouping else None,
-        "confidence_words": surety(found.confidence) if found.grouping else "as the sliders have it",
+        "confidence": shown(found.confidence) if found.kind != "graph" else None,
+        "confidence_words": surety(found.confidence) if found.kind != "graph" else "as the sliders have it",
         "why": messages.why(found, options),
-        "labels": _labels(drawn, np.repeat(found.labels, result.every)),
+        "labels": _labels(drawn, result.labels),
+        "fates": _fates(result),
         "attractors": [
             {"x": shown(a), "error": shown(e), "colour": q, "strokes": _arriving(found, q)}
             for q, (a, e) in enumerate(zip(found.attractors, found.uncertainty, strict=True))
@@ -156,6 +198,16 @@ def _labels(drawn: Drawing, labels: IntArray) -> dict[str, Any]:
         mine = labels[rows]
         out[name] = int(mine[0]) if (mine == mine[0]).all() else mine.tolist()
     return out
+
+
+def _fates(result: DrawnResult) -> dict[str, list[float]]:
+    """Of samples from a brush: how sure each is to end where its label says, or to leave."""
+    fates, drawn = result.found.fates, result.drawing
+    if fates is None:
+        return {}
+    sure = np.round(np.take_along_axis(fates, result.found.labels[:, None], axis=1)[:, 0], 2)
+    bounds = zip(drawn.ids, drawn.offsets[:-1], drawn.offsets[1:], strict=True)
+    return {name: sure[a:b].tolist() for name, a, b in bounds}
 
 
 def _arriving(found: Identification, q: int) -> int | None:
@@ -215,6 +267,8 @@ def _path_lines(x: FloatArray, graph: PathGraph) -> dict[str, Any]:
         stops.append(nodes[1:])
     for q in range(int(graph.group.max()) + 1):
         joins.append(Clique().edges(graph.terminals[graph.paths_of(q)]))
+    if not starts:
+        return {"links": [], "joins": []}
     joined = np.concatenate(joins)[:MOST_JOINS]
     return {
         "links": _lines(x, np.concatenate(starts), np.concatenate(stops)),

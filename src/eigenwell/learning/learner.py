@@ -53,7 +53,7 @@ class Growing:
     samples, labels, phases : arrays
         As in `Field`.
     loss : float
-        Of the training, on average over the last tenth of its steps.
+        Of the training, on average over the last tenth of its steps; NaN before the first.
 
     Examples
     --------
@@ -142,7 +142,8 @@ def learn(
     progress : bool or callable
         True prints how far it is; a function is called as progress("learning", step, steps).
     watch : callable, optional
-        Called with what was learned so far, a `Growing`, after every tenth of a part's steps: to look on, or to draw it.
+        Called with what was learned so far, a `Growing`, before a part's first step and after every tenth of them: to
+        look on, or to draw it.
     order : int
         2 gives a SecondOrderField of states (q, qdot) from recordings of q with time: passive, its first half qdot.
 

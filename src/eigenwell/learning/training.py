@@ -213,6 +213,8 @@ def _descend(
     size = -(-recipe.steps // CHUNKS)
     history: list[FloatArray] = []
     stale, done = 0, 0
+    # Already stable at the attractors, with straight ways to them: something to look at while the first steps are made.
+    look(params, np.full(models, np.nan))
     while done < recipe.steps and stale < recipe.patience:
         draws = jax.tree.map(lambda a: a.astype(data.x.dtype), Draws.of(rng, size, dimension, recipe))
         state, losses = _advance(state, fixed, data, draws, done, recipe)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenwell import velocities
+from eigenwell import grids, velocities
 from eigenwell.demonstrations import DataError, Demonstrations, first_occurrence
 from eigenwell.velocities import estimate_velocities, smoothed
 
@@ -239,3 +239,42 @@ def test_scalar_systems_are_what_they_are():
     one = Demonstrations.of([np.exp(-T), 1 - np.exp(-T[:30])], dt=DT)
     assert one.dimension == 1 and one.n_trajectories == 2
     assert Demonstrations.of(X[:, 0], V[:, 0]).dimension == 1
+
+
+class Labelled:
+    """An array with named dimensions, as xarray has them."""
+
+    def __init__(self, values, dims):
+        self.values, self.dims, self.shape = np.asarray(values), dims, np.shape(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype=dtype)
+
+
+def test_grids_with_named_dimensions_in_any_order():
+    x, y = np.linspace(-1, 1, 4), np.linspace(0, 2, 3)
+    u, v = -np.add.outer(x, 0 * y), -np.add.outer(0 * x, y)  # along (x, y)
+    named = {"x": Labelled(x, ("x",)), "y": Labelled(y, ("y",))}
+    named |= {"u": Labelled(u, ("x", "y")), "v": Labelled(v.T, ("y", "x"))}
+    places, rates, _ = grids.of_mapping(named)
+    plain = grids.flattened(x, y, u.T, v.T)
+    order, other = np.lexsort(places.T), np.lexsort(plain[0].T)
+    np.testing.assert_allclose(places[order], plain[0][other])
+    np.testing.assert_allclose(rates[order], plain[1][other])
+    np.testing.assert_allclose(rates, -places)
+    with pytest.raises(DataError, match="Select one slice"):
+        grids.of_mapping(named | {"v": Labelled(v[None], ("time", "x", "y"))})
+
+
+@pytest.mark.parametrize(
+    "arrays, match",
+    [
+        ((np.ones(4), np.ones(3), np.ones((4, 3)), np.ones((4, 3))), "Transpose"),
+        ((np.ones(4), np.ones(3), np.ones((3, 4)), np.ones((4, 3))), "one shape"),
+        ((np.ones((2, 2)), np.ones((2, 2)), np.ones((3, 4)), np.ones((3, 4))), "coordinates of shape"),
+        ((np.ones(4), np.ones(3), np.ones((3, 4))), "Expected"),
+    ],
+)
+def test_grids_that_do_not_fit(arrays, match):
+    with pytest.raises(DataError, match=match):
+        grids.flattened(*arrays)

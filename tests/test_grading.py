@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import eigenwell as ew
 from eigenwell import DataError
 from eigenwell.numbering import canonical_order
 from eigenwell.paths.beside import adopted, nearest_group, running_on, tails
@@ -273,3 +274,20 @@ def test_the_canonical_order_has_no_trace_of_the_one_before(seed):
     assert (np.diff(renumbered[order][:-1]) >= 0).all()
     centres = [ends[renumbered == q].mean(axis=0)[0] for q in range(3)]
     assert centres == sorted(centres)
+
+
+def test_short_chains_beside_paths_get_their_label():
+    demos = ew.systems.heart.sample(seed=4, frequency=20.0)
+    rng = np.random.default_rng(1)
+    start = rng.integers(0, demos.n_samples - 20, 4)
+    x = np.concatenate([demos.x, *(demos.x[a : a + 6] + 1e-4 for a in start)])
+    v = np.concatenate([demos.v, *(demos.v[a : a + 6] for a in start)])
+    order = rng.permutation(len(x))
+    found = ew.identify(x[order], v[order])
+    labels = np.empty(len(x), dtype=int)
+    labels[order] = found.labels
+    alone = ew.identify(demos)
+    assert found.n_attractors == alone.n_attractors and (labels >= 0).all()
+    for k, a in enumerate(start):
+        mine = labels[demos.n_samples + 6 * k : demos.n_samples + 6 * (k + 1)]
+        assert (mine == labels[a]).all()

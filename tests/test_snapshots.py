@@ -518,3 +518,20 @@ def test_cells_without_velocities():
 def test_bad_grids(grid, words):
     with pytest.raises(ew.DataError, match=words):
         ew.identify(grid)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_sink_at_the_edge_of_the_samples_counts_and_one_beyond_it_does_not(seed):
+    def half_plane(nearest: float, noise: float) -> ew.Identification:
+        rng = np.random.default_rng(seed)
+        x = rng.uniform([nearest, -0.5], [1, 0.5], (300, 2))
+        v = -x * [1.0, 2.0]
+        v = v + noise * np.median(np.linalg.norm(v, axis=1)) * rng.standard_normal(v.shape)
+        return ew.identify(x, v, graph=ew.FlowGraph(replicates=10))
+
+    at_edge = half_plane(0.0, 0.2)
+    assert at_edge.n_attractors == 1 and np.linalg.norm(at_edge.attractors[0]) < 0.1
+    beyond = half_plane(0.5, 0.1)
+    assert beyond.n_attractors == 0 and (beyond.labels == -1).all()
+    assert "leaving" in {w.name for w in beyond.warnings}

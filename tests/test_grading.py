@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import eigenwell as ew
 from eigenwell import DataError
 from eigenwell.numbering import canonical_order
-from eigenwell.paths.beside import adopted, nearest_group, running_on, tails
+from eigenwell.paths.beside import lying_on, nearest_path, running_on, tails
 from eigenwell.paths.builders import _with_scraps, resolution, whole_enough
-from eigenwell.paths.grading import PathEnds, end_pace, grade_paths, is_orbit
+from eigenwell.paths.grading import PathEnds, adopted, end_pace, grade_paths, is_orbit
 from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims
 
 
@@ -149,11 +149,12 @@ def test_a_path_runs_on_in_another_with_the_same_place_and_velocity():
 )
 def test_a_scrap_counts_to_the_paths_it_lies_on(scrap, expected):
     x = strands(([0.0, 0], [5.0, 0], 51), ([0.0, 5], [5.0, 5], 51))[0]
-    group = np.repeat([0, 1], 51)
+    path = np.repeat([0, 1], 51)
     scrap = np.array(scrap)
     for turn in (np.eye(2), np.array([[0.6, -0.8], [0.8, 0.6]])):  # no axis is special
-        near = nearest_group(scrap @ turn.T, x @ turn.T, group)
-        assert adopted(scrap @ turn.T, np.array([0, len(scrap)]), *near, 0.1).tolist() == [expected]
+        near = nearest_path(scrap @ turn.T, x @ turn.T, path)
+        on = lying_on(scrap @ turn.T, np.array([0, len(scrap)]), *near, 0.1)
+        assert adopted(on, np.array([0, 1])).tolist() == [expected]
 
 
 def test_scraps_are_put_into_the_paths_they_lie_on():

@@ -26,6 +26,8 @@ EDGE = 0.99 * np.pi
 UNIT = 0.05
 # Below this angle series stand for quotients that lose their digits.
 SMALL = 1e-3
+# Below this sine of half an angle there is no turn, and no axis to divide by.
+NO_TURN = 1e-12
 
 
 def from_poses(
@@ -237,7 +239,7 @@ def logarithm(q: FloatArray, reference: FloatArray) -> FloatArray:
     relative = np.where(relative[:, 3:] < 0, -relative, relative)
     sine = np.linalg.norm(relative[:, :3], axis=1, keepdims=True)
     angle = 2 * np.arctan2(sine, relative[:, 3:])
-    return np.asarray(relative[:, :3] * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-12), 2.0))
+    return np.asarray(relative[:, :3] * np.where(sine > NO_TURN, angle / np.maximum(sine, NO_TURN), 2.0))
 
 
 def exponential(w: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from .._types import FloatArray, IntArray
 from ..graphs import Clique
 from ..identification import eigenpairs_for, sub_dynamics
 from ..numbering import canonical_order
-from ..paths.beside import Tails, adopted, nearest_group, running_on, tails
+from ..paths.beside import Tails, lying_on, nearest_path, running_on, tails
 from ..paths.grading import PathEnds, grade_paths
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
@@ -43,20 +43,20 @@ def grade(
     def each() -> Iterator[tuple[FloatArray, FloatArray, IntArray, IntArray]]:
         return (_bucket(folder, name, mine, length) for name, mine in zip(names, numbers, strict=True))
 
-    def adopting(scraps: IntArray, group: IntArray) -> IntArray:
+    def on_paths(scraps: IntArray, paths: IntArray) -> list[IntArray]:
         """The rule of one machine, bucket by bucket."""
         parts = [(x[np.repeat(mine, np.diff(o))], n[mine]) for x, _, o, n in each() for mine in [np.isin(n, scraps)]]
         samples, owner = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
         least, nearest = np.full(len(samples), np.inf), np.full(len(samples), -1, dtype=np.intp)
         for x, _, o, n in each():
-            whole = np.repeat(group[n], np.diff(o))
-            distance, near = nearest_group(samples, x[whole >= 0], whole[whole >= 0])
+            path = np.repeat(n, np.diff(o))
+            whole = np.isin(path, paths)
+            distance, near = nearest_path(samples, x[whole], path[whole])
             nearest = np.where(distance < least, near, nearest)
             least = np.minimum(distance, least)
         offsets = np.concatenate([[0], np.cumsum(length[owner])]).astype(np.intp)
-        out = np.empty(len(scraps), dtype=np.intp)
-        out[np.searchsorted(scraps, owner)] = adopted(samples, offsets, least, nearest, resolution)
-        return out
+        found = lying_on(samples, offsets, least, nearest, resolution)
+        return [found[k] for k in np.argsort(owner)]
 
     def beside(which: IntArray) -> IntArray:
         """The rule of one machine, bucket by bucket: each holds whole paths, one after the other."""
@@ -78,7 +78,7 @@ def grade(
         radius=radius,
         trusted_ends=trusted_ends,
         running_on=None if trusted_ends else beside,
-        adopting=None if trusted_ends else adopting,
+        lying_on=None if trusted_ends else on_paths,
     )
     group, order = canonical_order(starts, ends, graded.group, first, extent)
     number = np.empty(len(order), dtype=np.intp)

@@ -19,7 +19,7 @@ from ..fields.flows import LOG_SCALE_BOUND
 from ..fields.learned import LATE
 from ..fields.motion import DONE, RETURN, WIDTH
 from ..fields.stable import TINY
-from ..poses import EDGE, SMALL
+from ..poses import EDGE, NO_TURN, SMALL
 from ..wording import plural
 from .precision import Precision
 from .tables import Tables, tables
@@ -195,7 +195,7 @@ def _motion_words(writer: Writer) -> dict[str, str]:
 
 
 def _pose_words(chart: Chart, writer: Writer) -> dict[str, str]:
-    numbers = (("SCALE", chart.scale), ("EDGE", EDGE), ("SMALL", SMALL), ("NEAR", 1e-12))
+    numbers = (("SCALE", chart.scale), ("EDGE", EDGE), ("SMALL", SMALL), ("NEAR", NO_TURN))
     reference = ", ".join(writer.number(float(value)) for value in chart.reference)
     return {name: writer.number(value) for name, value in numbers} | {"REFERENCE": f"{{{reference}}}"}
 

@@ -21,6 +21,7 @@ from .map_queries import MapQueries
 from .motion import Motion
 from .poses import PoseField
 from .queries import check_index, check_states, check_times
+from .saving import Saved
 from .simulation import Stepper
 
 REACH = 0.25
@@ -31,7 +32,7 @@ place that is nearer but already under way."""
 
 
 @dataclass(frozen=True, eq=False)
-class Field(MapQueries):
+class Field(Saved, MapQueries):
     """A learned field: a map to follow from anywhere, and motions that follow what was shown.
 
     The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was
@@ -59,8 +60,6 @@ class Field(MapQueries):
         How the last three coordinates are orientations, for a field learned from poses; see `poses`.
     warnings : tuple of Caution
         Doubts about data and training.
-    chart : Chart or None
-        How the last three coordinates are orientations, for a field learned from poses; see `poses`.
 
     Examples
     --------
@@ -340,24 +339,3 @@ class Field(MapQueries):
                 "eigenwell.poses.from_poses(position, orientation), or a file with quaternions."
             )
         return PoseField(self, self.chart)
-
-    def save(self, path: Any) -> None:
-        """Write one file; eigenwell.load(path) brings the same numbers back.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, for example "duffing.eigenwell".
-
-        Raises
-        ------
-        CannotWrite
-            When the file cannot be written there.
-
-        Examples
-        --------
-        >>> field.save("duffing.eigenwell")  # doctest: +SKIP
-        """
-        from ..models import save
-
-        save(self, path)

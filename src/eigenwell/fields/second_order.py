@@ -28,6 +28,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
 from ..wording import plural
 from .queries import check_states, check_times
+from .saving import Saved
 
 # Scales l_i of the pull, as shares of the extent: from within the last hundredth to far outside, where it is a plain spring.
 PULLS = (0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
@@ -47,7 +48,7 @@ TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class SecondOrderField:
+class SecondOrderField(Saved):
     """qddot of a state (q, qdot), passive, at rest in the attractors alone.
 
     Attributes
@@ -193,27 +194,6 @@ class SecondOrderField:
         found = solve_ivp(rates, span, states.ravel(), t_eval=times, rtol=1e-6, atol=1e-8 * self.scale).y
         rolled = found.T.reshape(len(times), *states.shape).transpose(1, 0, 2)
         return np.asarray(rolled[0] if single else rolled)
-
-    def save(self, path: Any) -> None:
-        """Write one file; eigenwell.load(path) brings the same numbers back.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, for example "swing.eigenwell".
-
-        Raises
-        ------
-        CannotWrite
-            When the file cannot be written there.
-
-        Examples
-        --------
-        >>> field.save("swing.eigenwell")  # doctest: +SKIP
-        """
-        from ..models import save
-
-        save(self, path)
 
     def _unit(self, states: FloatArray) -> FloatArray:
         """q in unit coordinates; at an attractor exactly there, which rounding would miss by a little."""

@@ -34,7 +34,7 @@ ABSENT = -1e9
 Report = Callable[[int, int, FloatArray], None]
 """Called after every tenth of the steps as report(step, steps, losses), one loss per model."""
 Watch = Callable[[list[StableModel], FloatArray], None]
-"""Called with the models as they are so far and their losses, after every tenth of the steps but the last."""
+"""Called with the models as they are so far and their losses: before the first step, with NaN, and after every tenth of them."""
 
 
 def double_precision(wanted: bool) -> Any:

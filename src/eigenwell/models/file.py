@@ -23,7 +23,7 @@ from ..errors import ModelError
 from ..fields import Field, SecondOrderField, StableField
 from ..files import CannotWrite, replacing
 from . import folder, second_order
-from .schema import AGAIN, Config, Tensors, check_tensors, parse_config, stable_field
+from .schema import AGAIN, SECOND_ORDER, Config, Tensors, check_tensors, parse_config, stable_field
 
 CONFIG, CHECKSUM = "eigenwell", "sha256"
 """Names in the file's metadata."""
@@ -203,7 +203,7 @@ def _tensors(prefix: str, one: StableField) -> Tensors:
 
 
 def _check(tensors: Tensors, config: Config, where: str) -> None:
-    one = second_order.check_tensors if config.kind == second_order.KIND else check_tensors
+    one = second_order.check_tensors if config.kind == SECOND_ORDER else check_tensors
     one(tensors, config, where)
 
 
@@ -249,7 +249,7 @@ def _load_file(source: Path) -> Field | StableField | SecondOrderField:
             f"Expected {source} with the sha256 in its header, got another: it is not the file that was saved. {AGAIN}"
         )
     _check(tensors, config, str(source))
-    if config.kind == second_order.KIND:
+    if config.kind == SECOND_ORDER:
         return second_order.field_of(tensors)
     stable = [stable_field(tensors, prefix) for prefix, _, _ in config.parts()]
     if config.kind == "stable field":

@@ -24,7 +24,8 @@ FORMAT = "eigenwell-model"
 SCHEMA = 3
 AGAIN = "Copy the model again, or save it again."
 MOST_ATTRACTORS = 2**16
-KINDS = ("field", "stable field", "second order field")
+SECOND_ORDER = "second order field"
+KINDS = ("field", "stable field", SECOND_ORDER)
 
 Tensors = dict[str, NDArray[Any]]
 

@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 from ..errors import ModelError
 from ..fields import SecondOrderField
 from ..fields.second_order import PULLS
-from .schema import AGAIN, Config, Tensors, check
+from .schema import AGAIN, SECOND_ORDER, Config, Tensors, check
 
-KIND = "second order field"
-"""In a configuration."""
 POSITIVE = ("scale", "pulls", "width", "least")
 """Pulls and least damping above zero are what makes it come to rest in the attractors alone."""
 
 
 def parts(field: SecondOrderField) -> tuple[Config, Tensors]:
     """Configuration and tensors."""
-    config = Config(KIND, field.dimension, field.n_attractors, 0, 0, None, None, field.warnings)
+    config = Config(SECOND_ORDER, field.dimension, field.n_attractors, 0, 0, None, None, field.warnings)
     return config, {name: np.array(getattr(field, name), dtype=np.float64, order="C") for name in _shapes(1, 1, 1)}
 
 

@@ -70,22 +70,21 @@ def running_on(
     return found, miss
 
 
-def nearest_group(scraps: FloatArray, x: FloatArray, group: IntArray) -> tuple[FloatArray, IntArray]:
-    """Distance from every sample of scraps (m, d) to the nearest of samples x (n, d), and the group of that one."""
+def nearest_path(scraps: FloatArray, x: FloatArray, path: IntArray) -> tuple[FloatArray, IntArray]:
+    """Distance from every sample of scraps (m, d) to the nearest of samples x (n, d), and the path of that one."""
     if len(x) == 0:
         return np.full(len(scraps), np.inf), np.full(len(scraps), -1, dtype=np.intp)
     distance, at = cKDTree(x).query(scraps)
-    return distance, group[at]
+    return distance, path[at]
 
 
-def adopted(
-    scraps: FloatArray, offsets: IntArray, distance: FloatArray, group: IntArray, resolution: float
-) -> IntArray:
-    """The group (k,) of each scrap, -1 where it is not clear: the nearest samples of all of its own are in one group, and
-    nearer than the scrap is long, or than the resolution."""
-    out = np.full(len(offsets) - 1, -1, dtype=np.intp)
-    for k, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+def lying_on(
+    scraps: FloatArray, offsets: IntArray, distance: FloatArray, path: IntArray, resolution: float
+) -> list[IntArray]:
+    """The paths on which each scrap lies, none where one of its samples is farther from them than the scrap is long, or than
+    the resolution. `distance` and `path` are those of `nearest_path`."""
+    out = []
+    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
         size = max(resolution, float(np.linalg.norm(np.ptp(scraps[a:b], axis=0))))
-        if (group[a:b] == group[a]).all() and (distance[a:b] <= size).all():
-            out[k] = group[a]
+        out.append(np.unique(path[a:b]) if (distance[a:b] <= size).all() else np.empty(0, dtype=np.intp))
     return out

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
-from .beside import adopted, nearest_group, running_on, tails
+from .beside import lying_on, nearest_path, running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
 from .grading import PathEnds, end_pace, grade_paths, has_pause, is_orbit
@@ -238,12 +238,11 @@ def _grouped(
         x, v, number = demos.x[nodes], demos.v[nodes], np.arange(len(usable))
         return running_on(tails(x, v, offsets, which, number), x, v, offsets, number, resolution)[0]
 
-    def adopting(scraps: IntArray, group: IntArray) -> IntArray:
-        whole = np.repeat(group, np.diff(offsets))
-        x = demos.x[nodes]
-        mine = np.concatenate([np.arange(*spans[k]) for k in scraps])
+    def on_paths(scraps: IntArray, paths: IntArray) -> list[IntArray]:
+        x, path = demos.x[nodes], np.repeat(np.arange(len(usable)), np.diff(offsets))
+        mine, whole = np.isin(path, scraps), np.isin(path, paths)
         parts = np.concatenate([[0], np.cumsum(np.diff(offsets)[scraps])]).astype(np.intp)
-        return adopted(x[mine], parts, *nearest_group(x[mine], x[whole >= 0], whole[whole >= 0]), resolution)
+        return lying_on(x[mine], parts, *nearest_path(x[mine], x[whole], path[whole]), resolution)
 
     graded = grade_paths(
         PathEnds(
@@ -261,7 +260,7 @@ def _grouped(
         trusted_ends=trusted_ends,
         told=told.for_paths(nodes, offsets),
         running_on=None if trusted_ends else beside,
-        adopting=None if trusted_ends else adopting,
+        lying_on=None if trusted_ends else on_paths,
     )
     group, alternatives = graded.group, graded.alternatives
     scraps = (group < 0) & (graded.labels >= 0)

@@ -62,12 +62,12 @@ def grade_paths(
     trusted_ends: bool,
     told: Told = NOTHING,
     running_on: Callable[[IntArray], IntArray] | None = None,
-    adopting: Callable[[IntArray, IntArray], IntArray] | None = None,
+    lying_on: Callable[[IntArray, IntArray], list[IntArray]] | None = None,
 ) -> Graded:
     """Group the ends of the usable paths; ends broken off in motion do not found an attractor.
 
     `running_on` says of paths which other one runs on where they end, -1 for none: a recovered path may have lost its tail.
-    `adopting` says of paths too short to be trusted on the paths of which group they lie, -1 for none, given all groups.
+    `lying_on` says of paths too short to be trusted on which of the others, given too, each lies.
     """
     usable = ends.usable & ~told.excluded(len(ends.pace))
     paths = np.flatnonzero(usable)
@@ -124,13 +124,19 @@ def grade_paths(
         group[list(heirs)] = group[list(heirs.values())]
         return group
 
+    group = of_paths(grouping.group)
+    scraps = np.flatnonzero(~ends.usable)
+    # Asked once: all readings are of the same paths.
+    on = (
+        [] if lying_on is None or len(scraps) == 0 or told.names_paths else lying_on(scraps, np.flatnonzero(group >= 0))
+    )
+
     def with_scraps(group: IntArray) -> IntArray:
-        scraps, out = np.flatnonzero(~ends.usable), group.copy()
-        if adopting is not None and len(scraps) and not told.names_paths:
-            out[scraps] = adopting(scraps, group)
+        out = group.copy()
+        if on:
+            out[scraps] = adopted(on, group)
         return out
 
-    group = of_paths(grouping.group)
     labels = with_scraps(group)
     slowest = np.full(grouping.n_groups, np.inf)
     np.minimum.at(slowest, grouping.group, ends.pace[paths])
@@ -138,6 +144,13 @@ def grade_paths(
     alternatives = tuple(Reading(with_scraps(of_paths(r.group)), r.probability) for r in grouping.alternatives)
     doubts = _doubts(ends, group, labels, grouping, slowest)
     return Graded(group, labels, grouping, arrived, (*cautions, *doubts), alternatives, odd)
+
+
+def adopted(paths: list[IntArray], group: IntArray) -> IntArray:
+    """The group of each scrap, -1 where the paths it lies on are not in one, or there are none."""
+    return np.array(
+        [group[on[0]] if len(on) and (group[on] == group[on[0]]).all() else -1 for on in paths], dtype=np.intp
+    )
 
 
 def _reach(ends: PathEnds, paths: IntArray) -> float:

@@ -1,0 +1,30 @@
+"""What all fields that `learn` gives have in common: they are saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Saved:
+    """A field that `models` can write."""
+
+    def save(self: Any, path: Any) -> None:
+        """Write one file; eigenwell.load(path) brings the same numbers back.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, for example "duffing.eigenwell".
+
+        Raises
+        ------
+        CannotWrite
+            When the file cannot be written there.
+
+        Examples
+        --------
+        >>> field.save("duffing.eigenwell")  # doctest: +SKIP
+        """
+        from ..models import save
+
+        save(self, path)

@@ -14,7 +14,6 @@ import numpy as np
 
 from .._types import FloatArray
 
-
 # One minus a leverage below this is rounding error.
 EXACT = 1e-12
 

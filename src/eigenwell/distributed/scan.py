@@ -134,7 +134,7 @@ def _repeated(asked: FloatArray, near: FloatArray) -> BoolArray:
 def nearest_of_all(
     folder: Path, names: Sequence[str], count: int = DEFAULT.neighbours
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The samples asked, their nearest distinct samples in all parts (m, count + 1, 2 d; first themselves), and how far they are."""
+    """The samples asked, the nearest distinct samples in all parts (m, count + 1, 2 d; first themselves), and the distances."""
     asked = np.array(fetch(folder, "plan", "plan", "asked"))
     best = np.full((len(asked), 0, asked.shape[1]), np.nan)
     for name in names:

@@ -25,32 +25,35 @@ from .states import fit_states, window
 
 # Samples left out on either side of the link: those of the crossing itself.
 MIDDLE = 2
-# Steps from the last sample before to the first one after: five by count, fewer or more if some were mixed up.
-GAPS = np.arange(3.0, 8.0)
+# Steps from the last sample before to the first one after: five by count; fewer or more, if some were mixed up, count as missing.
+GAPS = np.arange(1.0 + MIDDLE, 2.0 + 3 * MIDDLE)
 # Exchanges uncover others; more than three rounds are rare.
 ROUNDS = 6
 
 
 def untangled(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
-    """Chains that cross as they should, and then every sample in the one it fits; `tree` holds x."""
-    return returned(x, uncross(x, chains, kin, tree, s), kin, tree, s)
+    """Chains that cross as they should, with every sample in the one it fits; `tree` holds x.
 
-
-def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
-    """Chains with exchanged ends wherever this is more likely by `s.exchange`; `tree` holds x."""
+    An exchange leaves samples of the crossing in the wrong chain. They return before more ends are exchanged: a fit to
+    samples of both tracks says nothing.
+    """
     active = np.ones(len(x), dtype=bool)
     for _ in range(ROUNDS):
-        exchanged = _round(x, chains, kin, tree, active, s)
+        exchanged = uncross(x, chains, kin, tree, active, s)
+        chains = returned(x, exchanged[0] if exchanged else chains, kin, tree, active, s)
         if exchanged is None:
-            return chains
-        chains, active = exchanged
+            break
+        active = exchanged[1]
     return chains
 
 
-def _round(
-    x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, active: BoolArray, s: PathSettings
+def uncross(
+    x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, active: BoolArray, s: PathSettings = DEFAULT
 ) -> tuple[Chains, BoolArray] | None:
-    """Exchanges that begin at active samples, and the samples around them; None where there are none."""
+    """Chains with exchanged ends wherever this is more likely by `s.exchange`, and the samples around; None where nothing is.
+
+    Only links that begin at active samples are asked; `tree` holds x.
+    """
     margin = s.fit + MIDDLE
     position, at = np.arange(len(x)), chains.chain_at
     inside = (position - chains.offsets[at] >= margin - 1) & (chains.offsets[at + 1] - position > margin)
@@ -59,7 +62,9 @@ def _round(
         return None
     ways = _Ways(x, chains, kin, s)
     cost = ways.cost(asked, asked)
-    bent = asked[cost > max(float(np.quantile(cost, s.trim)), float(heavy(np.array(2.0 * x.shape[1]), 2 * x.shape[1])))]
+    bent = asked[cost > _usual(cost, active, x.shape[1], s)]
+    if len(bent) == 0:
+        return None
     near = chains.position_of[neighbours(tree, x[chains.order[bent]], s.neighbours + 1)]
     i, j = np.repeat(bent, near.shape[1]), near.ravel().astype(np.intp)
     other = inside[j] & (at[i] != at[j])
@@ -81,6 +86,12 @@ def _round(
     changed = np.zeros(len(x), dtype=bool)
     changed[chains.order[taken]] = True
     return Chains.of(successor, x), changed
+
+
+def _usual(cost: FloatArray, active: BoolArray, d: int, s: PathSettings) -> float:
+    """What a good link costs at most: nine in ten are good, where all are asked; where crossings alone are, what noise costs."""
+    noise = float(heavy(np.array(2.0 * d), 2 * d))
+    return max(float(np.quantile(cost, s.trim)), noise) if active.all() else noise
 
 
 class _Ways:
@@ -106,7 +117,9 @@ class _Ways:
             GAPS,
             self.kin.bend,
         )
-        return heavy((gap[0] / variance[0] + gap[1] / variance[1]).min(axis=1), 2 * self.x.shape[1])
+        missing = self.s.missing * np.abs(GAPS - GAPS[MIDDLE])
+        misfit = heavy(gap[0] / variance[0] + gap[1] / variance[1], 2 * self.x.shape[1])
+        return np.asarray((misfit + missing).min(axis=1))
 
     def _fit(self, position: IntArray) -> None:
         new = position[self.row[position] < 0]
@@ -123,21 +136,25 @@ class _Ways:
         self.after_cov = np.concatenate([self.after_cov, after_cov])
 
 
-def returned(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
-    """Chains whose single samples lie in the chain they fit best; `tree` holds x.
+def returned(
+    x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, active: BoolArray, s: PathSettings = DEFAULT
+) -> Chains:
+    """Chains whose active samples lie in the chain they fit best; `tree` holds x.
 
     A sample that its chain, fitted without it, explains badly is put into one that explains it better, by more than what the
     sample that is then missing counts. The time at which it fits best is free, so that both are asked the same.
     """
     for _ in range(s.rounds):
-        position = np.flatnonzero(chains.lengths[chains.chain_at] > s.fit)
+        position = np.flatnonzero((chains.lengths[chains.chain_at] > s.fit) & active[chains.order])
         if len(position) == 0:
             return chains
         sample = chains.order[position]
         half = s.half_fit
         others = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
         own, _ = _misfit(x, chains, kin, sample, position, others, half - 1, (0.0, 2.0), s)
-        odd = own > float(np.quantile(own, s.trim))
+        odd = own > _usual(own, active, x.shape[1], s)
+        if not odd.any():
+            return chains
         sample, position, own = sample[odd], position[odd], own[odd]
         near = chains.position_of[neighbours(tree, x[sample], s.neighbours + 1)]
         i, j = np.repeat(np.arange(len(sample)), near.shape[1]), near.ravel().astype(np.intp)

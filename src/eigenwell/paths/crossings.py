@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from .blocks import neighbours
 from .chains import Chains
 from .kinematics import Kinematics
@@ -27,8 +27,6 @@ from .states import fit_states, window
 MIDDLE = 2
 # Steps from the last sample before to the first one after: five by count; fewer or more, if some were mixed up, count as missing.
 GAPS = np.arange(1.0 + MIDDLE, 2.0 + 3 * MIDDLE)
-# Exchanges uncover others; more than three rounds are rare.
-ROUNDS = 6
 
 
 def untangled(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
@@ -37,40 +35,28 @@ def untangled(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: 
     An exchange leaves samples of the crossing in the wrong chain. They return before more ends are exchanged: a fit to
     samples of both tracks says nothing.
     """
-    active = np.ones(len(x), dtype=bool)
-    for _ in range(ROUNDS):
-        exchanged = uncross(x, chains, kin, tree, active, s)
-        chains = returned(x, exchanged[0] if exchanged else chains, kin, tree, active, s)
-        if exchanged is None:
-            break
-        active = exchanged[1]
-    return chains
+    return returned(x, uncross(x, chains, kin, tree, s), kin, tree, s)
 
 
-def uncross(
-    x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, active: BoolArray, s: PathSettings = DEFAULT
-) -> tuple[Chains, BoolArray] | None:
-    """Chains with exchanged ends wherever this is more likely by `s.exchange`, and the samples around; None where nothing is.
-
-    Only links that begin at active samples are asked; `tree` holds x.
-    """
+def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
+    """Chains with exchanged ends wherever this is more likely by `s.exchange`; `tree` holds x."""
     margin = s.fit + MIDDLE
     position, at = np.arange(len(x)), chains.chain_at
     inside = (position - chains.offsets[at] >= margin - 1) & (chains.offsets[at + 1] - position > margin)
-    asked = np.flatnonzero(inside & active[chains.order])
+    asked = np.flatnonzero(inside)
     if len(asked) == 0:
-        return None
+        return chains
     ways = _Ways(x, chains, kin, s)
     cost = ways.cost(asked, asked)
-    bent = asked[cost > _usual(cost, active, x.shape[1], s)]
+    bent = asked[cost > _usual(cost, x.shape[1], s)]
     if len(bent) == 0:
-        return None
+        return chains
     near = chains.position_of[neighbours(tree, x[chains.order[bent]], s.neighbours + 1)]
     i, j = np.repeat(bent, near.shape[1]), near.ravel().astype(np.intp)
     other = inside[j] & (at[i] != at[j])
     i, j = i[other], j[other]
     if len(i) == 0:
-        return None
+        return chains
     gain = ways.cost(i, i) + ways.cost(j, j) - ways.cost(i, j) - ways.cost(j, i)
     best = np.argsort(-gain, kind="stable")
     successor, taken = chains.successor.copy(), np.zeros(len(x), dtype=bool)
@@ -81,17 +67,12 @@ def uncross(
         taken[around] = True
         a, b = chains.order[i[k]], chains.order[j[k]]
         successor[a], successor[b] = successor[b], successor[a]
-    if not taken.any():
-        return None
-    changed = np.zeros(len(x), dtype=bool)
-    changed[chains.order[taken]] = True
-    return Chains.of(successor, x), changed
+    return Chains.of(successor, x) if taken.any() else chains
 
 
-def _usual(cost: FloatArray, active: BoolArray, d: int, s: PathSettings) -> float:
-    """What a good link costs at most: nine in ten are good, where all are asked; where crossings alone are, what noise costs."""
-    noise = float(heavy(np.array(2.0 * d), 2 * d))
-    return max(float(np.quantile(cost, s.trim)), noise) if active.all() else noise
+def _usual(cost: FloatArray, d: int, s: PathSettings) -> float:
+    """What a good link costs at most: nine in ten are good."""
+    return max(float(np.quantile(cost, s.trim)), float(heavy(np.array(2.0 * d), 2 * d)))
 
 
 class _Ways:
@@ -136,23 +117,21 @@ class _Ways:
         self.after_cov = np.concatenate([self.after_cov, after_cov])
 
 
-def returned(
-    x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, active: BoolArray, s: PathSettings = DEFAULT
-) -> Chains:
-    """Chains whose active samples lie in the chain they fit best; `tree` holds x.
+def returned(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
+    """Chains whose samples lie in the chain they fit best; `tree` holds x.
 
     A sample that its chain, fitted without it, explains badly is put into one that explains it better, by more than what the
     sample that is then missing counts. The time at which it fits best is free, so that both are asked the same.
     """
     for _ in range(s.rounds):
-        position = np.flatnonzero((chains.lengths[chains.chain_at] > s.fit) & active[chains.order])
+        position = np.flatnonzero(chains.lengths[chains.chain_at] > s.fit)
         if len(position) == 0:
             return chains
         sample = chains.order[position]
         half = s.half_fit
         others = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
         own, _ = _misfit(x, chains, kin, sample, position, others, half - 1, (0.0, 2.0), s)
-        odd = own > _usual(own, active, x.shape[1], s)
+        odd = own > _usual(own, x.shape[1], s)
         if not odd.any():
             return chains
         sample, position, own = sample[odd], position[odd], own[odd]

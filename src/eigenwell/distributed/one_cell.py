@@ -30,5 +30,10 @@ def find_paths(folder: Path, *, parts: Sequence[Part], columns: Columns, offsets
     products = finish(assembled, usable, offsets)
     state = np.hstack([x, v])[nodes]
     again = int((np.diff(state, axis=0) == 0).all(axis=1).sum())  # a repeat stands behind what it repeats
-    summary = products.summary | {"resolution": resolution, "repeats": again, "regular": regular}
+    summary = products.summary | {
+        "resolution": resolution,
+        "repeats": again,
+        "regular": regular,
+        "asked": evidence.asked,
+    }
     return Products(products.arrays, products.tables, summary)

@@ -112,7 +112,7 @@ class Run:
         name = "bucket-00000"
         arguments = {"parts": self.parts, "columns": self.columns, "offsets": self.offsets}
         told = self.cluster.one(Task("assemble", name, one_cell.find_paths, arguments, "all samples"))
-        scan.refuse_snapshots(told["regular"])
+        scan.refuse_snapshots(told)
         repeats = _repeated(told["repeats"], self.total)
         return AssembledPaths([name], told["resolution"], False, repeats, {"cells": 1, "way": "one cell"})
 
@@ -122,7 +122,7 @@ class Run:
         if not self.cluster.has(in_doubt):  # a run that goes on need not try again
             self.cluster.one(self._plan(cells))
             self.per_part("neighbours", scan.neighbours)
-            scan.refuse_snapshots(self.cluster.one(Task("kind", "kind", scan.kind, {"names": names}))["regular"])
+            scan.refuse_snapshots(self.cluster.one(Task("kind", "kind", scan.kind, {"names": names})))
             dt = self.cluster.one(Task("step", "step", scan.time_step, {"names": names}))["dt"]
             assembled = None if dt is None else self._beyond_doubt(cells, dt)
             if assembled is not None:

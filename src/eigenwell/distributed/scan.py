@@ -18,7 +18,7 @@ from ..checks import check_samples, check_tall
 from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
 from ..flow import Evidence
-from ..flow.data_kind import regular_share
+from ..flow.data_kind import NEIGHBOURS, regularity
 from ..paths.builders import check_places
 from ..paths.hashing import sample_hash, share, smallest
 from ..paths.meeting import common_time_step
@@ -100,11 +100,11 @@ def neighbours(folder: Path, *, part: Part, columns: Columns) -> Products:
         return Products(arrays={"near": np.full((len(asked), 1, 2 * d), np.nan)})
     # A tree for a few queries need not be balanced.
     tree = cKDTree(rows.x, balanced_tree=False, compact_nodes=False)
-    k = min(DEFAULT.neighbours + 1, len(state))
+    k = min(NEIGHBOURS + 1, len(state))
     while True:
         near = state[tree.query(asked[:, :d], k=k)[1].reshape(len(asked), k)]
         repeated = _repeated(asked, near)
-        if k == len(state) or ((~repeated).sum(axis=1) > DEFAULT.neighbours).all():
+        if k == len(state) or ((~repeated).sum(axis=1) > NEIGHBOURS).all():
             break
         k = min(2 * k, len(state))
     near[repeated] = np.nan
@@ -131,14 +131,16 @@ def _repeated(asked: FloatArray, near: FloatArray) -> BoolArray:
     return out.reshape(m, k)
 
 
-def nearest_of_all(folder: Path, names: Sequence[str]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The samples asked, their nearest distinct samples in all parts (m, k, 2 d), and the distances to these."""
+def nearest_of_all(
+    folder: Path, names: Sequence[str], count: int = DEFAULT.neighbours
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The samples asked, the nearest distinct samples in all parts (m, count + 1, 2 d; first themselves), and the distances."""
     asked = np.array(fetch(folder, "plan", "plan", "asked"))
     best = np.full((len(asked), 0, asked.shape[1]), np.nan)
     for name in names:
         both = np.concatenate([best, fetch(folder, "neighbours", name, "near")], axis=1)
         distance = np.where(_repeated(asked, both), np.inf, _distance(asked, both))
-        nearest = np.argsort(distance, axis=1, kind="stable")[:, : DEFAULT.neighbours + 1]
+        nearest = np.argsort(distance, axis=1, kind="stable")[:, : count + 1]
         best = np.take_along_axis(both, nearest[:, :, None], axis=1)
         best[~np.isfinite(np.take_along_axis(distance, nearest, axis=1))] = np.nan
     best = best[:, np.isfinite(best).all(axis=(0, 2))]  # columns that every sample asked has filled
@@ -154,19 +156,19 @@ def time_step(folder: Path, *, names: Sequence[str]) -> Products:
 
 
 def kind(folder: Path, *, names: Sequence[str]) -> Products:
-    """How many of the faster half of the samples asked have neighbours as on a trajectory."""
-    asked, near, distance = nearest_of_all(folder, names)
+    """How regular the faster half of the samples asked are in time."""
+    asked, near, distance = nearest_of_all(folder, names, NEIGHBOURS)
     d = asked.shape[1] // 2
     speed = np.linalg.norm(asked[:, d:], axis=1)
     fast = speed >= np.median(speed)
     other = distance[fast] > 0  # every sample is its own nearest
     near = np.where(other[:, :, None], near[fast], np.nan)
-    regular = regular_share(asked[fast, :d], asked[fast, d:], near[:, :, :d], near[:, :, d:])
-    return Products(summary={"regular": regular})
+    regular = regularity(asked[fast, :d], asked[fast, d:], near[:, :, :d], near[:, :, d:])
+    return Products(summary={"regular": regular, "asked": int(fast.sum())})
 
 
-def refuse_snapshots(regular: float) -> None:
-    evidence = Evidence(regular)
+def refuse_snapshots(told: dict[str, Any]) -> None:
+    evidence = Evidence(told["regular"], told["asked"])
     if evidence.snapshots:
         raise DataError(
             f"Expected samples along trajectories, got velocities at scattered places ({evidence}). These are not spread over "

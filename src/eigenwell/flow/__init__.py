@@ -2,7 +2,7 @@
 
 from .builder import EstimatedField, FlowFinding, FlowGraph
 from .data_kind import Evidence
-from .data_kind import regular_share as regular_share
+from .data_kind import regularity as regularity
 from .data_kind import weigh as weigh
 
 __all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph"]

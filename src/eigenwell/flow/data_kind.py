@@ -1,7 +1,13 @@
 """Do unordered samples lie on trajectories, or were they taken at scattered places?
 
-On a trajectory a sample has one neighbour ahead and one behind, along its motion and equally far in time. At scattered
-places the nearest ahead and the nearest behind are as far as chance has it, and mostly there is none along the motion.
+On a trajectory the samples ahead and behind are equally far in time. Places of chance are not, whatever their density and
+dimension: look into a tube around a sample, along its motion, and let T be the time to the third nearest sample in it.
+Given T, chance puts the two nearer ones anywhere in (-T, T), evenly; a trajectory puts them at -T/2 and T/2. With
+
+    m = min(|t_1|, |t_2|) / T  where t_1 and t_2 have opposite signs, else 0,
+
+chance has the mean 1/6 and a trajectory 1/2, so that 3 m - 1/2 is 0 and 1. No sample need be on a trajectory beyond doubt:
+the mean over a thousand shows what noise of a third of a step leaves of it.
 """
 
 from __future__ import annotations
@@ -11,17 +17,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import FloatArray
+from .._types import BoolArray, FloatArray
 from ..demonstrations import Caution
 from ..paths.hashing import sample_hash, smallest
 
-# Samples asked, and their neighbours that are looked at.
-ASKED, NEIGHBOURS = 1000, 12
-# Along the motion: within twenty degrees of the mean velocity of both. Equally far: within a factor of 1.5.
-ALONG, EQUAL = np.cos(0.35), 0.4
-# Chance gives a third of the samples such a pair of neighbours (measured: at most 0.34), a trajectory four fifths or more
-# (at least 0.76, with a tenth of the samples lost or noise of a tenth of a step). Halfway decides; near it, doubt.
-HALFWAY, DOUBT = 0.55, 0.1
+# Samples asked, and their neighbours that are looked at: ten steps of three tracks that run side by side.
+ASKED, NEIGHBOURS = 1000, 30
+# Half the width of a tube, in units of the distance to the farthest neighbour. Noise asks for wide tubes, tracks close to each
+# other for narrow ones; one as wide as its half length has no direction, one of a hundredth holds none but clean samples.
+WIDTHS = tuple(0.5**k for k in range(1, 8))
+# Chance gives 0 (`benchmarks.snapshots --parts kind`: at most 0.1), noise of three tenths of a step leaves 0.4 (at least 0.26,
+# where tracks are a step apart). Between them it is decided; near it, doubt.
+HALFWAY, DOUBT = 0.2, 0.1
+# Of few samples chance shows more: its standard deviation for one sample is sqrt(1/2), and three standard errors are asked.
+FEW = 3 * np.sqrt(0.5)
 
 
 @dataclass(frozen=True)
@@ -31,7 +40,9 @@ class Evidence:
     Attributes
     ----------
     regular : float
-        Share of the samples with a neighbour ahead and one behind, along their motion, equally far in time.
+        How regular in time the samples ahead and behind are: 0 by chance, 1 on a trajectory without noise.
+    asked : int
+        Number of samples that this is a mean over.
     grid : bool
         Whether the places form a rectangular grid, which no trajectory does.
     said : bool
@@ -46,26 +57,31 @@ class Evidence:
     """
 
     regular: float = np.nan
+    asked: int = ASKED
     grid: bool = False
     said: bool = False
 
     @property
+    def needed(self) -> float:
+        """Regularity that trajectories have at least."""
+        return max(HALFWAY, float(FEW / np.sqrt(max(self.asked, 1))))
+
+    @property
     def snapshots(self) -> bool:
         """True for velocities at scattered places, False for trajectories."""
-        return self.grid or self.regular < HALFWAY
+        return self.grid or self.regular < self.needed
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """A doubt where the decision is close."""
-        if self.said or self.grid or abs(self.regular - HALFWAY) > DOUBT:
+        if self.said or self.grid or abs(self.regular - self.needed) > DOUBT:
             return ()
         taken, other = ("snapshots", "SuccessorGraph()") if self.snapshots else ("trajectories", "FlowGraph()")
         return (
             Caution(
                 "kind-in-doubt",
-                f"{100 * self.regular:.0f} % of the samples have neighbours ahead and behind at equal times; trajectories "
-                f"have more than 76 %, scattered samples less than 34 %. They were taken for {taken}; pass graph={other} for "
-                "the other reading.",
+                f"The samples ahead and behind are {self}; scattered samples have none, trajectories {100 * self.needed:.0f} % "
+                f"or more. They were taken for {taken}; pass graph={other} for the other reading.",
             ),
         )
 
@@ -74,7 +90,7 @@ class Evidence:
             return "as you said"
         if self.grid:
             return "the places form a grid"
-        return f"{100 * self.regular:.0f} % of the samples have neighbours ahead and behind at equal times"
+        return f"{100 * max(self.regular, 0.0):.0f} % as regular in time as on a trajectory without noise"
 
 
 def weigh(x: FloatArray, v: FloatArray) -> Evidence:
@@ -85,23 +101,56 @@ def weigh(x: FloatArray, v: FloatArray) -> Evidence:
     fast = np.flatnonzero(speed >= np.median(speed))
     asked = fast[smallest(sample_hash(x[fast], v[fast]), ASKED)]
     near = cKDTree(x).query(x[asked], k=min(NEIGHBOURS + 1, len(x)))[1][:, 1:]
-    return Evidence(regular_share(x[asked], v[asked], x[near], v[near]))
+    return Evidence(regularity(x[asked], v[asked], x[near], v[near]), len(asked))
 
 
-def regular_share(x: FloatArray, v: FloatArray, near_x: FloatArray, near_v: FloatArray) -> float:
-    """Share of the samples (n, d) with a neighbour (n, k, d) ahead and one behind, along their motion, equally far in time."""
+def regularity(x: FloatArray, v: FloatArray, near_x: FloatArray, near_v: FloatArray) -> float:
+    """How regular samples (n, d) are among their neighbours (n, k, d; NaN: none) along their motion, beyond any other way.
+
+    Places that keep their distance (a grid that is turned or jittered, a low-discrepancy sequence) are regular in every
+    direction. What they show across the motion, towards the farthest neighbour, is taken off.
+    """
     step = near_x - x[:, None]
-    motion = (near_v + v[:, None]) / 2
+    size = np.linalg.norm(step, axis=2)
+    size = np.where(np.isfinite(size), size, 0.0)
+    reach = size.max(axis=1, initial=0.0)
     tiny = np.finfo(np.float64).tiny
-    size, pace = np.linalg.norm(step, axis=2) + tiny, np.linalg.norm(motion, axis=2) + tiny
-    ahead = (step * motion).sum(axis=2)
-    along = np.abs(ahead) > ALONG * size * pace
-    time = ahead / pace**2
-    after = np.where(along & (time > 0), time, np.inf).min(axis=1)
-    before = np.where(along & (time < 0), -time, np.inf).min(axis=1)
-    both = np.isfinite(after) & np.isfinite(before)
-    regular = np.abs(np.log(after[both] / before[both])) < EQUAL
-    return float(regular.sum() / len(x))
+    # Along the motion: the mean velocity of both, if they move alike.
+    motion = (near_v + v[:, None]) / 2
+    pace = np.linalg.norm(motion, axis=2) + tiny
+    alike = np.linalg.norm(near_v - v[:, None], axis=2) < pace
+    ahead = (step * motion).sum(axis=2) / pace
+    along = _excess(ahead / pace, ahead, size, reach, alike)
+    # Across it: what is left of the step to the farthest neighbour.
+    direction = v / (np.linalg.norm(v, axis=1, keepdims=True) + tiny)
+    farthest = np.take_along_axis(step, size.argmax(axis=1)[:, None, None], axis=1)[:, 0]
+    aside = farthest - (farthest * direction).sum(axis=1, keepdims=True) * direction
+    aside /= np.linalg.norm(aside, axis=1, keepdims=True) + tiny
+    beside = (step * aside[:, None]).sum(axis=2)
+    across = _excess(beside, beside, size, reach, np.isfinite(beside))
+    return along - max(across, 0.0)
+
+
+def _excess(t: FloatArray, length: FloatArray, size: FloatArray, reach: FloatArray, used: BoolArray) -> float:
+    """Mean of 3 m - 1/2 over all samples, in tubes of the width that shows most; `length` is the way that takes time t.
+
+    A tube counts when it holds three samples and the third is farther than the tube is wide: shorter ones have no direction.
+    This asks for T alone, and given T, chance is even.
+    """
+    off = np.sqrt(np.maximum(size**2 - length**2, 0.0))
+    best = -np.inf
+    for width in WIDTHS:
+        inside = used & (off <= width * reach[:, None])
+        three = np.argsort(np.where(inside, np.abs(t), np.inf), axis=1, kind="stable")[:, :3]
+        if three.shape[1] < 3:
+            return 0.0
+        times, last = np.take_along_axis(t, three, axis=1), three[:, 2:]
+        far = np.where(np.take_along_axis(inside, last, axis=1), np.abs(np.take_along_axis(length, last, axis=1)), 0.0)
+        counted = (far[:, 0] >= width * reach) & (far[:, 0] > 0)
+        first, second, third = times[counted].T
+        m = np.where(first * second < 0, np.minimum(np.abs(first), np.abs(second)) / np.abs(third), 0.0)
+        best = max(best, float((3 * m - 0.5).sum() / len(t)))
+    return best
 
 
 def is_grid(x: FloatArray) -> bool:

@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray
 from .chains import Chains
+from .crossings import untangled
 from .kinematics import Agree, Kinematics, estimate, state_tree, steady
 from .linking import cut_doubtful, link
 from .meeting import halfway_meeting
@@ -44,6 +45,12 @@ def likely_paths(
     told = None if agree is None else lambda measured: agree(measured.renamed(order))
     chains, kin = most_likely(x, v, tree, s, told)
     linked, kin = link_fragments(x, v, cut_doubtful(x, chains, kin, s), kin, tree=tree, s=s, agree=told)
+    if kin.is_noisy(s) and min(kin.noise_x, kin.noise_u) > kin.bend:
+        # Where noise, not bending, is what steps miss by, a bend at a crossing is a mistake and no corner.
+        # What was mixed up at a crossing and broken there is whole after the first round, and the second sees more of it.
+        linked = untangled(x, linked, kin, tree, s)
+        linked, kin = link_fragments(x, v, linked, kin, tree=tree, s=s, agree=told)
+        linked = untangled(x, linked, kin, tree, s)
     fragments = merge_short(x, linked, kin, tree, s)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))

@@ -97,6 +97,8 @@ class PathSettings:
     """Two chains move alike when the cosine between their tracks is within this of 1 (30 degrees)."""
     doubt: float = 9.0
     """A link is doubtful when it misses by more than three times (squared: nine) what is usual."""
+    exchange: float = 3.0
+    """Two chains that meet exchange their ends where that is e^3, twenty times, as likely."""
     noise_reach: float = 4.0
     """A sample of a path may lie off it by so many standard deviations of noise,"""
     step_reach: float = 2.0

@@ -91,7 +91,7 @@ def smooth(x: FloatArray, kin: Kinematics, chains: Chains, s: PathSettings = DEF
     # In order of the chains, a stretch at a time: the windows of a million samples need not exist at once.
     for first in range(0, len(x), STRETCH):
         position = np.arange(first, min(first + STRETCH, len(x)))
-        samples, inside = _window(chains, position, around, chains.chain_at[position])
+        samples, inside = window(chains, position, around, chains.chain_at[position])
         state, _ = fit_states(x, kin, samples, inside, s.half_fit, s)
         here = chains.order[position]
         still_x[here], still_u[here] = state[:, 0], state[:, 1]
@@ -108,7 +108,7 @@ def end_states(
     """States at the tails of these chains, or at their heads."""
     k = np.arange(1 - s.fit, 1) if tails else np.arange(s.fit)
     position = chains.offsets[which + 1] - 1 if tails else chains.offsets[which]
-    samples, inside = _window(chains, position, k, which)
+    samples, inside = window(chains, position, k, which)
     return fit_states(x, kin, samples, inside, s.fit - 1 if tails else 0, s)
 
 
@@ -117,13 +117,13 @@ def link_states(
 ) -> tuple[States, States]:
     """States on both sides of the links that begin at these positions: of the samples up to it, and of those from it on."""
     chain = chains.chain_at[position]
-    before, inside = _window(chains, position, np.arange(1 - s.fit, 1), chain)
+    before, inside = window(chains, position, np.arange(1 - s.fit, 1), chain)
     a = fit_states(x, kin, before, inside, s.fit - 1, s)
-    after, inside = _window(chains, position + 1, np.arange(s.fit), chain)
+    after, inside = window(chains, position + 1, np.arange(s.fit), chain)
     return a, fit_states(x, kin, after, inside, 0, s)
 
 
-def _window(chains: Chains, position: IntArray, k: IntArray, chain: IntArray) -> tuple[IntArray, BoolArray]:
+def window(chains: Chains, position: IntArray, k: IntArray, chain: IntArray) -> tuple[IntArray, BoolArray]:
     """Samples k places from each position, and whether they are still in the chain; the position's own where not."""
     where = position[:, None] + k
     inside = (where >= chains.offsets[chain][:, None]) & (where < chains.offsets[chain + 1][:, None])

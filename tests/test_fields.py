@@ -122,7 +122,7 @@ def test_numpy_gives_what_jax_gives(dimension: int, dtype: type, tolerance: floa
     x = np.random.default_rng(1).uniform(-0.5, 0.5, (200, dimension)).astype(dtype)
     with double_precision(dtype == np.float64):
         there = jax.tree.map(lambda a: jnp.asarray(a, dtype=dtype), field.model)
-        expected = np.asarray(stable.velocity(there, jnp.asarray(x)))
+        expected = np.asarray(jax.jit(stable.velocity)(there, jnp.asarray(x)))
     got = stable.velocity(as_numpy(field.model, dtype), x)
     assert got.dtype == dtype
     # Relative to the fastest state: float32 cannot promise digits of a small difference of large numbers.
@@ -135,8 +135,8 @@ def test_steppers_agree(attractors: int) -> None:
     for swirl in (0.0, 1.0):
         field = random_field(2, 3, swirl, attractors=attractors)
         x0, t = field.from_unit(np.array([[0.9, -0.4], [-0.8, 0.3]])), np.linspace(0, 0.8, 9)
-        exact = field.simulate(x0, t=t, stepper=RungeKutta4(0.002))  # off by its fourth power
-        for stepper, tolerance in ((Latent(), 1e-4), (RungeKutta4(), 1e-3), (Adaptive(), 1e-4), (Euler(0.001), 2e-2)):
+        exact = field.simulate(x0, t=t, stepper=RungeKutta4(0.005))  # off by its fourth power
+        for stepper, tolerance in ((Latent(), 1e-4), (RungeKutta4(), 1e-3), (Adaptive(), 1e-4), (Euler(0.002), 2e-2)):
             rolled = field.simulate(x0, t=t, stepper=stepper)
             np.testing.assert_allclose(rolled, exact, atol=tolerance * field.scale.max())
 
@@ -282,8 +282,8 @@ def test_a_loop_on_predict_arrives_where_basin_said(learned: tuple[ew.Identifica
     np.testing.assert_allclose(field.attractors, found.attractors, atol=1e-9)
     x = np.random.default_rng(0).uniform(found.demos.x.min(0), found.demos.x.max(0), (200, 2))
     said = field.basin(x)
-    for _ in range(4000):
-        x = x + 0.01 * field.predict(x)
+    for _ in range(2000):
+        x = x + 0.02 * field.predict(x)
     distance = np.linalg.norm(x[:, None] - field.attractors, axis=2)
     assert (distance.min(1) < 0.02).all() and (distance.argmin(1) == said).mean() >= 0.985
     f = field.predict(found.demos.x)

@@ -17,7 +17,7 @@ from .flows import forward, inverse
 from .pointwise import Planar, planar_velocity
 from .queries import check_states, check_times
 from .simulation import Latent, Stepper
-from .stable import StableModel, potential, potential_gradient, velocity
+from .stable import StableModel, goals, potential, potential_gradient, velocity
 
 ROWS = 1024
 """Rows evaluated at once: intermediate arrays stay in the cache, ten times faster than all at once."""
@@ -301,9 +301,16 @@ class StableField:
     def _from_latent(self, y: FloatArray) -> FloatArray:
         return self.from_unit(inverse(self.model.flow, y)) if len(y) else np.empty((0, self.dimension))
 
-    def _apply(self, function: Callable[[StableModel, FloatArray], FloatArray], states: FloatArray) -> FloatArray:
+    def _apply(
+        self, function: Callable[[StableModel, FloatArray, FloatArray], FloatArray], states: FloatArray
+    ) -> FloatArray:
         unit = self.to_unit(states)
-        return np.concatenate([function(self.model, unit[i : i + ROWS]) for i in _starts(len(unit))])
+        return np.concatenate([function(self.model, unit[i : i + ROWS], self._goals) for i in _starts(len(unit))])
+
+    @cached_property
+    def _goals(self) -> FloatArray:
+        """psi(x*), (Q, d)."""
+        return np.asarray(goals(self.model))
 
 
 def _starts(count: int) -> range:

@@ -109,7 +109,9 @@ def test_gradient_of_the_potential_is_its_slope(dimension: int, seed: int, swirl
 @any_field
 def test_one_state_is_a_row_of_many(dimension: int, seed: int, swirl: float, attractors: int) -> None:
     field = random_field(dimension, seed, swirl, attractors=attractors)
-    x = field.from_unit(np.random.default_rng(seed).uniform(-1.5, 1.5, (4, dimension)))
+    x = field.from_unit(
+        np.random.default_rng(seed).uniform(-1.5, 1.5, (20, dimension))
+    )  # few would be asked one by one
     np.testing.assert_allclose(np.stack([field.predict(one) for one in x]), field.predict(x), rtol=1e-9, atol=1e-11)
     assert field.predict(np.empty((0, dimension))).shape == (0, dimension)
 

@@ -16,7 +16,7 @@ import eigenwell as ew
 from eigenwell.baselines import clustering
 from eigenwell.cli import reproduce as reproduce_command
 from eigenwell.learning import PAPER, Recipe
-from eigenwell.reproduce import ITEMS, QUICK, Study, Table, drawing, drawn_fields, handwriting, reproduce, rivals, run
+from eigenwell.reproduce import ITEMS, QUICK, Study, Table, drawn_fields, handwriting, reproduce, rivals, run
 from eigenwell.reproduce.comparison import _printed_right
 from eigenwell.reproduce.printed import CLUSTERED, LASA_METRICS, LASA_SHAPES, euclideanizing_flows
 from eigenwell.reproduce.results import shown
@@ -32,7 +32,6 @@ def small():
     effort = replace(QUICK, kernels=QUICK.kernels[1:2], trials=2, steps=120, epochs=40, rollouts=5, panel=("Angle",))
     little = Recipe(layers=6, features=16, speed_features=24, batch=100, neighbour_batch=60, nodes=300)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "LAYOUT", "none")  # half of the time of a picture
         patch.setattr(run, "QUICK", effort)
         for module in (drawn_fields, handwriting):
             patch.setattr(module, "Recipe", lambda: little)

@@ -21,6 +21,8 @@ from .stable import StableModel, goals, potential, potential_gradient, velocity
 
 ROWS = 1024
 """Rows evaluated at once: intermediate arrays stay in the cache, ten times faster than all at once."""
+FEW = 8
+"""States of a planar field that are faster asked one by one, in plain numbers, than as arrays: sixteen take the same time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +142,8 @@ class StableField:
         states, single = check_states(x, self.dimension)
         if single and self._planar is not None:
             return self._predict_one(states[0])
+        if self._planar is not None and 0 < len(states) <= FEW:
+            return np.stack([self._predict_one(state) for state in states])
         velocities = self._apply(velocity, states) * (self.scale * self.pace)
         # psi(x) - psi(x*) is zero there up to rounding; the field is zero by definition.
         velocities[self._at_attractor(states)] = 0.0

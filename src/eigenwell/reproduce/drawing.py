@@ -18,8 +18,6 @@ CELLS = 40
 MARGIN = 0.08
 DOTS = 110
 """Dots per inch: eleven inches are a little more than the width of the page."""
-LAYOUT = "constrained"
-"""Matplotlib's way to keep panels and their words apart."""
 
 
 def sheet(rows: int, columns: int, width: float = 11.0, height: float = 2.9, **options: Any) -> tuple[Any, Any]:
@@ -28,7 +26,7 @@ def sheet(rows: int, columns: int, width: float = 11.0, height: float = 2.9, **o
         from matplotlib.figure import Figure as Sheet
     except ImportError as error:
         raise missing_extra("Reproducing figures", "matplotlib", "reproduce") from error
-    figure = Sheet(figsize=(width, height * rows), layout=LAYOUT)
+    figure = Sheet(figsize=(width, height * rows), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 

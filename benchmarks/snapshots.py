@@ -1,7 +1,7 @@
 """Snapshots against their bars: number, fates, confidence, kind of data, many dimensions, speed, systems never tuned on.
 
 python -m benchmarks.snapshots [--quick] [--parts PART ...] [--seeds N] [--first SEED]
-    [--sizes N ...] [--designs DESIGN ...]
+    [--sizes N ...] [--designs DESIGN ...] [--workers N]
 
 Noise is the standard deviation of every velocity component in units of the median speed. Times are of the processor.
 """
@@ -9,14 +9,16 @@ Noise is the standard deviation of every velocity component in units of the medi
 from __future__ import annotations
 
 import argparse
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+from joblib import Parallel, delayed
 
 import eigenwell as ew
 from benchmarks import held_out_systems
-from benchmarks.margins import TOLD, margins, told
+from benchmarks.margins import TOLD, Margin, margins, told
 from benchmarks.table import Row, report
 from eigenwell import datasets, systems
 from eigenwell.demonstrations import SHORTEST_PATH, Demonstrations
@@ -24,7 +26,20 @@ from eigenwell.flow import weigh
 from eigenwell.systems import Design, System
 
 DESIGNS = (systems.uniform, systems.clustered, systems.front)
-SHOWN = ("system", "design", "n", "noise", "seed", "number", "confidence")
+SHOWN = ("system", "design", "n", "noise", "seed", "d", "decays", "number", "confidence", "counts")
+# Set by --workers: cases measured side by side.
+WORKERS = 1
+Kept = list[dict[str, object]]
+
+
+def side_by_side(measure: Callable[..., dict[str, object]], cases: Iterable[tuple[object, ...]]) -> Kept:
+    """Every case measured, in their order; what went wrong is printed at once."""
+    kept: Kept = []
+    for one in Parallel(WORKERS, return_as="generator")(delayed(measure)(*case) for case in cases):
+        kept.append(one)
+        if not one["right"]:
+            print("  wrong:", {k: one[k] for k in SHOWN if k in one}, flush=True)
+    return kept
 
 
 def asked_for(system: System, truth: np.ndarray) -> list[int]:
@@ -52,11 +67,16 @@ def judged(system: System, demos: Demonstrations) -> dict[str, object]:
     found = ew.identify(demos)
     spent = time.process_time() - start
     owner = matching(system, found, demos.truth.labels)
-    fate = np.append(np.full(found.n_attractors, -9) if owner is None else owner, -1)[found.labels]
+    meant = np.append(np.full(found.n_attractors, -9) if owner is None else owner, -1)
+    fate, voted = (
+        meant[found.labels],
+        meant[found.fates.argmax(axis=1)] if found.fates is not None else np.array([np.nan]),
+    )
     return {
         "right": owner is not None,
         "number": found.n_attractors,
         "fates": float((fate == demos.truth.labels).mean()) if owner is not None else np.nan,
+        "voted": float((voted == demos.truth.labels).mean()) if owner is not None else np.nan,
         "confidence": found.confidence,
         "counts": {str(q): share for q, share in (found.counts or {}).items()},
         "fewest": int(
@@ -82,22 +102,18 @@ def cases(
                         yield system, {"n": n, "noise": noise, "design": design, "seed": seed}
 
 
+def one_number(system: System, margin: list[Margin], case: dict[str, object]) -> dict[str, object]:
+    demos = system.snapshots(**case)
+    said = judged(system, demos) | {"told": told(margin, demos.x, case["noise"])}
+    return said | case | {"system": system.name, "design": case["design"].__name__}
+
+
 def number(
     quick: bool, seeds: range, sizes: tuple[int, ...] = SIZES, designs: tuple[Design, ...] = DESIGNS
-) -> tuple[list[Row], list[dict[str, object]]]:
-    kept: list[dict[str, object]] = []
+) -> tuple[list[Row], Kept]:
     margin = {system.name: margins(system) for system in systems.snapshot_systems}
-    for system, case in cases(quick, seeds, sizes, designs):
-        demos = system.snapshots(**case)
-        one = (
-            judged(system, demos)
-            | {"told": told(margin[system.name], demos.x, case["noise"])}
-            | case
-            | {"system": system.name, "design": case["design"].__name__}
-        )
-        kept.append(one)
-        if not one["right"]:
-            print("  wrong:", {k: one[k] for k in SHOWN}, flush=True)
+    asked = ((system, margin[system.name], case) for system, case in cases(quick, seeds, sizes, designs))
+    kept = side_by_side(one_number, asked)
     can = np.array([bool(c["right"]) for c in kept if c["told"] >= TOLD])
     row = Row(
         f"number right where a push of {TOLD:.0f} standard errors changes none, systems of the list",
@@ -109,7 +125,7 @@ def number(
     return [*summary(kept, "systems of the list"), row], kept
 
 
-def summary(kept: list[dict[str, object]], what: str) -> list[Row]:
+def summary(kept: Kept, what: str) -> list[Row]:
     right = np.array([c["right"] for c in kept])
     sure = np.array([c["confidence"] >= 0.9 for c in kept])
     by_system = {
@@ -154,37 +170,36 @@ def summary(kept: list[dict[str, object]], what: str) -> list[Row]:
     return rows
 
 
-def held_out(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+def one_held_out(system: System, n: int, noise: float, seed: int) -> dict[str, object]:
+    said = judged(system, system.snapshots(n, seed, noise=noise))
+    return said | {"system": system.name, "n": n, "noise": noise, "seed": seed}
+
+
+def held_out(quick: bool, seeds: range) -> tuple[list[Row], Kept]:
     rows, every = [], []
     for what, made in (
         ("seen once before a last change", held_out_systems.seen_once()),
         ("fresh", held_out_systems.fresh()),
     ):
-        kept = []
-        for system in made:
-            for n in (300, 2000):
-                for noise in (0.0, 0.2, 0.4):
-                    for seed in seeds:
-                        one = judged(system, system.snapshots(n, seed, noise=noise))
-                        kept.append(one | {"system": system.name, "n": n, "noise": noise, "seed": seed})
-                        if not one["right"]:
-                            print("  wrong:", {k: kept[-1][k] for k in SHOWN if k in kept[-1]}, flush=True)
+        asked = ((s, n, noise, seed) for s in made for n in (300, 2000) for noise in (0.0, 0.2, 0.4) for seed in seeds)
+        kept = side_by_side(one_held_out, asked)
         rows += summary(kept, f"systems of no list, {what}")
         every += kept
     return rows, every
 
 
-def positions(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+def positions(quick: bool, seeds: range) -> tuple[list[Row], Kept]:
     """Places that are off by 2 % of the region's shortest side, and velocities by 20 %."""
-    kept = []
-    for system in systems.snapshot_systems:
-        for seed in seeds:
-            one = judged(system, system.snapshots(1000, seed, noise=0.2, position_noise=0.02))
-            kept.append(one | {"system": system.name, "noise": 0.2, "seed": seed})
+
+    def one(system: System, seed: int) -> dict[str, object]:
+        said = judged(system, system.snapshots(1000, seed, noise=0.2, position_noise=0.02))
+        return said | {"system": system.name, "noise": 0.2, "seed": seed}
+
+    kept = side_by_side(one, ((system, seed) for system in systems.snapshot_systems for seed in seeds))
     return summary(kept, "places off by 2 %"), kept
 
 
-def orbiting(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+def orbiting(quick: bool, seeds: range) -> tuple[list[Row], Kept]:
     """van der Pol and a well inside a cycle as trajectories: cycles are cycles, whatever the start."""
     right = []
     for system in (systems.van_der_pol, systems.well_in_a_cycle):
@@ -195,7 +210,7 @@ def orbiting(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, objec
     return [row], []
 
 
-def kind(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+def kind(quick: bool, seeds: range) -> tuple[list[Row], Kept]:
     """Shares of regular samples of both kinds of data."""
     moving, scattered = [], []
     for seed in seeds:
@@ -230,30 +245,33 @@ def kind(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]
     return rows, []
 
 
-def dimensions(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+def dimensions(quick: bool, seeds: range) -> tuple[list[Row], Kept]:
     """Wells in the plane or in space, turned into 5 to 30 dimensions, the others decaying or pure noise."""
-    kept = []
-    for d in (5, 10, 30) if quick else (5, 10, 20, 30):
-        for system in (systems.four_wells, systems.five_wells, systems.three_d):
-            for decays in (True, False):
-                for seed in seeds:
-                    rng = np.random.default_rng([d, seed])
-                    demos = system.snapshots(5000, seed, noise=0.2)
-                    other = 0.5 * rng.standard_normal((5000, d - system.dimension))
-                    speed = np.median(np.linalg.norm(demos.v, axis=1))
-                    drift = -other if decays else 0.3 * speed * rng.standard_normal(other.shape)
-                    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
-                    found = ew.identify(np.hstack([demos.x, other]) @ turn, np.hstack([demos.v, drift]) @ turn)
-                    kept.append({"d": d, "system": system.name, "right": found.n_attractors == len(system.places)})
-                    if not kept[-1]["right"]:
-                        print("  wrong:", kept[-1], decays, found.counts, flush=True)
+
+    def one(d: int, system: System, decays: bool, seed: int) -> dict[str, object]:
+        rng = np.random.default_rng([d, seed])
+        demos = system.snapshots(5000, seed, noise=0.2)
+        other = 0.5 * rng.standard_normal((5000, d - system.dimension))
+        speed = np.median(np.linalg.norm(demos.v, axis=1))
+        drift = -other if decays else 0.3 * speed * rng.standard_normal(other.shape)
+        turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+        found = ew.identify(np.hstack([demos.x, other]) @ turn, np.hstack([demos.v, drift]) @ turn)
+        right = found.n_attractors == len(system.places)
+        said = {"d": d, "system": system.name, "decays": decays, "seed": seed, "right": right}
+        return said | {"number": found.n_attractors, "confidence": found.confidence}
+
+    made = (systems.four_wells, systems.five_wells, systems.three_d)
+    sizes = (5, 10, 30) if quick else (5, 10, 20, 30)
+    kept = side_by_side(
+        one, ((d, s, decays, seed) for d in sizes for s in made for decays in (True, False) for seed in seeds)
+    )
     right = np.array([c["right"] for c in kept])
     return [
         Row("5-D to 30-D, 5,000 samples", ">= 90 %", f"{right.sum()} of {len(right)}", "", right.mean() >= 0.9)
     ], kept
 
 
-def speed(quick: bool, seeds: range) -> tuple[list[Row], list[dict[str, object]]]:
+def speed(quick: bool, seeds: range) -> tuple[list[Row], Kept]:
     sizes, kept = (10_000, 30_000, 100_000), []
     for system, noise in ((systems.four_wells, 0.2), (systems.five_wells, 0.2), (systems.five_wells, 0.0)):
         for n in sizes:
@@ -289,7 +307,11 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=100, help="first seed; those below 100 were seen while developing")
     parser.add_argument("--sizes", type=int, nargs="*", help="part number: only these numbers of samples")
     parser.add_argument("--designs", nargs="*", choices=[d.__name__ for d in DESIGNS], help="part number: only these")
+    parser.add_argument("--workers", type=int, default=1, help="cases measured side by side, each with one thread")
     options = parser.parse_args()
+    global WORKERS
+    WORKERS = options.workers
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     seeds = range(options.first, options.first + options.seeds)
     for part in options.parts:
         name = part.replace("_", "-")

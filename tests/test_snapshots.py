@@ -278,6 +278,23 @@ def test_slow_is_not_at_rest():
     assert abs(found.attractors[0, 0] - systems.ghost.attractors[0, 0]) < 0.01
 
 
+def test_an_attractor_of_six_among_two_thousand_is_found():
+    demos = systems.unequal_wells.snapshots(2000, seed=0, design=systems.front)
+    assert np.bincount(demos.truth.labels).min() == 6
+    found = ew.identify(demos)
+    assert right(systems.unequal_wells, found)
+    assert np.bincount(found.labels).min() == 6
+
+
+@pytest.mark.slow
+def test_the_likeliest_fate_is_the_label_where_that_is_sure():
+    demos = systems.three_d.snapshots(1000, seed=0, noise=0.1)
+    found = ew.identify(demos)
+    sure = found.fates.max(axis=1) > 0.8
+    assert sure.mean() > 0.8
+    np.testing.assert_array_equal(found.fates.argmax(axis=1)[sure], found.labels[sure])
+
+
 @pytest.mark.slow
 def test_node_and_focus_are_told_apart():
     few = ew.FlowGraph(replicates=4)

@@ -18,7 +18,7 @@ from .bootstrap import ASKED, REPLICATES, Ensemble, ensemble, matched, replicate
 from .border import EdgeSink
 from .carrying import LEFT, WANDERING, Support
 from .cycles import LimitCycle
-from .equilibria import Sink
+from .equilibria import Sink, sinks
 from .estimation import estimate
 from .field import FlowField, blend
 from .frame import Frame
@@ -27,6 +27,8 @@ from .streams import streams
 
 # Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
 NEIGHBOURS = 3
+# Samples next to a sink that are asked whether they end in it: twice as many as must.
+NEXT_TO = 2 * SHORTEST_PATH
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +145,9 @@ class FlowGraph:
         order = index[np.argsort(sample_hash(demos.x[index], demos.v[index]), kind="stable")]
         x, v = demos.x[order], demos.v[order]
         seen = estimate(x, v)
-        frame, y, w, field = seen.frame, seen.y, seen.v, seen.field
+        first = _next_to_sinks(seen.field, seen.y)
+        order, x, v, y, w = order[first], x[first], v[first], seen.y[first], seen.v[first]
+        frame, field = seen.frame, seen.field
         support = Support.of(y, field.length)
         found, _ = portrait(field, y[:STARTS], y[:SCOUTS], support)
         others = replicates(seen.fields, y, w, self.seed, self.replicates)
@@ -180,6 +184,16 @@ def _check_enough(n: int, dimension: int) -> None:
             f"Expected at least {needed} distinct samples to estimate a field in {dimension}-D, got {n}. Record more samples, "
             "or project to fewer dimensions."
         )
+
+
+def _next_to_sinks(field: FlowField, y: FloatArray) -> IntArray:
+    """The order in which samples are asked: those next to a sink first, so that none is missed because few end in it."""
+    at = np.concatenate([y[:STARTS], *(b.inducing for b in field.blocks)])
+    places = [s.place for s in sinks(field, at)]
+    near = cKDTree(y).query(places, k=min(NEXT_TO, len(y)))[1].ravel() if places else np.empty(0, dtype=np.intp)
+    last = np.ones(len(y), dtype=bool)
+    last[near] = False
+    return np.concatenate([np.unique(near), np.flatnonzero(last)])
 
 
 def _most_frequent(found: Portrait, many: Ensemble, y: FloatArray, support: Support) -> Portrait:
@@ -241,11 +255,15 @@ def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray)
         meant = matched(found.attractors, other.attractors)
         table = np.append(np.where(meant >= 0, meant, q), [q, q]).astype(np.intp)
         odds[np.arange(asked), table[fate]] += 1
-    if len(y) > asked:
-        near = cKDTree(y[:asked]).query(y, k=min(NEIGHBOURS, asked))[1].reshape(len(y), -1)
-        near[:asked] = np.arange(asked)[:, None]
-        odds = odds[near].mean(axis=1)
-    odds[np.arange(len(y)), np.where(labels >= 0, labels, q)] += 1
+    end = np.where(labels >= 0, labels, q)
+    odds = np.concatenate([odds, np.zeros((len(y) - asked, q + 1))])
+    # One that was not asked is as sure as those next to it on its side of the border.
+    for k in range(q + 1):
+        said, silent = np.flatnonzero(end[:asked] == k), asked + np.flatnonzero(end[asked:] == k)
+        if len(said) and len(silent):
+            near = cKDTree(y[said]).query(y[silent], k=min(NEIGHBOURS, len(said)))[1].reshape(len(silent), -1)
+            odds[silent] = odds[said[near]].mean(axis=1)
+    odds[np.arange(len(y)), end] += 1
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 

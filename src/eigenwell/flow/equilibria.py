@@ -42,6 +42,9 @@ def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]
     """
     x = np.array(starts)
     r = x.shape[1]
+    # Farther than the starts are apart from each other nothing is looked for.
+    low, high = x.min(axis=0, initial=0.0), x.max(axis=0, initial=0.0)
+    far = low - (high - low), high + (high - low)
     moving = np.arange(len(x))
     done = np.zeros(len(x), dtype=bool)
     for _ in range(NEWTON_STEPS):
@@ -52,7 +55,7 @@ def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]
         size = np.linalg.norm(step, axis=1)
         x[moving] += step * np.minimum(1.0, 0.5 / np.maximum(size, 1e-300))[:, None]
         done[moving[size < CONVERGED]] = True
-        lost = np.abs(x[moving]).max(axis=1) > 10
+        lost = ((x[moving] < far[0]) | (x[moving] > far[1])).any(axis=1)
         moving = moving[(size >= CONVERGED) & ~lost]
     found = x[done]
     kept: list[int] = []

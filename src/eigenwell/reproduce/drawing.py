@@ -43,10 +43,11 @@ def render(figure: Figure, theme: Theme, *kinds: str) -> list[bytes]:
         for kind in kinds:
             file = BytesIO()
             # Not by `savefig`, which draws everything twice.
+            canvas: Any = FigureCanvasSVG(drawn) if kind == "svg" else FigureCanvasAgg(drawn)
             if kind == "svg":
-                FigureCanvasSVG(drawn).print_svg(file, metadata={"Date": None})
+                canvas.print_svg(file, metadata={"Date": None})
             else:
-                FigureCanvasAgg(drawn).print_png(file, metadata={"Software": None})
+                canvas.print_png(file, metadata={"Software": None})
             out.append(file.getvalue())
             drawn.set_layout_engine("none")  # laid out once; doing it again would take half of the time
     return out

@@ -67,7 +67,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`learn` without a recipe, and the command, train a small model: stable as any, and enough to run what follows it."""
+    """`learn` without a recipe, and the command, train a small model: stable as any, and enough to run what follows it.
+
+    Exports of it are compared with it at a tenth of the usual states: tests/test_export.py has all of them.
+    """
+    monkeypatch.setattr("eigenwell.export.parity.STATES", 1000)
     # Spirals arrive as straight ways do: loops on a field that only decays take thousands of steps.
     small = {"layers": 4, "features": 12, "speed_features": 12, "batch": 100, "neighbour_batch": 60, "nodes": 200}
     little = Recipe(steps=40, focus_softening=0.02, **small)

@@ -28,16 +28,20 @@ os.environ.setdefault("EIGENWELL_CACHE", str(Path(__file__).parents[1] / ".pytes
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 LONGEST = (
-    "studio_server",
-    "distributed",
-    "distributed_faults",
     "reproduce",
-    "export",
-    "cli",
-    "docs",
+    "studio_server",
     "snapshots",
-    "readme",
+    "export",
+    "distributed",
     "fields",
+    "docs",
+    "training",
+    "distributed_faults",
+    "identification",
+    "cli",
+    "readme",
+    "release",
+    "report",
 )
 """Files, by how long all their tests take."""
 

@@ -86,7 +86,7 @@ def test_no_state_is_faster_than_the_limit_and_directions_stay(
 
 @pytest.mark.slow
 def test_the_limit_is_in_the_units_of_the_data() -> None:
-    demos = ew.systems.heart.sample(seed=0)
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
     field = learn(demos, recipe=SMALL)
     fastest = np.linalg.norm(demos.v, axis=1).max()
     assert field.speed_limit == pytest.approx(1.5 * fastest, rel=1e-6)

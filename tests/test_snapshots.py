@@ -11,7 +11,7 @@ from eigenwell.flow.bootstrap import replicates, reweighted
 from eigenwell.flow.cycles import limit_cycle
 from eigenwell.flow.equilibria import sinks, zeros
 from eigenwell.flow.estimation import estimate, known_share
-from eigenwell.flow.field import blend, radial
+from eigenwell.flow.field import blend, left_out_errors, radial
 from eigenwell.flow.integration import Stepper, Support
 from eigenwell.flow.regression import fit_field, golden_draws, pivots
 from eigenwell.flow.relevance import relevant_metric
@@ -383,6 +383,37 @@ def test_directions_that_only_jitter_are_left_out():
     found = ew.identify(x, v)
     assert found.n_attractors == 4
     assert found.attractors.shape == (4, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_direction_that_hardly_moves_but_steers_is_kept(seed):
+    # 2 v_0 - 3 v_1 = (a - a^3) / 2, which noise hides; yet both velocities depend on b.
+    rng = np.random.default_rng([seed, 500])
+    x = rng.uniform(-2, 2, (500, 2))
+    a, b = x.T
+    v = np.stack([a - a**3 - 1.5 * b, -b + 0.5 * (a - a**3)], axis=1)
+    noisy = v + 0.4 * np.median(np.linalg.norm(v, axis=1)) * rng.standard_normal(v.shape)
+    seen = estimate(x, noisy)
+    assert seen.y.shape[1] == 2
+    error = seen.field(seen.y) @ seen.frame.backward - v
+    assert np.sqrt((error**2).mean() / (v**2).mean()) < 0.1
+
+
+def test_errors_without_a_sample_are_those_of_fits_without_it():
+    _, y, w, field = fitted(systems.toggle_switch, n=120, noise=0.2)
+    kernels = [b.kernel for b in field.blocks for _ in b.ratios]
+    errors = left_out_errors(field, y, w) @ field.outputs
+    h = np.column_stack([np.ones(len(y)), y])
+    for k, (kernel, ratio) in enumerate(zip(kernels, field.ratios, strict=True)):
+        u = w @ field.outputs[:, k]
+        covariance = kernel(y, y) + ratio * np.eye(len(y))
+        for i in (0, 7, 50):
+            rest = np.arange(len(y)) != i
+            solved = np.linalg.solve(covariance[np.ix_(rest, rest)], np.column_stack([h[rest], u[rest]]))
+            slope = np.linalg.solve(h[rest].T @ solved[:, :-1], h[rest].T @ solved[:, -1])
+            told = h[i] @ slope + covariance[i, rest] @ (solved[:, -1] - solved[:, :-1] @ slope)
+            np.testing.assert_allclose(errors[i, k], u[i] - told, rtol=0.02, atol=0.02)
 
 
 @pytest.mark.slow

@@ -9,12 +9,14 @@ import scipy.linalg
 
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
-from .field import FlowField
+from .field import FlowField, left_out_errors
 from .regression import CHOOSING, fit_fields
 from .whitening import Whitening
 
 # Samples that determine less than half of the field between them are too few for their dimension.
 HALF_KNOWN = 0.5
+# Directions that a few samples choose are a little off, and miss some of the motion; more than this share is more than that.
+MISSED = 0.1
 # Samples at which a field shows how it varies.
 ENOUGH = 5000
 _UNRELATED = (
@@ -57,7 +59,8 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
     if moving.shape[1] == 0:
         raise DataError(_UNRELATED.format(*x.shape))
     if moving.shape[1] < found.y.shape[1]:
-        found = Estimate.within(frame.seen_along(moving, found.y), x, v)
+        fewer = Estimate.within(frame.seen_along(moving, found.y), x, v)
+        found = found if _steered_by_the_rest(fewer, found) else fewer
     full = found.y.shape[1]
     r = full
     principal = np.linalg.eigh(np.atleast_2d(np.cov(x.T)))[1][:, ::-1]
@@ -78,6 +81,23 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
         )
         return Estimate(found.frame, found.y, found.v, found.fields, (*found.warnings, thin))
     return found
+
+
+def _steered_by_the_rest(fewer: Estimate, all_: Estimate) -> bool:
+    """Whether velocities depend on what `fewer` leaves out, since a combination of coordinates may hardly move and steer the
+    others all the same: of what all directions tell about the velocity of a sample left out, it misses a notable share, and
+    by more than four standard errors."""
+    turn, v = all_.frame.backward @ fewer.frame.forward, fewer.v[:CHOOSING]
+    scale = np.linalg.inv(np.atleast_2d(np.cov(v.T)))
+    alone, both = (
+        ((e @ scale) * e).sum(axis=1)
+        for e in (
+            left_out_errors(fewer.field, fewer.y[:CHOOSING], v),
+            left_out_errors(all_.field, all_.y[:CHOOSING], all_.v[:CHOOSING]) @ turn,
+        )
+    )
+    worse, told = alone - both, v.shape[1] - both.mean()
+    return bool(worse.mean() > max(MISSED * told, 4 * worse.std() / np.sqrt(len(worse))))
 
 
 def known_share(field: FlowField, y: FloatArray) -> float:

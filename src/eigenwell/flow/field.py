@@ -14,6 +14,9 @@ import numpy as np
 
 from .._types import FloatArray
 
+# One minus a leverage below this is rounding error.
+EXACT = 1e-12
+
 
 class Kernel(NamedTuple):
     """tail: 1 / alpha, 0 for the Gaussian; metric (r, k): M = T T^T; length: in standard deviations of the data."""
@@ -159,6 +162,14 @@ class FlowField:
         """The field with other coefficients, those of every block."""
         blocks = tuple(replace(b, weights=w) for b, w in zip(self.blocks, weights, strict=True))
         return replace(self, affine=affine, blocks=blocks)
+
+
+def left_out_errors(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArray:
+    """(n, r) by how much each velocity differs from what the field would be without its sample: residuals over 1 - leverage."""
+    h = np.column_stack([np.ones(len(y)), y])
+    leverage = np.hstack([b.variance(b.bent(y, h)) for b in field.blocks])
+    leverage += ((h @ field.flat) * h).sum(axis=1)[:, None]
+    return np.asarray((v - field(y)) @ field.outputs / np.maximum(1 - leverage, EXACT) @ field.back)
 
 
 def blend(a: FlowField, b: FlowField, share: float) -> FlowField:

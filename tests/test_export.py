@@ -162,7 +162,9 @@ def test_every_range_of_the_tree_is_split_by_its_middle(count: int) -> None:
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Field, dict[str, onnxruntime.InferenceSession]]:
     field, path = many(2, 2, toward=True, memory=True), tmp_path_factory.mktemp("graph") / "field.onnx"
-    export_onnx(field, path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parity, "STATES", 1000)
+        export_onnx(field, path)
     sessions = {
         part: onnxruntime.InferenceSession(str(path.with_name(f"field{part}.onnx")), providers=["CPUExecutionProvider"])
         for part in ("", ".basin", ".toward", ".motion")

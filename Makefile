@@ -21,10 +21,10 @@ $(STAMP): pyproject.toml
 demo: setup
 	$(PY) examples/demo.py
 
-# Browsers last and alone: the studio learns at low priority, and would wait for the other tests.
+# Browsers last: the studio learns at low priority, and would wait for the other tests.
 test: setup
 	$(PY) -m pytest $(TWO_WORKERS) -m "not browser"
-	$(PY) -m pytest -m browser
+	$(PY) -m pytest $(TWO_WORKERS) -m browser $(shell grep -lw browser tests/test_*.py)
 
 # Files without a fast test are not even imported: Dask, servers and browsers take seconds.
 test-fast: setup

@@ -6,7 +6,7 @@ Each with its defaults and with every setting of a grid. An oracle that knows th
 grid that is right most often; beside it, how often any setting at all is right. The peers need older numerical libraries
 than eigenwell's own extras, so install them in an environment of their own, where eigenwell runs as well:
 
-pip install -e . scvelo cellrank dynamo-release cmgraph anndata matplotlib "numpy<2" "scipy<1.14" "statsmodels<0.14.3"
+pip install -e . scvelo cellrank dynamo-release cmgraph anndata matplotlib "numpy<2" "scipy<1.16" "statsmodels<0.14.3"
 """
 
 from __future__ import annotations

@@ -24,17 +24,24 @@ settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))
 # Programs that training compiles: kept for the other workers and the next run, but not at home.
 os.environ.setdefault("EIGENWELL_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "eigenwell"))
 
+# Compiled programs run for a moment here: their compiler had better be quick than thorough.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
 LONGEST = (
-    "studio_server",
-    "distributed",
-    "distributed_faults",
     "reproduce",
-    "export",
-    "cli",
-    "docs",
+    "studio_server",
     "snapshots",
-    "readme",
+    "export",
+    "distributed",
     "fields",
+    "docs",
+    "training",
+    "distributed_faults",
+    "identification",
+    "cli",
+    "readme",
+    "release",
+    "report",
 )
 """Files, by how long all their tests take."""
 
@@ -64,7 +71,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`learn` without a recipe, and the command, train a small model: stable as any, and enough to run what follows it."""
+    """`learn` without a recipe, and the command, train a small model: stable as any, and enough to run what follows it.
+
+    Exports of it are compared with it at a tenth of the usual states: tests/test_export.py has all of them.
+    """
+    monkeypatch.setattr("eigenwell.export.parity.STATES", 1000)
     # Spirals arrive as straight ways do: loops on a field that only decays take thousands of steps.
     small = {"layers": 4, "features": 12, "speed_features": 12, "batch": 100, "neighbour_batch": 60, "nodes": 200}
     little = Recipe(steps=40, focus_softening=0.02, **small)

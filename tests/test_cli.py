@@ -211,7 +211,7 @@ def test_certify(model):
 @pytest.mark.slow
 @pytest.mark.usefixtures("trains_little")
 def test_learn_replaces_models_and_nothing_else(folder, tmp_path):
-    args = ("learn", folder / "ordered.csv", "--steps", "10", "--no-memory", "-o")
+    args = ("learn", folder / "ordered.csv", "--steps", "40", "--no-memory", "-o")
     (tmp_path / "notes.txt").write_text("mine")
     fails(4, *args, tmp_path / "notes.txt", match="there already.*--force")
     fails(4, *args, tmp_path, "--force", match="got the folder")
@@ -226,7 +226,8 @@ def test_learn_replaces_models_and_nothing_else(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_export(model, tmp_path):
+def test_export(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("eigenwell.export.parity.STATES", 1000)  # tests/test_export.py has all 10,000
     code, out, err = run("export", model, "--c", tmp_path / "field.h")
     assert code in (0, 6), err  # 6 where no compiler is there to prove it
     assert (tmp_path / "field.h").stat().st_size > 1000 and "field.h" in out

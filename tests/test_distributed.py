@@ -74,10 +74,10 @@ def assert_same(found, alone, *, scraps=False):
 @pytest.mark.parametrize("parts", [1, 2, 7, 32])
 @pytest.mark.parametrize("system", [ew.systems.heart, ew.systems.duffing, ew.systems.four_wells], ids=lambda s: s.name)
 def test_every_partitioning_gives_the_answer_of_one_machine(client, tmp_path, system, parts):
-    demos = system.sample(seed=parts).shuffled(parts)
+    demos = system.sample(seed=parts, frequency=system.frequency / 2).shuffled(parts)
     alone = ew.identify(demos.x, demos.v)
     source = write(tmp_path / "in", frame(demos.x, demos.v), parts)
-    found = distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=400 + 100 * parts)
+    found = distributed.identify(source, out=tmp_path / "out", client=client, samples_per_cell=200 + 50 * parts)
     assert found.facts["way"] == "beyond doubt"
     assert found.facts["cells"] > 1
     assert_same(found, alone)

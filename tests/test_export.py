@@ -26,6 +26,7 @@ from eigenwell.export import (
     c_text,
     export_c,
     export_onnx,
+    parity,
 )
 from eigenwell.export.c_header import FLAGS, find_compiler
 from eigenwell.export.c_text import kd_tree
@@ -40,6 +41,23 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 Export = Callable[..., Parity]
 both = pytest.mark.parametrize("export", [export_c, export_onnx])
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+
+ABOUT_PARITY = {
+    "test_exports_agree_with_numpy",
+    "test_full_size",
+    "test_a_field_far_from_the_origin",
+    "test_parity_notices_every_kind_of_difference",
+    "test_a_state_on_the_border_may_fall_to_either_side",
+    "test_parity_states_are_what_the_export_can_be_asked",
+}
+
+
+@pytest.fixture(autouse=True)
+def asked_little(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All 10,000 states where agreement is in question; a tenth of them where only the file is wanted."""
+    if request.node.originalname not in ABOUT_PARITY:
+        monkeypatch.setattr(parity, "STATES", 1000)
 
 
 def name_of(export: Export) -> str:
@@ -83,12 +101,14 @@ def test_exports_agree_with_numpy(
 def test_full_size(export: Export, tmp_path: Path) -> None:
     """The bars of the issue, at the size that `learn` makes: 1e-6, and 6 us for a planar state in C."""
     field = many(2, 3, layers=10, features=32, samples=500)
-    parity = export(field, tmp_path / name_of(export))
-    assert parity.max_error <= 1e-6
+    said = export(field, tmp_path / name_of(export))
+    assert said.max_error <= 1e-6
     if export is export_c:
         # The best of three: another process may hold the core for a while.
-        again = [export(field, tmp_path / "again.h").latency_us for _ in range(2)]
-        assert min(parity.latency_us, *again) <= 6
+        took = said.latency_us
+        for _ in range(2):
+            took = took if took <= 6 else min(took, export(field, tmp_path / "again.h").latency_us)
+        assert took <= 6
 
 
 @pytest.mark.slow
@@ -142,7 +162,9 @@ def test_every_range_of_the_tree_is_split_by_its_middle(count: int) -> None:
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Field, dict[str, onnxruntime.InferenceSession]]:
     field, path = many(2, 2, toward=True, memory=True), tmp_path_factory.mktemp("graph") / "field.onnx"
-    export_onnx(field, path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parity, "STATES", 1000)
+        export_onnx(field, path)
     sessions = {
         part: onnxruntime.InferenceSession(str(path.with_name(f"field{part}.onnx")), providers=["CPUExecutionProvider"])
         for part in ("", ".basin", ".toward", ".motion")

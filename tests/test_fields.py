@@ -86,7 +86,7 @@ def test_no_state_is_faster_than_the_limit_and_directions_stay(
 
 @pytest.mark.slow
 def test_the_limit_is_in_the_units_of_the_data() -> None:
-    demos = ew.systems.heart.sample(seed=0)
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
     field = learn(demos, recipe=SMALL)
     fastest = np.linalg.norm(demos.v, axis=1).max()
     assert field.speed_limit == pytest.approx(1.5 * fastest, rel=1e-6)
@@ -109,7 +109,9 @@ def test_gradient_of_the_potential_is_its_slope(dimension: int, seed: int, swirl
 @any_field
 def test_one_state_is_a_row_of_many(dimension: int, seed: int, swirl: float, attractors: int) -> None:
     field = random_field(dimension, seed, swirl, attractors=attractors)
-    x = field.from_unit(np.random.default_rng(seed).uniform(-1.5, 1.5, (4, dimension)))
+    x = field.from_unit(
+        np.random.default_rng(seed).uniform(-1.5, 1.5, (20, dimension))
+    )  # few would be asked one by one
     np.testing.assert_allclose(np.stack([field.predict(one) for one in x]), field.predict(x), rtol=1e-9, atol=1e-11)
     assert field.predict(np.empty((0, dimension))).shape == (0, dimension)
 
@@ -122,7 +124,7 @@ def test_numpy_gives_what_jax_gives(dimension: int, dtype: type, tolerance: floa
     x = np.random.default_rng(1).uniform(-0.5, 0.5, (200, dimension)).astype(dtype)
     with double_precision(dtype == np.float64):
         there = jax.tree.map(lambda a: jnp.asarray(a, dtype=dtype), field.model)
-        expected = np.asarray(stable.velocity(there, jnp.asarray(x)))
+        expected = np.asarray(jax.jit(stable.velocity)(there, jnp.asarray(x)))
     got = stable.velocity(as_numpy(field.model, dtype), x)
     assert got.dtype == dtype
     # Relative to the fastest state: float32 cannot promise digits of a small difference of large numbers.
@@ -135,8 +137,8 @@ def test_steppers_agree(attractors: int) -> None:
     for swirl in (0.0, 1.0):
         field = random_field(2, 3, swirl, attractors=attractors)
         x0, t = field.from_unit(np.array([[0.9, -0.4], [-0.8, 0.3]])), np.linspace(0, 0.8, 9)
-        exact = field.simulate(x0, t=t, stepper=RungeKutta4(0.002))  # off by its fourth power
-        for stepper, tolerance in ((Latent(), 1e-4), (RungeKutta4(), 1e-3), (Adaptive(), 1e-4), (Euler(0.001), 2e-2)):
+        exact = field.simulate(x0, t=t, stepper=RungeKutta4(0.005))  # off by its fourth power
+        for stepper, tolerance in ((Latent(), 1e-4), (RungeKutta4(), 1e-3), (Adaptive(), 1e-4), (Euler(0.002), 2e-2)):
             rolled = field.simulate(x0, t=t, stepper=stepper)
             np.testing.assert_allclose(rolled, exact, atol=tolerance * field.scale.max())
 
@@ -282,8 +284,8 @@ def test_a_loop_on_predict_arrives_where_basin_said(learned: tuple[ew.Identifica
     np.testing.assert_allclose(field.attractors, found.attractors, atol=1e-9)
     x = np.random.default_rng(0).uniform(found.demos.x.min(0), found.demos.x.max(0), (200, 2))
     said = field.basin(x)
-    for _ in range(4000):
-        x = x + 0.01 * field.predict(x)
+    for _ in range(2000):
+        x = x + 0.02 * field.predict(x)
     distance = np.linalg.norm(x[:, None] - field.attractors, axis=2)
     assert (distance.min(1) < 0.02).all() and (distance.argmin(1) == said).mean() >= 0.985
     f = field.predict(found.demos.x)

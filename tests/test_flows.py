@@ -77,16 +77,20 @@ def test_jacobian_products_are_those_of_the_matrix(dimension: int, seed: int) ->
     assert (np.linalg.slogdet(matrices)[0] > 0).all()
 
 
+def _in_jax(flow: Flow, x: jax.Array) -> tuple[jax.Array, ...]:
+    """y, its Jacobian by the layers' factors and by automatic differentiation, and x from y."""
+    y, steps = linearise(flow, x)
+    by_differentiation = jax.vmap(jax.jacfwd(lambda one: forward(flow, one[None])[0]))(x)
+    return y, jacobian(steps, x.shape[1]), by_differentiation, inverse(flow, y)
+
+
 @pytest.mark.parametrize("dimension", [2, 3, 7])
 @pytest.mark.slow
 def test_jax_double_precision_equals_numpy(dimension: int) -> None:
     flow, x = random_flow(dimension, 3), points(dimension, 3)
     with double_precision(True):
-        there = Flow(*(jnp.asarray(a) for a in flow))
-        y, steps = linearise(there, jnp.asarray(x))
-        by_differentiation = jax.vmap(jax.jacfwd(lambda one: forward(there, one[None])[0]))(jnp.asarray(x))
-        matrices = jacobian(steps, dimension)
-        back = inverse(there, y)
+        # Compiled whole, as training has it: one by one, its hundred operations take ten times as long to compile.
+        y, matrices, by_differentiation, back = jax.jit(_in_jax)(Flow(*(jnp.asarray(a) for a in flow)), jnp.asarray(x))
         assert y.dtype == jnp.float64
     np.testing.assert_allclose(y, forward(flow, x), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(matrices, by_differentiation, rtol=1e-9, atol=1e-10)
@@ -102,7 +106,7 @@ def test_single_precision_stays_single_and_close(dimension: int) -> None:
     y = forward(small, x.astype(np.float32))
     assert y.dtype == np.float32
     np.testing.assert_allclose(y, forward(flow, x), atol=1e-5)
-    there = forward(Flow(*(jnp.asarray(a) for a in small)), jnp.asarray(x, dtype=jnp.float32))
+    there = jax.jit(forward)(Flow(*(jnp.asarray(a) for a in small)), jnp.asarray(x, dtype=jnp.float32))
     np.testing.assert_allclose(there, y, atol=2e-6)
     np.testing.assert_allclose(inverse(small, y), x, atol=1e-4)
 

@@ -1,13 +1,12 @@
 """The README tells the truth: its Python runs, and its commands print what it shows, up to the digits."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from test_cli import run
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
@@ -31,19 +30,15 @@ def test_python_blocks_run(capsys):
 
 
 @pytest.mark.slow
-def test_console_blocks_print_what_they_show(tmp_path):
-    environment = {**os.environ, "COLUMNS": "100"}
+@pytest.mark.usefixtures("trains_little")
+def test_console_blocks_print_what_they_show(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
     for block in blocks("console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, shown = part.partition("\n")
-            words = shlex.split(command)
-            assert words[0] == "eigenwell"
-            done = subprocess.run(
-                [sys.executable, "-m", "eigenwell", *words[1:]],
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-            )
-            assert done.returncode == 0, done.stderr
-            assert without_digits(done.stdout) == without_digits(shown)
+            name, *words = shlex.split(command)
+            assert name == "eigenwell"
+            code, out, err = run(*words)
+            assert code == 0, err
+            assert without_digits(out) == without_digits(shown)

@@ -13,7 +13,7 @@ from scipy.io import savemat
 from typer.testing import CliRunner
 
 import eigenwell as ew
-from eigenwell.baselines import clustering
+from eigenwell.baselines import clustering, euclideanizing
 from eigenwell.cli import reproduce as reproduce_command
 from eigenwell.learning import PAPER, Recipe
 from eigenwell.reproduce import ITEMS, QUICK, Study, Table, drawn_fields, handwriting, reproduce, rivals, run
@@ -29,10 +29,14 @@ PNG = b"\x89PNG"
 @pytest.fixture(scope="module", autouse=True)
 def small():
     """Small models, one LASA shape and one setting of the paper's graph: every item is still made, and every check holds."""
-    effort = replace(QUICK, kernels=QUICK.kernels[1:2], trials=2, steps=120, epochs=40, rollouts=5, panel=("Angle",))
+    effort = replace(
+        QUICK, kernels=QUICK.kernels[1:2], trials=2, iterations=8, steps=120, epochs=40, rollouts=5, panel=("Angle",)
+    )
     little = Recipe(layers=6, features=16, speed_features=24, batch=100, neighbour_batch=60, nodes=300)
+    published = euclideanizing.PublishedSettings(layers=4, features=40, hidden=30, samples=200)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "QUICK", effort)
+        patch.setattr(euclideanizing, "PublishedSettings", lambda: published)
         for module in (drawn_fields, handwriting):
             patch.setattr(module, "Recipe", lambda: little)
             patch.setattr(module, "PAPER", replace(PAPER, layers=4, features=24))

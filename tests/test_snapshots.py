@@ -8,20 +8,20 @@ from eigenwell import systems
 from eigenwell.cells import from_anndata
 from eigenwell.flow import weigh
 from eigenwell.flow.bootstrap import replicates, reweighted
-from eigenwell.flow.carrying import Stepper, Support
 from eigenwell.flow.cycles import limit_cycle
 from eigenwell.flow.equilibria import sinks, zeros
 from eigenwell.flow.estimation import estimate, known_share
 from eigenwell.flow.field import blend, left_out_errors, radial
-from eigenwell.flow.frame import Frame
+from eigenwell.flow.integration import Stepper, Support
 from eigenwell.flow.regression import fit_field, golden_draws, pivots
 from eigenwell.flow.relevance import relevant_metric
 from eigenwell.flow.steering import fewest_steering, sliced_metric, steering_metric
+from eigenwell.flow.whitening import Whitening
 
 
 def fitted(system, n=400, noise=0.0, seed=0):
     demos = system.snapshots(n, seed=seed, noise=noise)
-    frame = Frame.of(demos.x)
+    frame = Whitening.of(demos.x)
     y, w = frame.enter(demos.x), demos.v @ frame.forward
     return frame, y, w, fit_field(y, w)
 
@@ -172,7 +172,7 @@ def test_each_velocity_has_a_kernel_of_its_own():
 
 def test_a_frame_comes_back():
     x = np.random.default_rng(2).standard_normal((50, 4)) @ np.diag([1, 10, 0.1, 3]) + 7
-    frame = Frame.of(x)
+    frame = Whitening.of(x)
     np.testing.assert_allclose(np.cov(frame.enter(x).T), np.eye(4), atol=1e-9)
     np.testing.assert_allclose(frame.leave(frame.enter(x)), x)
 

@@ -31,6 +31,9 @@ from eigenwell.studio.server import SESSIONS, page_files
 TOKEN = "a-token-for-the-test"
 SVG = b"http://www.w3.org/2000/svg"
 
+# One client for all: each would read all certificates of this machine, for which plain HTTP has no use.
+http = httpx.Client(verify=False, limits=httpx.Limits(max_keepalive_connections=0))
+
 pytestmark = pytest.mark.slow
 
 
@@ -161,7 +164,7 @@ def test_presets_and_files_come_as_strokes(server):
         assert loaded["name"] == "Duffing oscillator" and len(loaded["strokes"]) == 12
         assert page.identify(loaded["strokes"])["n_attractors"] == 2
         page.send(type="take", rev=page.rev, what="csv")
-        content = httpx.get(server.address + page.read("file")["url"]).content
+        content = http.get(server.address + page.read("file")["url"]).content
         page.send(type="load", name="../../mine.csv", base64=base64.b64encode(content).decode())
         again = page.read("strokes_loaded", "error")
         assert len(again["strokes"]) == 12 and again["scale"]["note"].count("scaled") == 0
@@ -236,10 +239,10 @@ def test_learn_watch_and_take_away(server, tmp_path):
         for what in protocol.TAKEN:
             page.send(type="take", rev=page.rev, what=what)
             ticket = page.read("file")
-            got = httpx.get(server.address + ticket["url"])
+            got = http.get(server.address + ticket["url"])
             assert got.status_code == 200 and len(got.content) == ticket["bytes"]
             assert got.headers["content-disposition"] == f'attachment; filename="{ticket["name"]}"'
-            assert httpx.get(server.address + ticket["url"]).status_code == 404
+            assert http.get(server.address + ticket["url"]).status_code == 404
             taken[what] = got.content
         (tmp_path / "drawn.eigenwell").write_bytes(taken["model"])
         field = ew.load(tmp_path / "drawn.eigenwell")
@@ -315,13 +318,13 @@ def test_the_page_is_served_whole_and_sealed(server):
     files = page_files()
     assert "/" in files
     for path, file in files.items():
-        got = httpx.get(f"http://{server.host}{path}")
+        got = http.get(f"http://{server.host}{path}")
         assert got.status_code == 200 and got.content == file.content
         assert got.headers["content-type"] == file.media_type and got.headers["x-content-type-options"] == "nosniff"
         assert got.headers["content-security-policy"].startswith("default-src 'self';")
-        again = httpx.get(f"http://{server.host}{path}", headers={"If-None-Match": got.headers["etag"]})
+        again = http.get(f"http://{server.host}{path}", headers={"If-None-Match": got.headers["etag"]})
         assert again.status_code == 304 and not again.content
-    assert httpx.post(f"http://{server.host}/", content=b"x").status_code == 405
+    assert http.post(f"http://{server.host}/", content=b"x").status_code == 405
 
 
 @pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "http://localhost:1", "https://{host}"])
@@ -331,7 +334,7 @@ def test_other_origins_are_refused(server, origin):
         pass
     assert caught.value.response.status_code == 403
     if origin is not None:
-        assert httpx.get(server.address, headers={"Origin": origin}).status_code == 403
+        assert http.get(server.address, headers={"Origin": origin}).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -339,7 +342,7 @@ def test_other_origins_are_refused(server, origin):
 )
 def test_other_hosts_are_refused(server, host):
     host = host.format(port=server.port)
-    assert httpx.get(server.address, headers={"Host": host}).status_code in (400, 421)
+    assert http.get(server.address, headers={"Host": host}).status_code in (400, 421)
     raw = f"GET /ws HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     raw += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     assert b"101" not in exchange(server, raw.encode()).split(b"\r\n")[0]
@@ -368,7 +371,7 @@ def test_no_path_reaches_the_file_system(server, path):
     answer = exchange(server, request.encode())
     status = answer.split(b"\r\n")[0]
     assert b" 200 " not in status and b" 500 " not in status and b"root:" not in answer, answer[:200]
-    assert httpx.get(server.address).status_code == 200
+    assert http.get(server.address).status_code == 200
 
 
 def test_a_server_for_others_wants_its_token():
@@ -377,7 +380,7 @@ def test_a_server_for_others_wants_its_token():
         server = Server(address, process)
         plain = f"http://{server.host}/"
         for url in (plain, f"{plain}main.js", f"{plain}?token=wrong", f"{plain}?token="):
-            assert httpx.get(url).status_code == 401
+            assert http.get(url).status_code == 401
         with pytest.raises(InvalidStatus), server.page():
             pass
         with httpx.Client() as browser:
@@ -484,7 +487,7 @@ def test_ten_thousand_hostile_messages(server):
             began = time.perf_counter()
             assert page.identify(crossing())["n_attractors"] == 2
             good.append(time.perf_counter() - began)
-            assert httpx.get(server.address, timeout=10).status_code == 200
+            assert http.get(server.address, timeout=10).status_code == 200
             time.sleep(0.1)
         for thread in attackers:
             thread.join()

@@ -166,7 +166,7 @@ def test_the_loops_over_the_layers_compute_the_field_itself(dimension: int) -> N
     x = rng.standard_normal((20, dimension))
     way, y, _ = stable.direction(model, x)
     with double_precision(True):
-        ours = layers.direction(jax.tree.map(jnp.asarray, model), jnp.asarray(x))
+        ours = jax.jit(layers.direction)(jax.tree.map(jnp.asarray, model), jnp.asarray(x))
     for mine, expected in zip(ours, (way, y, stable.goals(model)), strict=True):
         np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-9)
 

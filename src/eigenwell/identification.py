@@ -1,4 +1,4 @@
-"""identify(): from samples to the number of attractors, labels, attractors and linear embeddings."""
+"""identify(): from samples to attractors, labels and linear coordinates."""
 
 from __future__ import annotations
 

@@ -377,9 +377,8 @@ class Identification:
     def __str__(self) -> str:
         lines = [headline(self.n_attractors, self.confidence)]
         # Coordinates that are rounding error beside the others are zero to a reader.
-        places = np.where(
-            np.abs(self.attractors) < 1e-9 * np.abs(self.attractors).max(initial=0.0), 0.0, self.attractors
-        )
+        size = np.abs(self.attractors)
+        places = np.where(size < 1e-9 * size.max(initial=0.0), 0.0, self.attractors)
         for q in range(self.n_attractors):
             place = ", ".join(
                 f"{c:.4g} ± {e:.1g}" for c, e in zip(places[q], self.located[q].standard_error, strict=True)

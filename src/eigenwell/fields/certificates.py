@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import runge_kutta
-from .._types import BoolArray, FloatArray
+from .._types import BoolArray, FloatArray, IntArray
 from ..progress import advance
 from ..wording import plural
 from .fit import Fit
@@ -30,6 +30,8 @@ NEARBY = 1e-9
 """Two states this share of the box apart must have velocities that differ by less than a millionth of the speed limit."""
 LINES = 50
 MOST_STEPS, FINE_STEPS = 200_000, 3000
+AT_ONCE = 4096
+"""States of loops that are held until V is asked for them."""
 
 
 @dataclass(frozen=True)
@@ -252,27 +254,26 @@ def run_loops(
     dt = 1 / rate
     box, low, high = field.box, field.samples.min(0), field.samples.max(0)
     said, near = field.basin(starts), ~field.far(starts)
-    x, value = starts.copy(), field.potential(starts)
-    length, outside = np.zeros(len(x)), np.zeros(len(x))
-    fell, steps = np.zeros(len(x)), np.zeros(len(x))
+    x, heights = starts.copy(), _Heights(field, starts)
+    length, outside, steps = np.zeros(len(x)), np.zeros(len(x)), np.zeros(len(x))
     going, ends = np.arange(len(x)), np.full(len(x), -1)
     limit = np.minimum(_step_limit(field, starts, dt), most)
     for step in range(int(limit.max())):
         here = x[going]
         moved = here + dt * field.predict(here) if method == "euler" else runge_kutta.step(field.predict, here, dt)
-        new = field.potential(moved)
-        fell[going] += new < value[going]
+        heights.add(going, moved)
         steps[going] += 1
         length[going] += np.linalg.norm((moved - here) / box, axis=1)
         beyond = np.maximum(low - moved, moved - high) / box
         outside[going] = np.maximum(outside[going], beyond.max(axis=1))
-        x[going], value[going] = moved, new
+        x[going] = moved
         away = np.linalg.norm((moved[:, None] - field.attractors) / box, axis=2)
         close = away.min(1) < CLOSE
         ends[going[close]] = away.argmin(1)[close]
         going = going[~close & (step + 1 < limit[going])]
         if len(going) == 0:
             break
+    fell = heights.falls()
     straight = np.linalg.norm((starts - x) / box, axis=1)
     loops = []
     for one in np.unique(region):
@@ -293,6 +294,38 @@ def run_loops(
             )
         )
     return loops
+
+
+class _Heights:
+    """In how many of its steps V fell along each loop. V is asked for many states at once: one by one costs a hundredfold."""
+
+    def __init__(self, field: Field, starts: FloatArray) -> None:
+        self._field, self._last = field, field.potential(starts)
+        self._fell = np.zeros(len(starts))
+        self._who: list[IntArray] = []
+        self._states: list[FloatArray] = []
+        self._count = 0
+
+    def add(self, who: IntArray, states: FloatArray) -> None:
+        """Where some loops have come in one more step."""
+        self._who.append(who)
+        self._states.append(states)
+        self._count += len(who)
+        if self._count >= AT_ONCE:
+            self.falls()
+
+    def falls(self) -> FloatArray:
+        if self._count:
+            who = np.concatenate(self._who)
+            order = np.argsort(who, kind="stable")  # one loop after the other, each in the order of its steps
+            who, height = who[order], self._field.potential(np.concatenate(self._states)[order])
+            first = np.diff(who, prepend=-1) > 0
+            before = np.where(first, self._last[who], np.roll(height, 1))
+            self._fell += np.bincount(who[height < before], minlength=len(self._fell))
+            last = np.append(first[1:], True)
+            self._last[who[last]] = height[last]
+            self._who, self._states, self._count = [], [], 0
+        return self._fell
 
 
 def _step_limit(field: Field, starts: FloatArray, dt: float) -> FloatArray:
@@ -318,17 +351,20 @@ def _arrival(field: Field, starts: FloatArray) -> FloatArray:
     fastest = field.speed_limit
     if not np.isfinite(fastest):
         fastest = max(float(np.linalg.norm(field.predict(field.samples), axis=1).max()), np.finfo(float).tiny)
-    duration = float(np.linalg.norm(box)) / fastest
+    x, elapsed = starts.copy(), 0.0
+    duration = 2 * float(np.linalg.norm(box)) / fastest
     for _ in range(24):
         missing = np.flatnonzero(~np.isfinite(needed))
         if len(missing) == 0:
             break
-        duration *= 2
         times = np.linspace(0, duration, 65)
-        path = field.map.simulate(starts[missing], t=times)
+        path = field.map.simulate(x[missing], t=times)
         there = np.linalg.norm((path[:, :, None] - field.attractors) / box, axis=3).min(2) < CLOSE
-        needed[missing] = np.where(there.any(1), times[there.argmax(1)], np.inf)
-    return np.where(np.isfinite(needed), needed, duration)
+        needed[missing] = np.where(there.any(1), elapsed + times[there.argmax(1)], np.inf)
+        # As long again as all so far.
+        x[missing], elapsed = path[:, -1], elapsed + duration
+        duration = elapsed
+    return np.where(np.isfinite(needed), needed, elapsed)
 
 
 def _sinks(field: Field) -> int:

@@ -137,16 +137,19 @@ def latent_velocity(model: StableModel, y: Array, goal: Array) -> Array:
     return -turned(model, e, a) / (norm + (a @ model.softening)[:, None])
 
 
-def direction(model: StableModel, x: Array) -> tuple[Array, Array, list[Step]]:
-    """J^-1 u, y and the Jacobian's factors at points (n, d): the field before its speed."""
+def direction(model: StableModel, x: Array, goal: Array | None = None) -> tuple[Array, Array, list[Step]]:
+    """J^-1 u, y and the Jacobian's factors at points (n, d): the field before its speed.
+
+    `goal`: goals(model), where they are known; for a few points, finding them takes as long as all the rest.
+    """
     y, steps = linearise(model.flow, x)
-    return pull(steps, latent_velocity(model, y, goals(model))), y, steps
+    return pull(steps, latent_velocity(model, y, goals(model) if goal is None else goal)), y, steps
 
 
-def velocity(model: StableModel, x: Array) -> Array:
+def velocity(model: StableModel, x: Array, goal: Array | None = None) -> Array:
     """xdot at points (n, d)."""
     xp = namespace(x)
-    free = xp.exp(log_speed(model.speed, x))[:, None] * direction(model, x)[0]
+    free = xp.exp(log_speed(model.speed, x))[:, None] * direction(model, x, goal)[0]
     return free * braking(model, free)[:, None]
 
 
@@ -169,16 +172,16 @@ def clock_speed(model: StableModel, y: Array, goal: Array) -> Array:
     return s * braking(model, s[:, None] * pull(steps, latent_velocity(model, y, goal)))
 
 
-def potential(model: StableModel, x: Array) -> Array:
+def potential(model: StableModel, x: Array, goal: Array | None = None) -> Array:
     """V = M^2 / 2."""
-    log_r = offsets(forward(model.flow, x), goals(model))[1]
+    log_r = offsets(forward(model.flow, x), goals(model) if goal is None else goal)[1]
     return 0.5 * namespace(x).exp(2 * _log_mean(model, log_r)[0])
 
 
-def potential_gradient(model: StableModel, x: Array) -> Array:
+def potential_gradient(model: StableModel, x: Array, goal: Array | None = None) -> Array:
     """grad V = J^T sum_q b_q (M / r_q)^2 (y - y_q), b_q = w_q r_q^(2-p) / sum_k w_k r_k^(2-p)."""
     y, steps = linearise(model.flow, x)
-    away, log_r = offsets(y, goals(model))
+    away, log_r = offsets(y, goals(model) if goal is None else goal)
     log_mean, b = _log_mean(model, log_r)
     share = b * namespace(x).exp(2 * (log_mean[:, None] - log_r))
     return push_gradient(steps, (share[:, :, None] * away).sum(1))

@@ -21,9 +21,9 @@ from scipy.optimize import linear_sum_assignment
 
 from .._types import FloatArray, IntArray
 from ..progress import advance
-from .carrying import Support
 from .cycles import LimitCycle
 from .field import FlowField
+from .integration import Support
 from .portrait import Portrait, Trap, portrait
 from .regression import ROWS, golden_draws
 

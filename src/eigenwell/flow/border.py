@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import gammaincinv
 
 from .._types import BoolArray, FloatArray, IntArray
-from .carrying import LEFT, Stepper, Support
 from .field import FlowField
+from .integration import LEFT, Stepper, Support
 
 # States that are held at once, and steps of half a spacing they take: enough to walk round the data.
 HELD, STEPS = 80, 250

@@ -16,14 +16,14 @@ from ..paths.builders import check_places
 from ..paths.hashing import sample_hash
 from .bootstrap import ASKED, REPLICATES, Ensemble, ensemble, matched, replicates
 from .border import EdgeSink
-from .carrying import LEFT, WANDERING, Support
 from .cycles import LimitCycle
 from .equilibria import Sink, sinks
 from .estimation import estimate
 from .field import FlowField, blend
-from .frame import Frame
+from .integration import LEFT, WANDERING, Support
 from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
 from .streams import streams
+from .whitening import Whitening
 
 # Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
 NEIGHBOURS = 3
@@ -37,7 +37,7 @@ class EstimatedField:
 
     Attributes
     ----------
-    frame : Frame
+    frame : Whitening
         From the data's units to those it was estimated in.
     field : FlowField
         The estimate.
@@ -50,7 +50,7 @@ class EstimatedField:
     (2, 2)
     """
 
-    frame: Frame
+    frame: Whitening
     field: FlowField
 
     def __call__(self, x: FloatArray) -> FloatArray:
@@ -224,7 +224,7 @@ def _kinds(found: Portrait) -> tuple[int, int]:
     return len(found.attractors), sum(isinstance(t, LimitCycle) for t in found.attractors)
 
 
-def _in_order(found: Portrait, frame: Frame, x: FloatArray) -> Portrait:
+def _in_order(found: Portrait, frame: Whitening, x: FloatArray) -> Portrait:
     """Attractors by their first coordinate, then the second, ...; equal to a thousandth of the extent is equal."""
     extent = float(np.ptp(x, axis=0).max())
     inside = [t for t, ok in zip(found.traps, found.inside, strict=True) if ok]
@@ -267,7 +267,7 @@ def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray)
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
-def _located(frame: Frame, field: FlowField, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
+def _located(frame: Whitening, field: FlowField, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
     """Place, standard error over the replicates, and kind of one attractor, in data coordinates."""
     places = [
         other.attractors[int(k)].place

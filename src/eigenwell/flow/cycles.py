@@ -9,8 +9,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
-from .carrying import Stepper, Trap
 from .field import FlowField
+from .integration import Stepper, Trap
 
 # A path is closed when it misses itself by less than this share of its diameter after a turn.
 CLOSED = 1e-3

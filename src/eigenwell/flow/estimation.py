@@ -10,8 +10,8 @@ import scipy.linalg
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
 from .field import FlowField, left_out_errors
-from .frame import Frame
 from .regression import CHOOSING, fit_fields
+from .whitening import Whitening
 
 # Samples that determine less than half of the field between them are too few for their dimension.
 HALF_KNOWN = 0.5
@@ -29,14 +29,14 @@ _UNRELATED = (
 class Estimate:
     """Samples y, v (n, r) in a frame, their fields with probabilities, and the share of the field they determine."""
 
-    frame: Frame
+    frame: Whitening
     y: FloatArray
     v: FloatArray
     fields: list[tuple[float, FlowField]]
     warnings: tuple[Caution, ...] = ()
 
     @classmethod
-    def within(cls, frame: Frame, x: FloatArray, v: FloatArray, warnings: tuple[Caution, ...] = ()) -> Estimate:
+    def within(cls, frame: Whitening, x: FloatArray, v: FloatArray, warnings: tuple[Caution, ...] = ()) -> Estimate:
         y, w = frame.enter(x), v @ frame.forward
         # The velocities as they were measured; seen along fewer directions they are mixed.
         axes = frame.backward if frame.backward.shape[0] == frame.backward.shape[1] else None
@@ -53,7 +53,7 @@ class Estimate:
 
 def estimate(x: FloatArray, v: FloatArray) -> Estimate:
     """Along the directions that move; where that is more than the samples can show, along their first principal ones."""
-    frame = Frame.of(x)
+    frame = Whitening.of(x)
     found = Estimate.within(frame, x, v)
     moving = moving_directions(found.field, found.y, found.v)
     if moving.shape[1] == 0:

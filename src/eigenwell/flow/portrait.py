@@ -10,10 +10,10 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH
 from .border import EdgeSink, edge_sinks, held_fates
-from .carrying import LEFT, WANDERING, Carried, Support, carry
 from .cycles import LimitCycle, limit_cycle
 from .equilibria import Sink, sinks, without
 from .field import FlowField
+from .integration import LEFT, WANDERING, Carried, Support, carry
 
 Trap = Sink | LimitCycle | EdgeSink
 

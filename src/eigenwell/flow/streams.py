@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH
 from ..graphs import PathGraph
-from .carrying import carry
+from .integration import carry
 from .portrait import LOOKS, STEPS, Portrait
 
 

@@ -47,7 +47,7 @@ def identified(data: Any, v: Any, found: Any, dt: float | None, time: Any) -> Id
 def motions_of(found: Identification, points: list[int]) -> Motions:
     """The paths of some sub-dynamics: those found, where they move; or, of snapshots, carried along the estimated field."""
     if found.kind == "snapshots":
-        from .carried import carried_motions
+        from .snapshots import carried_motions
 
         return carried_motions(found, points)
     demos = found.demos

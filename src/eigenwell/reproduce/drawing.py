@@ -33,13 +33,21 @@ def sheet(rows: int, columns: int, width: float = 11.0, height: float = 2.9, **o
 def render(figure: Figure, theme: Theme, *kinds: str) -> list[bytes]:
     """The picture as png, svg or both; the same bytes every time."""
     from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     out = []
     with style(theme), rc_context({"svg.hashsalt": "eigenwell", "font.size": 9, "axes.titlesize": 10}):
         drawn = figure.draw(theme)
+        drawn.set_dpi(DOTS)
         for kind in kinds:
-            file, about = BytesIO(), {"Date": None} if kind == "svg" else {"Software": None}
-            drawn.savefig(file, format=kind, dpi=DOTS, metadata=about)
+            file = BytesIO()
+            # Not by `savefig`, which draws everything twice.
+            canvas: Any = FigureCanvasSVG(drawn) if kind == "svg" else FigureCanvasAgg(drawn)
+            if kind == "svg":
+                canvas.print_svg(file, metadata={"Date": None})
+            else:
+                canvas.print_png(file, metadata={"Software": None})
             out.append(file.getvalue())
             drawn.set_layout_engine("none")  # laid out once; doing it again would take half of the time
     return out

@@ -10,7 +10,7 @@ from .._types import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Whitening:
     """Whitened coordinates: y = (x - centre) W with unit covariance; velocities turn to v W."""
 
     centre: FloatArray
@@ -18,7 +18,7 @@ class Frame:
     backward: FloatArray  # (r, d)
 
     @classmethod
-    def of(cls, x: FloatArray) -> Frame:
+    def of(cls, x: FloatArray) -> Whitening:
         centre = x.mean(axis=0)
         scale = x.std(axis=0)
         moving = scale > 0
@@ -28,13 +28,13 @@ class Frame:
         root = np.sqrt(values[kept])
         return cls(centre, vectors[:, kept] / unit[:, None] / root, (vectors[:, kept] * unit[:, None] * root).T)
 
-    def seen_along(self, directions: FloatArray, y: FloatArray) -> Frame:
+    def seen_along(self, directions: FloatArray, y: FloatArray) -> Whitening:
         """The frame of the projections y D, whitened; what is left out is put at its mean given those."""
         c = y @ directions
         values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(c.T)))
         turn = directions @ (vectors / np.sqrt(values))
         back = np.linalg.lstsq(y @ turn, y, rcond=None)[0]
-        return Frame(self.centre, self.forward @ turn, back @ self.backward)
+        return Whitening(self.centre, self.forward @ turn, back @ self.backward)
 
     def enter(self, x: FloatArray) -> FloatArray:
         return np.asarray((x - self.centre) @ self.forward)

@@ -1,4 +1,4 @@
-"""Carry states along the field until they are in a trapping region, have left the data, or time is over."""
+"""Integrate states along the field until they are in a trapping region, have left the data, or time is over."""
 
 from __future__ import annotations
 

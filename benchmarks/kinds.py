@@ -12,6 +12,7 @@ from scipy.stats import qmc
 
 from eigenwell import datasets, systems
 from eigenwell.demonstrations import Demonstrations
+from eigenwell.systems import integrate
 
 Samples = tuple[str, np.ndarray, np.ndarray]
 """Name, places, velocities."""
@@ -66,6 +67,22 @@ def moving(seed: int, noise: float) -> Iterator[Samples]:
         if options.get("noise", 0.0) == noise:
             demos = datasets.composite(seed, **options)
             yield f"composite {options}", demos.x, demos.v
+
+
+def hard(seed: int, noise: float) -> Iterator[Samples]:
+    """Trajectories that look scattered: starts evenly on a ring and steps as long as tracks are apart; motion that never ends."""
+    rng = np.random.default_rng([seed, 2, round(100 * noise)])
+    for system in (systems.four_wells, systems.duffing, systems.toggle_switch, systems.saddle):
+        low, high = system.domain.T
+        for starts in (12, 24, 48):
+            angle = 2 * np.pi * (np.arange(starts) + rng.uniform()) / starts
+            ring = (low + high) / 2 + 0.45 * (high - low) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+            for steps in (20, 100):
+                x = integrate(system.field, ring, system.settling / 4 / steps, steps).transpose(1, 0, 2)
+                demos = Demonstrations.from_trajectories([(t, system.field(t)) for t in x])
+                yield f"{system.name}, ring of {starts}, {steps} steps", *noisy(demos, rng, noise, noise)
+    for system in (systems.van_der_pol, systems.well_in_a_cycle):
+        yield f"{system.name}, round and round", *noisy(system.sample(seed=seed), rng, noise, noise)
 
 
 def scattered(seed: int) -> Iterator[Samples]:

@@ -218,6 +218,10 @@ def kind(quick: bool, seeds: range) -> tuple[list[Row], Kept]:
         row, cases = _taken(f"trajectories, shuffled, noise {noise:.0%} of a step", data, snapshots=False)
         rows.append(row)
         kept += cases
+        data = [(f"{name}, {seed}", x, v) for seed in seeds for name, x, v in kinds.hard(seed, noise)]
+        row, cases = _taken(f"evenly spaced starts or oscillations, shuffled, noise {noise:.0%}", data, snapshots=False)
+        rows.append(row)
+        kept += cases
     data = [(f"{name}, {seed}", x, v) for seed in seeds for name, x, v in kinds.scattered(seed)]
     row, cases = _taken("snapshots", data, snapshots=True)
     return [*rows, row], kept + cases

@@ -155,5 +155,14 @@ def test_numbers_of_readme_and_paper_are_those_of_the_benchmarks():
     for number, first in ((200, 0), (100, 1)):
         row = " / ".join(count.split(" of ")[0] for count in counts[first:6:2])
         assert f"| {row} of {number} |" in readme
+    snapshots = measured("snapshots-number")
+    for what in ("number right", "right where confidence >= .9"):
+        assert f"| {snapshots[f'{what}, systems of the list']} |" in readme
+    fates = [float(snapshots[f"fates right, noise {noise}%, systems of the list"]) for noise in (0, 20, 40)]
+    assert "| " + " / ".join(f"{share:.3f}" for share in fates) + " |" in readme
+    assert f"| {measured('snapshots-dimensions')['5-D to 30-D, 5,000 samples']} |" in readme
+    peers = [measured(f"snapshots-peer-{name}") for name in ("cellrank", "dynamo", "cmgraph", "scvelo")]
+    defaults = [list(rows.values())[1].split(" of ")[0] for rows in peers]
+    assert f"| {peers[0]['eigenwell, which has no parameter']}; {', '.join(defaults)};" in readme
     velocity = measured("recordings")["velocity, root mean square error at 1 mm, 100 Hz (mean; worst)"]
     assert f"| {velocity.split(';')[0]} mm/s (" in readme

@@ -73,7 +73,7 @@ def test_every_doubt_is_said_once(four_wells):
     assert _doubts(np.zeros(9, dtype=int), SimpleNamespace(counts={4: 1.0}), found) == ()
 
 
-@pytest.mark.parametrize(("regular", "taken"), [(0.5, "snapshots"), (0.6, "trajectories")])
+@pytest.mark.parametrize(("regular", "taken"), [(0.15, "snapshots"), (0.25, "trajectories")])
 def test_a_close_decision_about_the_kind_is_a_doubt(regular, taken):
     (caution,) = Evidence(regular=regular).warnings
     assert caution.name == "kind-in-doubt" and f"taken for {taken}" in caution.message
@@ -81,7 +81,7 @@ def test_a_close_decision_about_the_kind_is_a_doubt(regular, taken):
 
 
 def test_a_clear_decision_about_the_kind_is_none():
-    assert not any(e.warnings for e in (Evidence(regular=0.2), Evidence(regular=0.9), Evidence(0.5, said=True)))
+    assert not any(e.warnings for e in (Evidence(regular=0.0), Evidence(regular=0.9), Evidence(0.2, said=True)))
     assert str(Evidence(said=True)) == "as you said" and "grid" in str(Evidence(grid=True))
 
 

@@ -24,8 +24,9 @@ settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))
 # Programs that training compiles: kept for the other workers and the next run, but not at home.
 os.environ.setdefault("EIGENWELL_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "eigenwell"))
 
-# Compiled programs run for a moment here: their compiler had better be quick than thorough.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+# Compiled programs run for a moment here: their compiler had better be quick than thorough. At night it is as for users.
+if os.environ.get("EIGENWELL_TESTS") != "nightly":
+    os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 LONGEST = (
     "reproduce",

@@ -288,7 +288,7 @@ def test_an_attractor_of_six_among_two_thousand_is_found():
 
 @pytest.mark.slow
 def test_the_likeliest_fate_is_the_label_where_that_is_sure():
-    demos = systems.three_d.snapshots(1000, seed=0, noise=0.1)
+    demos = systems.toggle_switch.snapshots(700, seed=0, noise=0.1)
     found = ew.identify(demos)
     sure = found.fates.max(axis=1) > 0.8
     assert sure.mean() > 0.8

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
-from .blocks import neighbours
+from .blocks import in_blocks, neighbours
 from .chains import Chains
 from .kinematics import Kinematics
 from .linking import mismatch
@@ -87,20 +87,24 @@ class _Ways:
     def cost(self, i: IntArray, j: IntArray) -> FloatArray:
         """h(B_i, A_j) of the links that begin at positions i and j."""
         self._fit(np.unique(np.concatenate([i, j])))
-        before, after = self.row[i], self.row[j]
         dt = self.kin.dt[self.chains.order]
-        share = np.sqrt(dt[j] / dt[i])[:, None]
-        b, a = self.before[before], self.after[after]
-        gap, variance = mismatch(
-            (b[:, 0], b[:, 1] * share, b[:, 2] * share**2),
-            (a[:, 0], a[:, 1] / share, a[:, 2] / share**2),
-            self.before_cov[before] + self.after_cov[after],
-            GAPS,
-            self.kin.bend,
-        )
-        missing = self.s.missing * np.abs(GAPS - GAPS[MIDDLE])
-        misfit = heavy(gap[0] / variance[0] + gap[1] / variance[1], 2 * self.x.shape[1])
-        return np.asarray((misfit + missing).min(axis=1))
+
+        def block(rows: slice) -> FloatArray:
+            before, after = self.row[i[rows]], self.row[j[rows]]
+            share = np.sqrt(dt[j[rows]] / dt[i[rows]])[:, None]
+            b, a = self.before[before], self.after[after]
+            gap, variance = mismatch(
+                (b[:, 0], b[:, 1] * share, b[:, 2] * share**2),
+                (a[:, 0], a[:, 1] / share, a[:, 2] / share**2),
+                self.before_cov[before] + self.after_cov[after],
+                GAPS,
+                self.kin.bend,
+            )
+            missing = self.s.missing * np.abs(GAPS - GAPS[MIDDLE])
+            misfit = heavy(gap[0] / variance[0] + gap[1] / variance[1], 2 * self.x.shape[1])
+            return np.asarray((misfit + missing).min(axis=1))
+
+        return np.concatenate(in_blocks(block, len(i)))
 
     def _fit(self, position: IntArray) -> None:
         new = position[self.row[position] < 0]

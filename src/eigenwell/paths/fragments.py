@@ -48,9 +48,10 @@ def likely_paths(
     if kin.is_noisy(s) and min(kin.noise_x, kin.noise_u) > kin.bend:
         # Where noise, not bending, is what steps miss by, a bend at a crossing is a mistake and no corner.
         # What was mixed up at a crossing and broken there is whole after the first round, and the second sees more of it.
-        linked = untangled(x, linked, kin, tree, s)
-        linked, kin = link_fragments(x, v, linked, kin, tree=tree, s=s, agree=told)
-        linked = untangled(x, linked, kin, tree, s)
+        mended = untangled(x, linked, kin, tree, s)
+        if told is not None or mended is not linked:  # parts of a whole do the same, whatever each has found
+            linked, kin = link_fragments(x, v, mended, kin, tree=tree, s=s, agree=told)
+            linked = untangled(x, linked, kin, tree, s)
     fragments = merge_short(x, linked, kin, tree, s)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))

@@ -12,12 +12,14 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
 
 import eigenwell as ew
 from benchmarks import held_out_systems, kinds
+from benchmarks.kinds import DESIGNS
 from benchmarks.margins import TOLD, Margin, margins, told
 from benchmarks.table import Row, report
 from eigenwell import systems
@@ -25,7 +27,6 @@ from eigenwell.demonstrations import SHORTEST_PATH, Demonstrations
 from eigenwell.flow import weigh
 from eigenwell.systems import Design, System
 
-DESIGNS = (systems.uniform, systems.clustered, systems.front)
 SHOWN = ("system", "design", "n", "noise", "seed", "d", "decays", "number", "confidence", "counts")
 # Set by --workers: cases measured side by side.
 WORKERS = 1
@@ -68,10 +69,8 @@ def judged(system: System, demos: Demonstrations) -> dict[str, object]:
     spent = time.process_time() - start
     owner = matching(system, found, demos.truth.labels)
     meant = np.append(np.full(found.n_attractors, -9) if owner is None else owner, -1)
-    fate, voted = (
-        meant[found.labels],
-        meant[found.fates.argmax(axis=1)] if found.fates is not None else np.array([np.nan]),
-    )
+    fate = meant[found.labels]
+    voted = fate if found.fates is None else meant[found.fates.argmax(axis=1)]
     return {
         "right": owner is not None,
         "number": found.n_attractors,
@@ -212,19 +211,18 @@ def orbiting(quick: bool, seeds: range) -> tuple[list[Row], Kept]:
 
 def kind(quick: bool, seeds: range) -> tuple[list[Row], Kept]:
     """Both kinds of data taken for what they are, trajectories with more and more noise."""
-    rows, kept = [], []
+    asked = [("snapshots", True, kinds.scattered)]
     for noise in (0.0, 0.1, 0.2, 0.3):
-        data = [(f"{name}, {seed}", x, v) for seed in seeds for name, x, v in kinds.moving(seed, noise)]
-        row, cases = _taken(f"trajectories, shuffled, noise {noise:.0%} of a step", data, snapshots=False)
+        how = f"shuffled, noise {noise:.0%} of a step"
+        asked.append((f"trajectories, {how}", False, partial(kinds.moving, noise=noise)))
+        asked.append((f"evenly spaced starts or oscillations, {how}", False, partial(kinds.hard, noise=noise)))
+    rows, kept = [], []
+    for what, snapshots, made in asked:
+        data = [(f"{name}, {seed}", x, v) for seed in seeds for name, x, v in made(seed)]
+        row, cases = _taken(what, data, snapshots=snapshots)
         rows.append(row)
         kept += cases
-        data = [(f"{name}, {seed}", x, v) for seed in seeds for name, x, v in kinds.hard(seed, noise)]
-        row, cases = _taken(f"evenly spaced starts or oscillations, shuffled, noise {noise:.0%}", data, snapshots=False)
-        rows.append(row)
-        kept += cases
-    data = [(f"{name}, {seed}", x, v) for seed in seeds for name, x, v in kinds.scattered(seed)]
-    row, cases = _taken("snapshots", data, snapshots=True)
-    return [*rows, row], kept + cases
+    return rows, kept
 
 
 def _taken(what: str, data: list[kinds.Samples], *, snapshots: bool) -> tuple[Row, Kept]:

@@ -70,8 +70,7 @@ def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, number
         rows = slice(a, min(a + ROWS, n))
         h = np.column_stack([np.ones(len(y[rows])), y[rows]])
         bent = [b.bent(y[rows], h) for b in field.blocks]
-        leverage = np.hstack([b.variance(f) for b, f in zip(field.blocks, bent, strict=True)])
-        leverage += ((h @ field.flat) * h).sum(axis=1)[:, None]
+        leverage = field.variance(h, bent)
         residual = (v[rows] - field(y[rows])) @ field.outputs / np.maximum(1 - leverage, 0.05)
         weight = np.stack([g.standard_exponential(len(h)) - 1 for g in rngs], axis=1)
         moved_by = weight[:, :, None] * residual[:, None]

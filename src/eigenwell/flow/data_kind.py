@@ -26,7 +26,7 @@ ASKED, NEIGHBOURS = 1000, 30
 # Half the width of a tube, in units of the distance to the farthest neighbour. Noise asks for wide tubes, tracks close to each
 # other for narrow ones; one as wide as its half length has no direction, one of a hundredth holds none but clean samples.
 WIDTHS = tuple(0.5**k for k in range(1, 8))
-# Chance gives 0 (`benchmarks.snapshots --parts kind`: at most 0.1), noise of three tenths of a step leaves 0.4 (at least 0.26,
+# Chance gives 0 (`benchmarks.snapshots --parts kind`: at most 0.17), noise of three tenths of a step leaves 0.4 (at least 0.26,
 # where tracks are a step apart). Between them it is decided; near it, doubt.
 HALFWAY, DOUBT = 0.2, 0.1
 # Of few samples chance shows more: its standard deviation for one sample is sqrt(1/2), and three standard errors are asked.

@@ -154,9 +154,14 @@ class FlowField:
     def covariance(self, x: FloatArray) -> FloatArray:
         """(n, r, r) posterior covariance of the field at x."""
         h = np.column_stack([np.ones(len(x)), x])
-        variance = np.hstack([b.variance(b.bent(x, h)) for b in self.blocks])
-        variance += ((h @ self.flat) * h).sum(axis=1)[:, None]
+        variance = self.variance(h, [b.bent(x, h) for b in self.blocks])
         return np.asarray(np.einsum("ka,nk,kb->nab", self.back, variance, self.back))
+
+    def variance(self, h: FloatArray, bent: list[FloatArray]) -> FloatArray:
+        """(n, r) posterior variance of every component in units of its noise, at a sample its leverage; h = (1, x), and the
+        bent features of every block there."""
+        of_blocks = np.hstack([b.variance(f) for b, f in zip(self.blocks, bent, strict=True)])
+        return np.asarray(of_blocks + ((h @ self.flat) * h).sum(axis=1)[:, None])
 
     def moved(self, affine: FloatArray, weights: list[FloatArray]) -> FlowField:
         """The field with other coefficients, those of every block."""
@@ -167,8 +172,7 @@ class FlowField:
 def left_out_errors(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArray:
     """(n, r) by how much each velocity differs from what the field would be without its sample: residuals over 1 - leverage."""
     h = np.column_stack([np.ones(len(y)), y])
-    leverage = np.hstack([b.variance(b.bent(y, h)) for b in field.blocks])
-    leverage += ((h @ field.flat) * h).sum(axis=1)[:, None]
+    leverage = field.variance(h, [b.bent(y, h) for b in field.blocks])
     return np.asarray((v - field(y)) @ field.outputs / np.maximum(1 - leverage, EXACT) @ field.back)
 
 

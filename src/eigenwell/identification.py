@@ -222,7 +222,7 @@ def _from_paths(
         arrived=found.arrived,
         warnings=demos.warnings + found.warnings + odd_cautions(odd := _named(demos, found.odd)),
         alternatives=tuple(
-            Alternative(r.n_groups, r.probability * found.arrived, replace(found.graph, group=r.group).labels)
+            Alternative(r.n_groups, r.probability, replace(found.graph, group=r.group).labels)
             for r in found.alternatives
         ),
         odd=odd,
@@ -261,7 +261,7 @@ def _with_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses:
         spectra=spectra,
         graph=paths,
         grouping=None if rest is None else rest.grouping,
-        arrived=1.0 if rest is None else rest.arrived,
+        arrived=np.ones(len(located)),
         warnings=demos.warnings + (() if rest is None else rest.warnings),
     )
 
@@ -285,7 +285,7 @@ def _from_flow(
         spectra=tuple(spectra),
         graph=found.graph,
         grouping=None,
-        arrived=1.0,
+        arrived=np.ones(len(found.located)),
         warnings=demos.warnings + evidence.warnings + found.warnings,
         kind="snapshots",
         evidence=evidence,
@@ -346,7 +346,7 @@ def _from_graph(demos: Demonstrations, graph: Graph, builder: Builder) -> Identi
         spectra=tuple(whole[k] for k in order),
         graph=graph,
         grouping=None,
-        arrived=1.0,
+        arrived=np.ones(len(order)),
         warnings=demos.warnings + cautions,
         kind="graph",
         counts=_counts_nearby(demos, builder, len(whole)),

@@ -187,7 +187,7 @@ class Identification:
     spectra: tuple[Spectrum, ...]
     graph: PathGraph | Graph
     grouping: Grouping | None
-    arrived: float
+    arrived: FloatArray
     warnings: tuple[Caution, ...]
     alternatives: tuple[Alternative, ...] = ()
     odd: tuple[Odd, ...] = ()
@@ -223,7 +223,7 @@ class Identification:
             return float("nan")
         if self.grouping is None:
             return float((self.labels >= 0).mean())
-        return self.grouping.confidence * self.arrived
+        return self.grouping.probability
 
     @property
     def uncertainty(self) -> FloatArray:

@@ -8,18 +8,22 @@ Given T, chance puts the two nearer ones anywhere in (-T, T), evenly; a trajecto
 
 chance has the mean 1/6 and a trajectory 1/2, so that 3 m - 1/2 is 0 and 1. No sample need be on a trajectory beyond doubt:
 the mean over a thousand shows what noise of a third of a step leaves of it.
+
+Trajectories that were sampled at random times look like chance by this measure, but not when they are read: linked into paths, each
+sample lies where the one before it was heading, and scattered samples, whatever path is laid through them, miss that by half a step
+and more. So what is not regular is read, and what reads well is a set of trajectories.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
 from ..demonstrations import Caution
-from ..paths.hashing import sample_hash, smallest
+from ..paths.fragments import recover_paths
 
 # Samples asked, and their neighbours that are looked at: ten steps of three tracks that run side by side.
 ASKED, NEIGHBOURS = 1000, 30
@@ -29,8 +33,14 @@ WIDTHS = tuple(0.5**k for k in range(1, 8))
 # Chance gives 0 (`benchmarks.snapshots --parts kind`: at most 0.17), noise of three tenths of a step leaves 0.4 (at least 0.26,
 # where tracks are a step apart). Between them it is decided; near it, doubt.
 HALFWAY, DOUBT = 0.2, 0.1
+# Paths are trajectories when half of their steps, of the faster ones, miss their heading by less than this share. Scattered samples
+# of a smooth field miss by a half and more, in two dimensions; paths with 10 % noise by a tenth.
+STRAIGHT = 0.2
+# So many samples are read, around the middle: paths among them stay whole, and it takes a second.
+READ = 10_000
 # Of few samples chance shows more: its standard deviation for one sample is sqrt(1/2), and three standard errors are asked.
 FEW = 3 * np.sqrt(0.5)
+TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,10 @@ class Evidence:
         Whether the places form a rectangular grid, which no trajectory does.
     said : bool
         True where the user said it, and nothing was measured.
+    apart : float
+        How regular places are across the motion: 0 by chance, more where they keep their distance, as on a turned grid.
+    miss : float
+        Where they are not regular: the share of a step by which half of the samples, read as paths, miss where they headed.
 
     Examples
     --------
@@ -60,6 +74,8 @@ class Evidence:
     asked: int = ASKED
     grid: bool = False
     said: bool = False
+    apart: float = 0.0
+    miss: float = np.nan
 
     @property
     def needed(self) -> float:
@@ -69,12 +85,12 @@ class Evidence:
     @property
     def snapshots(self) -> bool:
         """True for velocities at scattered places, False for trajectories."""
-        return self.grid or self.regular < self.needed
+        return self.grid or not (self.regular >= self.needed or (self.miss <= STRAIGHT and self.apart < HALFWAY))
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """A doubt where the decision is close."""
-        if self.said or self.grid or abs(self.regular - self.needed) > DOUBT:
+        if self.said or self.grid or self.miss <= STRAIGHT / 2 or abs(self.regular - self.needed) > DOUBT:
             return ()
         taken, other = ("snapshots", "SuccessorGraph()") if self.snapshots else ("trajectories", "FlowGraph()")
         return (
@@ -90,18 +106,43 @@ class Evidence:
             return "as you said"
         if self.grid:
             return "the places form a grid"
+        if not self.snapshots and self.regular < self.needed:
+            return f"read as paths they miss where they headed by {100 * self.miss:.0f} % of a step"
         return f"{100 * max(self.regular, 0.0):.0f} % as regular in time as on a trajectory without noise"
 
 
 def weigh(x: FloatArray, v: FloatArray) -> Evidence:
-    """Evidence on distinct unordered samples. The slower half is not asked: at rest, noise is larger than a step."""
+    """Evidence on distinct unordered samples. The slower half is not asked: at rest, noise is larger than a step.
+
+    Which of them are asked depends on the order of their speeds alone: not on units, not on orientation.
+    """
     if is_grid(x):
         return Evidence(grid=True)
-    speed = np.linalg.norm(v, axis=1)
-    fast = np.flatnonzero(speed >= np.median(speed))
-    asked = fast[smallest(sample_hash(x[fast], v[fast]), ASKED)]
+    by_speed = np.argsort(-np.linalg.norm(v, axis=1), kind="stable")
+    fast = by_speed[: max(1, (len(x) + 1) // 2)]
+    asked = fast[np.unique(np.linspace(0, len(fast) - 1, ASKED).round().astype(np.intp))]
     near = cKDTree(x).query(x[asked], k=min(NEIGHBOURS + 1, len(x)))[1][:, 1:]
-    return Evidence(regularity(x[asked], v[asked], x[near], v[near]), len(asked))
+    along, across = _along_and_across(x[asked], v[asked], x[near], v[near])
+    found = Evidence(along - max(across, 0.0), len(asked), apart=across)
+    return replace(found, miss=misses(x, v)) if found.snapshots else found
+
+
+def misses(x: FloatArray, v: FloatArray) -> float:
+    """Read as paths, by how much of a step the next sample misses the heading of two: the median of the faster half of the steps."""
+    middle = np.argsort(((x - np.median(x, axis=0)) ** 2).sum(axis=1), kind="stable")[:READ]
+    x, v = x[middle], v[middle]
+    read, _ = recover_paths(x, v)
+    inside = np.ones(len(read.nodes), dtype=bool)
+    inside[read.offsets[1:] - 1] = False
+    i = np.flatnonzero(inside)
+    here, there = read.nodes[i], read.nodes[i + 1]
+    step, heading = x[there] - x[here], v[there] + v[here]
+    pace = np.linalg.norm(heading, axis=1)
+    fast = pace >= np.median(pace) if len(pace) else np.zeros(0, dtype=bool)
+    if not fast.any():
+        return 1.0
+    cosine = (step * heading).sum(axis=1)[fast] / np.maximum(np.linalg.norm(step, axis=1) * pace, TINY)[fast]
+    return float(np.median(np.sqrt(np.maximum(1 - np.minimum(cosine, 1.0) ** 2, 0.0)) + (cosine < 0)))
 
 
 def regularity(x: FloatArray, v: FloatArray, near_x: FloatArray, near_v: FloatArray) -> float:
@@ -110,25 +151,29 @@ def regularity(x: FloatArray, v: FloatArray, near_x: FloatArray, near_v: FloatAr
     Places that keep their distance (a grid that is turned or jittered, a low-discrepancy sequence) are regular in every
     direction. What they show across the motion, towards the farthest neighbour, is taken off.
     """
+    along, across = _along_and_across(x, v, near_x, near_v)
+    return along - max(across, 0.0)
+
+
+def _along_and_across(x: FloatArray, v: FloatArray, near_x: FloatArray, near_v: FloatArray) -> tuple[float, float]:
     step = near_x - x[:, None]
     size = np.linalg.norm(step, axis=2)
     size = np.where(np.isfinite(size), size, 0.0)
     reach = size.max(axis=1, initial=0.0)
-    tiny = np.finfo(np.float64).tiny
     # Along the motion: the mean velocity of both, if they move alike.
     motion = (near_v + v[:, None]) / 2
-    pace = np.linalg.norm(motion, axis=2) + tiny
+    pace = np.linalg.norm(motion, axis=2) + TINY
     alike = np.linalg.norm(near_v - v[:, None], axis=2) < pace
     ahead = (step * motion).sum(axis=2) / pace
     along = _excess(ahead / pace, ahead, size, reach, alike)
     # Across it: what is left of the step to the farthest neighbour.
-    direction = v / (np.linalg.norm(v, axis=1, keepdims=True) + tiny)
+    direction = v / (np.linalg.norm(v, axis=1, keepdims=True) + TINY)
     farthest = np.take_along_axis(step, size.argmax(axis=1)[:, None, None], axis=1)[:, 0]
     aside = farthest - (farthest * direction).sum(axis=1, keepdims=True) * direction
-    aside /= np.linalg.norm(aside, axis=1, keepdims=True) + tiny
+    aside /= np.linalg.norm(aside, axis=1, keepdims=True) + TINY
     beside = (step * aside[:, None]).sum(axis=2)
     across = _excess(beside, beside, size, reach, np.isfinite(beside))
-    return along - max(across, 0.0)
+    return along, across
 
 
 def _excess(t: FloatArray, length: FloatArray, size: FloatArray, reach: FloatArray, used: BoolArray) -> float:
@@ -154,6 +199,11 @@ def _excess(t: FloatArray, length: FloatArray, size: FloatArray, reach: FloatArr
 
 
 def is_grid(x: FloatArray) -> bool:
-    """Whether most places of the box spanned by the values of the coordinates are taken: at least half, twice per axis."""
+    """Whether most places of the box spanned by the values of the coordinates are taken: at least half, twice per axis.
+
+    Strokes in whole pixels have few values too, but leave most of the box empty.
+    """
     values = np.array([len(np.unique(np.round(c / (np.ptp(c) or 1.0), 9))) for c in x.T], dtype=float)
-    return bool((values > 1).sum() >= 2 and np.prod(values) <= 2 * len(x))
+    if (values > 1).sum() < 2 or np.prod(values) > 2 * len(x):
+        return False
+    return bool(len(np.unique(x, axis=0)) >= np.prod(values) / 2)

@@ -13,7 +13,7 @@ from ..graphs import PathGraph
 from .beside import lying_on, nearest_path, running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
-from .grading import PathEnds, end_pace, grade_paths, has_pause, is_orbit
+from .grading import AT_REST, STILL, PathEnds, end_pace, grade_paths, has_pause, is_orbit, rests, way_left
 from .hashing import sample_hash, share
 from .merging import typical_length
 from .odd import Odd, repeated
@@ -31,8 +31,8 @@ class PathFinding:
         The paths.
     grouping : Grouping
         How their ends were grouped.
-    arrived : float
-        Share of attractors at which a path comes to rest.
+    arrived : (Q,) array
+        How near to rest a path came at every attractor: 1 less the slowest end, in units of the speed on the way.
     warnings : tuple of Caution
         Doubts.
     alternatives : tuple of Reading
@@ -49,7 +49,7 @@ class PathFinding:
 
     graph: PathGraph
     grouping: Grouping
-    arrived: float
+    arrived: FloatArray
     warnings: tuple[Caution, ...]
     alternatives: tuple[Reading, ...] = ()
     odd: tuple[Odd, ...] = ()
@@ -157,9 +157,11 @@ class SuccessorGraph:
         places = int(first_occurrence(x, np.zeros_like(x)).sum())
         check_places(places, len(x), demos.dimension, str(places))
         fragments, kin = recover_paths(x, v, self.settings)
-        usable = whole_enough(np.diff(fragments.offsets), self.settings)
-        nodes, offsets = _with_repeats(demos, index[fragments.nodes], fragments.offsets, first)
-        return nodes, offsets, usable, resolution(kin.step, kin.noise_x)
+        reach = resolution(kin.step, kin.noise_x)
+        offsets = cut_at_rests(x[fragments.nodes], v[fragments.nodes], fragments.offsets, reach)
+        usable = whole_enough(np.diff(offsets), self.settings)
+        nodes, offsets = _with_repeats(demos, index[fragments.nodes], offsets, first)
+        return nodes, offsets, usable, reach
 
 
 def check_places(places: int, samples: int, dimension: int, got: str) -> None:
@@ -191,6 +193,22 @@ def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int, s:
 def whole_enough(lengths: IntArray, s: PathSettings = DEFAULT) -> BoolArray:
     """Paths that are trajectories and not remainders of some."""
     return np.asarray(lengths >= max(SHORTEST_PATH, s.remainder * typical_length(lengths)))
+
+
+def cut_at_rests(x: FloatArray, v: FloatArray, offsets: IntArray, reach: float) -> IntArray:
+    """Offsets of recovered paths, cut where they come to rest and set out again; x and v lie path after path.
+
+    Of unordered samples nobody knows whether one recording paused or two met there: a rest is an end. Where it was a pause,
+    the first part ends alone and the second runs on, which is how paths that were torn are put right. A path that slows down
+    within `reach` of a sample at rest has come to rest there too: that sample may have gone to another one.
+    """
+    speed = np.linalg.norm(v, axis=1)
+    still = speed <= STILL * np.quantile(speed, 0.9)
+    if not still.any():
+        return offsets
+    slow = np.concatenate([a + rests(v[a:b], AT_REST) for a, b in zip(offsets[:-1], offsets[1:], strict=True)])
+    resting = slow[cKDTree(x[still]).query(x[slow], distance_upper_bound=reach)[0] <= reach]
+    return np.sort(np.concatenate([offsets, resting + 1])).astype(np.intp)
 
 
 def _with_repeats(
@@ -244,9 +262,12 @@ def _grouped(
         parts = np.concatenate([[0], np.cumsum(np.diff(offsets)[scraps])]).astype(np.intp)
         return lying_on(x[mine], parts, *nearest_path(x[mine], x[whole], path[whole]), resolution)
 
+    extent = np.ptp(demos.x, axis=0)
+    extent = np.where(extent > 0, extent, 1.0)
     graded = grade_paths(
         PathEnds(
             place=demos.x[nodes[offsets[1:] - 1]],
+            way=np.array([way_left(demos.x[nodes[a:b]] / extent, demos.v[nodes[a:b]] / extent) for a, b in spans]),
             pace=np.array([end_pace(demos.v[nodes[a:b]]) for a, b in spans]),
             orbit=np.array([is_orbit(demos.x[nodes[a:b]], demos.v[nodes[a:b]]) for a, b in spans]),
             length=np.diff(offsets),
@@ -256,7 +277,7 @@ def _grouped(
             pauses=np.array([has_pause(demos.v[nodes[a:b]]) for a, b in spans]) if trusted_ends else None,
         ),
         resolution=resolution,
-        radius=float(np.sqrt(demos.x.var(axis=0).sum())),
+        extent=extent,
         trusted_ends=trusted_ends,
         told=told.for_paths(nodes, offsets),
         running_on=None if trusted_ends else beside,

@@ -1,7 +1,7 @@
 """Which paths end at the same attractor: the partition of their ends with most evidence, and the runners-up.
 
 `evidence` weighs a partition; here partitions are proposed. Those along four linkage trees (Ward, average, complete,
-single): every cut at one height, and for every spread and price of a goal the best cut of the tree, in which one branch
+single): cuts at one height, and for every spread and price of a goal the best cut of the tree, in which one branch
 may be cut finer than another. What is proposed is normalised to a posterior, and summed over partitions into the same number.
 """
 
@@ -11,26 +11,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist
 from scipy.special import gammaln, logsumexp
 
 from .._types import BoolArray, FloatArray, IntArray
 from .evidence import EndsModel
 from .spanning import components, spanning_tree
 
-# The side of a square whose points have unit radius (root of the summed variances): from radius to extent.
-SIDE = np.sqrt(6.0)
-# Ends that coincide within the resolution (a step, or four standard deviations of noise) have a quarter of it as spread.
-FLOOR = 0.25
 # Log prices of a goal for which the best cut of a tree is proposed: the prior's own price depends on the partition.
 PRICES = np.array([-2.0, 0.0, 2.0, 4.0, 7.0])
-# Beyond so many ends single linkage alone is tried, which needs no K x K table, and cut only where a price says so.
-MANY = 250
+# Trees of more ends than this begin where their nearest have been joined: a table of all pairs grows with the square.
+MANY = 1000
+# Cuts at one height are tried up to so many groups.
+LEVELS = 40
 # One answer in a hundred is wrong for a reason that the model does not know of.
 UNKNOWN = 0.01
 # Readings less likely than this are not worth telling.
 WORTH_TELLING = 0.01
-# Ends of a lone attractor lie within this share of the data's radius; only the range of thresholds is read off it.
-ATTRACTOR_RADIUS = 0.25
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Reading:
     Attributes
     ----------
     group : (K,) int array
-        Of every end.
+        Of every end, -1 for ends that are no arrival.
     probability : float
         Posterior probability of its number of groups.
 
@@ -65,19 +63,18 @@ class Reading:
 class Grouping:
     """How the ends of paths were grouped, and how sure their number is.
 
-    Where low < high, joining all ends within any distance between them gives these groups; on several scales no one distance
-    may.
-
     Attributes
     ----------
     group : (K,) int array
-        Of every end.
+        Of every end, -1 for ends that are no arrival.
     low : float
-        The widest gap that is bridged inside a group, at least the resolution.
+        The widest gap that is bridged inside a group.
     high : float
         The narrowest gap between two groups.
     probability : float
         That their number is right, by the model of `evidence`.
+    membership : (K,) array
+        Probability that an end belongs to its group, given this number of them.
     alternatives : tuple of Reading
         The best readings with other numbers, the likeliest first.
     told : str
@@ -95,6 +92,7 @@ class Grouping:
     low: float
     high: float
     probability: float
+    membership: FloatArray
     alternatives: tuple[Reading, ...] = ()
     told: str = ""
 
@@ -104,35 +102,49 @@ class Grouping:
         return int(self.group.max()) + 1
 
     @property
-    def confidence(self) -> float:
-        """The probability that the number is right."""
-        return self.probability
-
-    @property
     def rival(self) -> Reading | None:
         """The likeliest reading with another number, or None."""
         return self.alternatives[0] if self.alternatives else None
 
 
-def group_ends(ends: FloatArray, resolution: float, radius: float, n_groups: int | None = None) -> Grouping:
-    """Groups of ends (K, d). `resolution` is the distance below which ends coincide, `radius` that of the data.
+@dataclass(frozen=True)
+class Ends:
+    """What K paths say about their goals.
 
-    With `n_groups` the best partition into so many; `probability` is then the share it has among those.
+    `place` (K, d) where they end, in units of the data; `extent` (d,) of the data; `way` (K,) still to go, in units of the
+    extent; `lost` (K,) probability that an end which no other shares is no arrival.
     """
-    k, d = ends.shape
-    if k == 1:
-        return _grouping(ends, np.zeros(1, dtype=np.intp), resolution, radius, 1 - UNKNOWN, ())
-    reach = float(np.linalg.norm(ends - ends.mean(axis=0), axis=1).max())
-    extent = max(SIDE * radius, reach, np.finfo(np.float64).tiny)
-    model = EndsModel.of(k, d, FLOOR * min(resolution, extent), extent)
-    group, score = _readings(ends, model, n_groups)
+
+    place: FloatArray
+    extent: FloatArray
+    way: FloatArray
+    lost: FloatArray
+
+    @property
+    def scaled(self) -> FloatArray:
+        """Places in the unit box."""
+        return np.asarray((self.place - self.place.mean(axis=0)) / self.extent)
+
+    def take(self, which: IntArray) -> Ends:
+        """Some of them."""
+        return Ends(self.place[which], self.extent, self.way[which], self.lost[which])
+
+
+def group_ends(ends: Ends, n_groups: int | None = None) -> Grouping:
+    """The likeliest number of groups of ends, and the best partition into so many.
+
+    With `n_groups` the best partition into that many; `probability` is then the share it has among those.
+    """
+    model = EndsModel(ends.scaled, ends.way, ends.lost / (1 - ends.lost))
+    group, score = _readings(model, n_groups)
     count = group.max(axis=1) + 1
-    posterior = (1 - UNKNOWN) * np.exp(score - logsumexp(score))
+    posterior = np.exp(score - logsumexp(score))
     if n_groups is not None:
-        best = int(np.argmax(np.where(count == n_groups, posterior, -1.0)))
-        share = float(posterior[best] / posterior[count == n_groups].sum())
-        return _grouping(ends, group[best], resolution, radius, share, ())
-    by_number = np.bincount(count, weights=posterior)
+        mine = count == n_groups
+        best = int(np.argmax(np.where(mine, posterior, -1.0)))
+        share = posterior[best] / posterior[mine].sum()
+        return _grouping(ends, group[best], float(share), _membership(group[mine], posterior[mine], group[best]))
+    by_number = np.bincount(count, weights=posterior * (1 - UNKNOWN) * _coverage(group))
     # Ties and rounding must not depend on the order of the ends: fewer groups first.
     ranked = np.argsort(-np.round(by_number, 12), kind="stable")
     readings = []
@@ -140,85 +152,96 @@ def group_ends(ends: FloatArray, resolution: float, radius: float, n_groups: int
         mine = np.flatnonzero(count == q)
         readings.append(Reading(group[mine[np.argmax(score[mine])]], float(by_number[q])))
     first, *others = readings
-    return _grouping(ends, first.group, resolution, radius, first.probability, tuple(others))
+    mine = count == first.n_groups
+    sure = _membership(group[mine], posterior[mine], first.group)
+    return _grouping(ends, first.group, first.probability, sure, tuple(others))
 
 
-def ends_within(ends: FloatArray, distance: float, radius: float) -> Grouping:
+def _coverage(groups: IntArray) -> FloatArray:
+    """Chance (c,) that two more paths would not both end at goals that none of these showed: Good and Turing's estimate.
+
+    Where every goal was reached once the next path is bound for another one, and nobody knows how many there are.
+    """
+    k = groups.shape[1]
+    size = np.array([np.bincount(g + 1, minlength=k + 2)[1:] for g in groups])
+    return np.asarray(1 - ((size == 1).sum(axis=1) / (k + 1)) ** 2)
+
+
+def _membership(groups: IntArray, weight: FloatArray, best: IntArray) -> FloatArray:
+    """Of every end the weight of the partitions in which it is with the others that it is with in the best one."""
+    sure = np.zeros(len(best))
+    for group, w in zip(groups, weight / weight.sum(), strict=True):
+        table = np.zeros((best.max() + 2, group.max() + 2))
+        np.add.at(table, (best, group), 1)
+        sure += w * (table.argmax(axis=1)[best] == np.where(group < 0, group.max() + 1, group))
+    return sure
+
+
+def ends_within(ends: Ends, distance: float) -> Grouping:
     """Ends nearer to each other than `distance`, by any number of steps, are one: the user has said what near means."""
-    pairs, length = spanning_tree(ends)
-    return _grouping(ends, components(pairs[length <= distance], len(ends)), distance, radius, 1.0, ())
+    pairs, length = spanning_tree(ends.place)
+    group = components(pairs[length <= distance], len(ends.place))
+    return _grouping(ends, group, 1.0, np.ones(len(group)))
 
 
-def given_groups(ends: FloatArray, label: IntArray, resolution: float, radius: float) -> Grouping:
+def given_groups(ends: Ends, label: IntArray) -> Grouping:
     """Groups as the user has labelled them."""
-    return _grouping(ends, by_appearance(label), resolution, radius, 1.0, ())
+    return _grouping(ends, by_appearance(label), 1.0, np.ones(len(label)))
 
 
 def by_appearance(label: IntArray) -> IntArray:
-    """Labels numbered 0.. by order of first appearance."""
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse].astype(np.intp)
+    """Labels numbered 0.. by order of first appearance; negative ones stay -1."""
+    out = np.full(len(label), -1, dtype=np.intp)
+    kept = label >= 0
+    if kept.any():
+        _, first, inverse = np.unique(label[kept], return_index=True, return_inverse=True)
+        out[kept] = np.argsort(np.argsort(first))[inverse]
+    return out
 
 
-def _grouping(
-    ends: FloatArray, group: IntArray, resolution: float, radius: float, p: float, others: tuple[Reading, ...]
-) -> Grouping:
-    pairs, length = spanning_tree(ends)
-    inside = group[pairs[:, 0]] == group[pairs[:, 1]]
-    low = max(resolution, *length[inside].tolist(), np.finfo(np.float64).tiny)
-    between = length[~inside]
-    high = float(between.min()) if len(between) else max(low, ATTRACTOR_RADIUS * radius)
-    return Grouping(group, float(low), high, p, others)
+def _grouping(ends: Ends, group: IntArray, p: float, sure: FloatArray, others: tuple[Reading, ...] = ()) -> Grouping:
+    kept = np.flatnonzero(group >= 0)
+    pairs, length = spanning_tree(ends.place[kept])
+    inside = group[kept[pairs[:, 0]]] == group[kept[pairs[:, 1]]]
+    low = float(max([np.finfo(np.float64).tiny, *length[inside]]))
+    high = float(min([np.inf, *length[~inside]]))
+    return Grouping(group, low, high, p, sure, others)
 
 
 @dataclass(frozen=True)
 class _Tree:
-    """A linkage tree of K ends: node K + i joins `children[i]`; size, scatter matrix, centre and farthest end of every node."""
+    """A linkage tree over K leaves: node K + i joins `children[i]`; `leaf` (n,) of every end, `size` of every node."""
 
     children: IntArray
+    leaf: IntArray
     size: IntArray
-    centre: FloatArray
-    scatter: FloatArray
-    farthest: FloatArray
-
-    @classmethod
-    def of(cls, ends: FloatArray, children: IntArray) -> _Tree:
-        k, d = ends.shape
-        size, centre = np.ones(2 * k - 1, dtype=np.intp), np.zeros((2 * k - 1, d))
-        scatter, far = np.zeros((2 * k - 1, d, d)), np.zeros((2 * k - 1, d))
-        centre[:k] = far[:k] = ends
-        members = [[i] for i in range(k)]
-        for node, (a, b) in enumerate(children.tolist(), start=k):
-            size[node] = size[a] + size[b]
-            gap = centre[b] - centre[a]
-            centre[node] = centre[a] + size[b] / size[node] * gap
-            scatter[node] = scatter[a] + scatter[b] + size[a] * size[b] / size[node] * np.outer(gap, gap)
-            if k <= MANY:
-                members.append(members[a] + members[b])
-                tried = ends[members[node]]
-            else:  # the farthest of the branches' farthest: right when one end is far from all others
-                tried = np.array([far[a], far[b]])
-            far[node] = tried[np.argmax(((tried - centre[node]) ** 2).sum(axis=1))]
-        return cls(children, size, centre, scatter, far - centre)
 
     @property
-    def n_ends(self) -> int:
+    def n_leaves(self) -> int:
         return len(self.children) + 1
+
+    def summed(self, of_leaves: FloatArray) -> FloatArray:
+        """Sums over the leaves under every node."""
+        k = self.n_leaves
+        out = np.concatenate([of_leaves, np.zeros((k - 1, *of_leaves.shape[1:]))])
+        for node, (a, b) in enumerate(self.children.tolist(), start=k):
+            out[node] = out[a] + out[b]
+        return out
 
     def labels(self, nodes: IntArray) -> IntArray:
         """Group of every end when `nodes` are the groups."""
-        owner = np.full(2 * self.n_ends - 1, -1, dtype=np.intp)
+        owner = np.full(2 * self.n_leaves - 1, -1, dtype=np.intp)
         owner[nodes] = nodes
-        for node in range(2 * self.n_ends - 2, self.n_ends - 1, -1):
+        for node in range(2 * self.n_leaves - 2, self.n_leaves - 1, -1):
             if owner[node] >= 0:
-                owner[self.children[node - self.n_ends]] = owner[node]
-        return by_appearance(owner[: self.n_ends])
+                owner[self.children[node - self.n_leaves]] = owner[node]
+        return by_appearance(owner[self.leaf])
 
-    def cuts(self, log_p: FloatArray, told: int | None) -> BoolArray:
-        """Candidates (c, 2 K - 1): which nodes are groups."""
-        k = self.n_ends
+    def cuts(self, log_p: FloatArray, lost: FloatArray, told: int | None) -> BoolArray:
+        """Candidates (c, 2 K - 1): which nodes are groups. `lost` (2 K - 1,) is what a node is worth as no goal."""
+        k = self.n_leaves
         worth = (log_p + gammaln(self.size)[:, None])[:, :, None] + PRICES
-        worth = worth.reshape(2 * k - 1, -1)
+        worth = np.maximum(worth.reshape(2 * k - 1, -1), lost[:, None])
         best, split = worth.copy(), np.zeros(worth.shape, dtype=bool)
         for node, (a, b) in enumerate(self.children.tolist(), start=k):
             parts = best[a] + best[b]
@@ -229,55 +252,69 @@ class _Tree:
         for node in range(2 * k - 2, k - 1, -1):
             reached[self.children[node - k]] = reached[node] & split[node]
         proposed = (reached & ~split).T
-        levels = range(k) if k <= MANY else ([k - told] if told is not None and told <= k else [])
-        return np.unique(np.concatenate([proposed, *(self._level(m)[None] for m in levels)]), axis=0)
+        levels = {*range(max(k - LEVELS, 0), k), *([k - told] if told is not None and told <= k else [])}
+        return np.unique(np.concatenate([proposed, *(self._level(m)[None] for m in sorted(levels))]), axis=0)
 
     def _level(self, merges: int) -> BoolArray:
         """The groups after so many merges."""
-        out = np.zeros(2 * self.n_ends - 1, dtype=bool)
-        out[: self.n_ends + merges] = True
+        out = np.zeros(2 * self.n_leaves - 1, dtype=bool)
+        out[: self.n_leaves + merges] = True
         out[self.children[:merges].ravel()] = False
         return out
 
 
-def _readings(ends: FloatArray, model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]:
+def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]:
     """Distinct partitions (c, K) along all trees, with their log p (c,)."""
     found: dict[bytes, tuple[IntArray, float]] = {}
-    for children in _linkages(ends):
-        tree = _Tree.of(ends, children)
-        log_p = model.groups(tree.size, tree.scatter, tree.farthest)
-        for cut in tree.cuts(log_p, told):
+    moments = model.moments()
+    for tree in _trees(model.place):
+        of_leaves = np.zeros((tree.n_leaves, *moments.shape[1:]))
+        np.add.at(of_leaves, tree.leaf, moments)
+        summed = tree.summed(of_leaves)
+        log_p = model.groups(summed)
+        places = np.zeros((tree.n_leaves, model.dimension))
+        np.add.at(places, tree.leaf, model.place)
+        centre = tree.summed(places) / tree.size[:, None]
+        single = np.full(len(tree.size), -1, dtype=np.intp)
+        single[tree.leaf] = np.arange(len(tree.leaf))
+        single[tree.size > 1] = -1
+        odds = np.where(single >= 0, model.odds[single], 0.0)
+        with np.errstate(divide="ignore"):
+            cuts = tree.cuts(model.given_spread(log_p), np.log(odds), told)
+        for cut in cuts:
             nodes = np.flatnonzero(cut)
             group = tree.labels(nodes)
-            if group.tobytes() not in found:
-                score = model.partition(log_p[nodes], tree.size[nodes], tree.centre[nodes])
-                found[group.tobytes()] = group, score
+            if group.tobytes() in found:
+                continue
+            alone = nodes[tree.size[nodes] == 1]
+            alone = alone[np.argsort(-odds[alone], kind="stable")]
+            nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
+            scores = model.partition(log_p[nodes], tree.size[nodes], centre[nodes], odds[alone])
+            for lost, score in enumerate(scores[np.isfinite(scores)]):
+                kept = group.copy()
+                kept[single[alone[:lost]]] = -1
+                kept = by_appearance(kept)
+                found[kept.tobytes()] = kept, float(score)
     groups, scores = zip(*found.values(), strict=True)
     return np.array(groups), np.array(scores)
 
 
-def _linkages(ends: FloatArray) -> Iterator[IntArray]:
-    """Children (K - 1, 2) of the inner nodes of each tree."""
-    k = len(ends)
-    if k <= MANY:
-        from scipy.cluster.hierarchy import linkage
-        from scipy.spatial.distance import pdist
-
-        for method in ("ward", "average", "complete", "single"):
-            yield linkage(pdist(ends), method)[:, :2].astype(np.intp)
+def _trees(place: FloatArray) -> Iterator[_Tree]:
+    """Trees over the ends, or where there are very many over those joined with their nearest."""
+    k = len(place)
+    leaf = np.arange(k)
+    if k > MANY:
+        pairs, _ = spanning_tree(place)
+        leaf = components(pairs[: k - MANY], k)
+    size = np.bincount(leaf)
+    centre = np.zeros((len(size), place.shape[1]))
+    np.add.at(centre, leaf, place)
+    centre /= size[:, None]
+    if len(size) == 1:
+        yield _Tree(np.empty((0, 2), dtype=np.intp), leaf, size)
         return
-    node = list(range(k))  # of the set every end is in, by the root of that set
-    parent = list(range(k))
-    children = np.empty((k - 1, 2), dtype=np.intp)
-    for i, (a, b) in enumerate(spanning_tree(ends)[0].tolist()):
-        a, b = _root(parent, a), _root(parent, b)
-        children[i] = node[a], node[b]
-        parent[b], node[a] = a, k + i
-    yield children
-
-
-def _root(parent: list[int], a: int) -> int:
-    while parent[a] != a:
-        parent[a] = parent[parent[a]]
-        a = parent[a]
-    return a
+    distance = pdist(centre)
+    for method in ("ward", "average", "complete", "single"):
+        children = linkage(distance, method)[:, :2].astype(np.intp)
+        whole = _Tree(children, leaf, size)
+        yield _Tree(children, leaf, whole.summed(size.astype(float)[:, None])[:, 0].astype(np.intp))

@@ -1,21 +1,24 @@
 """How well a partition of ends into goals explains them: log p(ends, partition), up to a constant.
 
-Ends of goal q scatter around its centre with a spread of its own; the spreads are alike, inverse gamma around a common
-sigma_0^2 with two degrees of freedom: they differ by a factor of two, and integrated over them ends follow Student's t.
-Either the scatter is round, Sigma_q = sigma_q^2 I, or, in a third of the goals, it has a shape (ends along a line),
-Sigma_q inverse Wishart with d + 1 degrees of freedom. Both integrate out in closed form. With m ends, scatter matrix S,
-nu = d + 1, psi = 2 ln 2 sigma_0^2 and f = d (m - 1)/2,
+An end is a measurement of its goal with an error of its own. Ends stop on their way, some earlier than others, and hands
+scatter, so in every coordinate j, measured in units of the data's box,
 
-    round    log Gamma(1 + f) + log(psi/2) - (1 + f) log((psi + tr S)/2) - f log 2
-    shaped   log Gamma_d((nu + m - 1)/2) - log Gamma_d(nu/2) + nu d/2 log psi - (nu + m - 1)/2 log|psi I + S|
+    e_k ~ N(c_q, sigma_qj^2 + way_k^2),
 
-each less f log pi + d/2 log m. One end of a goal may be a stray: any distance from the others up to a tenth of the extent.
+with way_k the way that path k still had to go by its own slowing down (`grading.way_left`), and sigma_qj the scatter at goal q. Pens
+are also lifted in motion, right at the goal: the ends of a goal may all be nearer than a twentieth of their ways.
+Scatters of the goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4}; sigma_0 is log-normal around a few percent of the box and
+summed over, rho_j, the same for all goals, is read off the ends: units of a column do not matter. Everything is Gaussian with known
+variances: with w_k = 1/s_k^2 and W = sum w_k
 
-Goals lie on several scales: bins on a shelf, shelves in a room. A centre is uniform over the extent, or its distance to
-the next one is log-uniform. A goal that a single path reached may be anywhere, but has no claim to a place
-beside another: a stray explains it. Ends that scatter over much of the extent, or lie exactly in a row, are not those of one
-goal. sigma_0 is a few percent of the extent and never below what steps and noise can
-resolve; it is summed over. Of Q goals p(Q) ~ 1/Q, and all sizes are as likely.
+    log p = -1/2 sum log(2 pi s_k^2) - 1/2 (sum w_k e_k^2 - (sum w_k e_k)^2 / W) + 1/2 log(2 pi / W) - log max(1, sqrt(2 pi / W))
+
+for a group in one coordinate, the centre uniform over the box; its sums add up along a tree of groups.
+
+An end may also be no arrival at all (broken off, cut in a pause, turned round, gone astray): `odds` has that for each. A lost end
+may be anywhere, or near a goal; of ends that no other shares some are goals and some are lost, and both are counted. Goals lie on
+several scales, bins on a shelf, shelves in a room: a centre is uniform over the box, or its distance to the next one is log-uniform. Of
+Q goals p(Q) ~ 1/Q, and all sizes are as likely.
 """
 
 from __future__ import annotations
@@ -23,105 +26,124 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, logsumexp, multigammaln
+from scipy.special import gammaln, logsumexp
 
 from .._types import FloatArray, IntArray
 from .spanning import gaps
 
-# Hands and robots end within a few hundredths of the extent from their goal: median and width of log sigma_0.
+# Hands and robots end within a few hundredths of the box from their goal: median and width of log sigma_0, on a grid of octaves.
 USUAL_SPREAD, SPREAD_WIDTH = 0.04, 1.2
-# Spreads sigma_0 that are summed over, a third of that width apart.
-SPREADS = 24
-# Prior shares: goals whose ends have a shape, ends that are strays, centres placed beside another one.
-SHAPED, STRAY, BESIDE = 1 / 3, 0.05, 0.5
-# A shape is no slimmer than this: ends that lie exactly in a row are a row of goals.
-SLIMMEST = 0.05
-# The spread of one goal stays well within this share of the extent.
-SPREAD_REACH = 0.2
-# Strays stay within this share of the extent; with fewer ends than this nothing says which one strays.
-STRAY_REACH, STRAY_AMONG = 0.1, 4
-# Two centres nearer than two spreads are not two.
-APART = 2.0
+OCTAVES = np.arange(-12, -1)
+# sigma_q / sigma_0 in octaves, with weights: heavy tails.
+MULTIPLES, WEIGHTS = np.array([-1, 0, 1, 2]), np.array([0.25, 0.45, 0.22, 0.08])
+# Spreads of the coordinates differ by some octaves: width of rho_j.
+UNEQUAL = 0.6
+# An end in motion is at its goal all the same when it is nearer than this share of the way it seems to have left.
+LIFTED = 0.05
+# Half of the lost ends lie around a goal, within a twentieth of the box.
+ASTRAY = 0.05
+# Half of the centres are placed beside another one; two nearer than two spreads are not two.
+BESIDE, APART = 0.5, 2.0
 
 
 @dataclass(frozen=True)
 class EndsModel:
-    """The model for K ends in d dimensions: the spreads `sigma` (G,) that are summed over, with log prior weights."""
+    """The model of K ends in d coordinates of the unit box.
 
-    n_ends: int
-    dimension: int
-    extent: float
-    sigma: FloatArray
-    log_prior: FloatArray
+    `place` (K, d), `way` (K,) still to go, `odds` (K,) of being lost to being none.
+    """
 
-    @classmethod
-    def of(cls, n_ends: int, dimension: int, floor: float, extent: float) -> EndsModel:
-        """`floor` is the smallest spread that can be resolved, `extent` the size of the data."""
-        z = np.linspace(-4.0, 4.0, SPREADS)
-        sigma = np.hypot(USUAL_SPREAD * extent * np.exp(SPREAD_WIDTH * z), floor)
-        return cls(n_ends, dimension, extent, sigma, -(z**2) / 2 - logsumexp(-(z**2) / 2))
+    place: FloatArray
+    way: FloatArray
+    odds: FloatArray
 
     @property
-    def log_volume(self) -> FloatArray:
-        """log V (G,) of the places a centre may have; a box thinner than the scatter has nothing to tell centres apart by."""
-        return np.asarray(self.dimension * np.log(np.maximum(self.extent, np.sqrt(2 * np.pi) * self.sigma)))
+    def dimension(self) -> int:
+        return self.place.shape[1]
 
-    def groups(self, size: IntArray, scatter: FloatArray, farthest: FloatArray) -> FloatArray:
-        """log p (n, G) of n groups: `size` (n,), `scatter` (n, d, d), `farthest` (n, d) end, from the mean of its group.
+    def moments(self) -> FloatArray:
+        """(K, 2, S, 3 + 2 d): what adds up over the ends of a group, for every sigma: W, sum log, ends in motion, W e, W e^2.
 
-        The centre counts as uniform here; `partition` adds what its place beside others is worth.
+        First with the way that is left, then as lifted right at the goal.
         """
-        log_p = self._without_stray(size, scatter)
-        many = np.flatnonzero(size >= STRAY_AMONG)
-        m = size[many]
-        share = (m / (m - 1))[:, None]
-        offset = farthest[many]
-        without = scatter[many] - share[:, :, None] * offset[:, :, None] * offset[:, None, :]
-        distance = np.linalg.norm(share * offset, axis=1)
-        stray = self._beside(distance) - ((distance / (STRAY_REACH * self.extent)) ** 2)[:, None]
-        stray += self._without_stray(m - 1, without) + np.log(STRAY * m)[:, None]
-        log_p[many] = np.logaddexp(log_p[many], stray)
-        return log_p
+        octaves = np.arange(OCTAVES[0] + MULTIPLES[0], OCTAVES[-1] + MULTIPLES[-1] + 1)
+        sigma2, way2 = 4.0**octaves, self.way[:, None] ** 2
+        variance = np.stack([sigma2 + way2, sigma2 + 0 * way2], axis=1)
+        moving = np.stack([np.zeros(way2.shape) + 0 * sigma2, way2 > sigma2], axis=1)
+        w, e = 1 / variance[..., None], self.place[:, None, None, :]
+        return np.concatenate([w, np.log(2 * np.pi * variance)[..., None], moving[..., None], w * e, w * e**2], axis=-1)
 
-    def partition(self, log_p: FloatArray, size: IntArray, centres: FloatArray) -> float:
-        """log p of a partition, from `log_p` (Q, G), `size` (Q,) and `centres` (Q, d) of its groups."""
-        k, q = self.n_ends, len(size)
+    def groups(self, moments: FloatArray) -> FloatArray:
+        """log p (n, 2, S, d) of groups with these moments (n, 2, S, 3 + 2 d), for every sigma and coordinate."""
+        d = self.dimension
+        total, logs, moving = (moments[..., j : j + 1] for j in range(3))
+        first, second = moments[..., 3 : 3 + d], moments[..., 3 + d :]
+        blur = np.log(2 * np.pi / total) / 2
+        log_p = -logs / 2 - (second - first**2 / total) / 2 + blur - np.maximum(blur, 0.0)
+        return np.asarray(log_p + np.log(LIFTED) * np.maximum(moving - 1, 0))
+
+    def given_spread(self, log_p: FloatArray, unequal: IntArray | None = None) -> FloatArray:
+        """log p (n, G) of groups for every sigma_0, from `log_p` (n, 2, S, d), with rho_j = 2^unequal_j."""
+        s, d = log_p.shape[2:]
+        shift = np.zeros(d, dtype=np.intp) if unequal is None else unequal
+        rows = np.arange(len(OCTAVES))[:, None] + (MULTIPLES - MULTIPLES[0])
+        at = np.clip(rows[:, :, None] + shift, 0, s - 1)
+        each = log_p[:, :, at, np.arange(d)].sum(axis=4)
+        return np.asarray(logsumexp(each + np.log(WEIGHTS / 2), axis=(1, 3)))
+
+    def partition(self, log_p: FloatArray, size: IntArray, centres: FloatArray, single: FloatArray) -> FloatArray:
+        """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost.
+
+        From `log_p` (Q, 2, S, d), `size` (Q,) and `centres` (Q, d) of its groups, and the odds (L,) of those of one end, which come last.
+        """
+        shared = size > 1
+        best = log_p[shared].max(axis=1).sum(axis=0).argmax(axis=0) if shared.any() else np.zeros(self.dimension)
+        unequal = np.clip(np.round(best - np.median(best)), OCTAVES[0], -OCTAVES[0]).astype(np.intp)
+        options = [self.given_spread(log_p).sum(axis=0) + log_prior()]
+        if unequal.any():
+            price = -((unequal / UNEQUAL) ** 2).sum() / 2
+            options.append(self.given_spread(log_p, unequal).sum(axis=0) + log_prior() + price)
+        either = logsumexp(np.stack(options), axis=0)
+        spread = float(2.0 ** OCTAVES[either.argmax()])
+        layout = self._layout(centres[shared], spread)
+        lone = centres[len(size) - len(single) :]
+        # Sums over all choices of l lost ones: elementary symmetric polynomials of their odds.
+        chosen = np.zeros(len(single) + 1)
+        chosen[0] = 1.0
+        for odds in single * self._near(lone, centres[shared], size[shared]):
+            chosen[1:] += odds * chosen[:-1]
+        k, q = int(size.sum()) - np.arange(len(chosen)), len(size) - np.arange(len(chosen))
+        allowed = q >= 1
         # 1/Q for the number, one over C(K - 1, Q - 1) for the sizes, Q! prod m_q! / K! for who is in which.
+        k, q = np.maximum(k, 1), np.maximum(q, 1)
         sizes = -np.log(q) + gammaln(q) + gammaln(k - q + 1) - gammaln(k)
         which = gammaln(q + 1) + gammaln(size + 1).sum() - gammaln(k + 1)
-        given_sigma = log_p.sum(axis=0) + self._layout(centres[size > 1])
-        return float(sizes + which + logsumexp(self.log_prior + given_sigma))
+        with np.errstate(divide="ignore"):
+            lost = np.where(allowed, np.log(chosen), -np.inf)
+        return np.asarray(sizes + which + lost + logsumexp(either) + layout)
 
-    def _without_stray(self, size: IntArray, scatter: FloatArray) -> FloatArray:
-        d, nu = self.dimension, self.dimension + 1
-        m, psi = size[:, None].astype(np.float64), 2 * np.log(2) * self.sigma**2
-        along = np.maximum(np.linalg.eigvalsh(scatter), 0)
-        free = d * (m - 1) / 2
-        even = gammaln(1 + free) + np.log(psi / 2) - (1 + free) * np.log((psi + along.sum(axis=1)[:, None]) / 2)
-        even -= free * np.log(2)
-        # One direction after the other: (n, G, d) at once would be large for many ends.
-        wide = np.maximum(along, SLIMMEST**2 * along[:, -1:])
-        log_det = sum(np.log(psi + wide[:, j, None]) for j in range(d))
-        shaped = multigammaln((nu + m - 1) / 2, d) - multigammaln(nu / 2, d)
-        shaped = shaped + nu * d / 2 * np.log(psi) - (nu + m - 1) / 2 * log_det
-        either = np.logaddexp(np.log(1 - SHAPED) + even, np.log(SHAPED) + shaped)
-        # Ends that scatter over a good part of the extent are not those of one goal.
-        longest = along[:, -1:] / np.maximum(m - 1, 1) / (SPREAD_REACH * self.extent) ** 2
-        return np.asarray(either - free * np.log(np.pi) - d / 2 * np.log(m) - longest - self.log_volume)
+    def _near(self, lone: FloatArray, centres: FloatArray, size: IntArray) -> FloatArray:
+        """Density (L,) of lost ends at these places: half of them anywhere, half around the goals, by their number of ends."""
+        if len(centres) == 0 or len(lone) == 0:
+            return np.ones(len(lone))
+        square = ((lone[:, None] - centres) ** 2).sum(axis=2) / ASTRAY**2
+        around = np.exp(-square / 2) @ (size / size.sum()) / (2 * np.pi * ASTRAY**2) ** (self.dimension / 2)
+        return np.asarray((1 + around) / 2)
 
-    def _beside(self, distance: FloatArray) -> FloatArray:
-        """Log density (n, G) of a place at `distance` (n,) from another when the distance is log-uniform.
+    def _layout(self, centres: FloatArray, spread: float) -> float:
+        """What it is worth that centres lie beside each other: along the tree of nearest ones, place for place.
 
-        1 / (A_d r^d log(extent/sigma)), A_d the area of the unit sphere.
+        A log-uniform distance has the density 1 / (A_d r^d log(1/sigma)), A_d the area of the unit sphere.
         """
+        if len(centres) < 2:
+            return 0.0
         d = self.dimension
         area = np.log(2) + d / 2 * np.log(np.pi) - gammaln(d / 2)
-        range_ = np.log(np.maximum(np.log(self.extent / self.sigma), 1))
-        return np.asarray(-area - d / 2 * np.log(distance[:, None] ** 2 + (APART * self.sigma) ** 2) - range_)
+        beside = -area - d / 2 * np.log(gaps(centres) ** 2 + (APART * spread) ** 2) - np.log(max(-np.log(spread), 1.0))
+        return float(np.logaddexp(np.log(1 - BESIDE), np.log(BESIDE) + beside).sum())
 
-    def _layout(self, centres: FloatArray) -> FloatArray:
-        """What it is worth (G,) that centres lie beside each other: along the tree of nearest ones, place for place."""
-        if len(centres) < 2:
-            return np.zeros(len(self.sigma))
-        beside = self._beside(gaps(centres)) + self.log_volume
-        return np.asarray(np.logaddexp(np.log(1 - BESIDE), np.log(BESIDE) + beside).sum(axis=0))
+
+def log_prior() -> FloatArray:
+    """Log prior weights (G,) of sigma_0 on its octaves."""
+    z = (OCTAVES * np.log(2) - np.log(USUAL_SPREAD)) / SPREAD_WIDTH
+    return np.asarray(-(z**2) / 2 - logsumexp(-(z**2) / 2))

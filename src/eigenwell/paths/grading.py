@@ -9,26 +9,34 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
-from .ends import Grouping, Reading
-from .odd import FEW, Odd, odd_paths
+from .ends import Ends, Grouping, Reading
+from .odd import Odd, lost_odds, odd_paths, strays
 from .told import NOTHING, Told
 
 # An end is at rest below a fifth of the path's own top speed (the 90 % quantile), in full motion above a half.
 AT_REST, IN_FULL_MOTION = 0.2, 0.5
+# Nothing is more at rest than this: what noise leaves of a recording's velocity.
+STILL = 0.02
 # A second reading of the ends is a doubt when one in five such answers would be it.
 RIVAL = 0.2
+# Ends of recovered paths that fewer share than this part of the largest group may be places where they were torn.
+FEW = 0.25
+# Beyond this share of the box a path that has not slowed down says nothing about its goal.
+UNKNOWN_WAY = 0.1
 
 
 @dataclass(frozen=True)
 class PathEnds:
-    """All that is asked of K paths: where they end (K, d), how fast relative to their way (`end_pace`), whether they
-    are closed orbits, how many samples they have, and whether they are whole enough to count.
+    """All that is asked of K paths: where they end (K, d), how fast relative to their way (`end_pace`), how far they still had
+    to go (`way_left`) in units of the data's box, whether they are closed orbits, how many samples they have, and whether
+    they are whole enough to count.
 
     Of recordings also where they start (K, d), the earlier one a path repeats (K,), -1 for none, and whether they stand
     still on the way (K,)."""
 
     place: FloatArray
     pace: FloatArray
+    way: FloatArray
     orbit: BoolArray
     length: IntArray
     usable: BoolArray
@@ -39,16 +47,17 @@ class PathEnds:
 
 @dataclass(frozen=True)
 class Graded:
-    """Sub-dynamics of every path, -1 for none; `arrived` is the share of attractors at which a path comes to rest.
+    """Sub-dynamics of every path, -1 for none; `arrived` (Q,) says of every attractor how near to rest a path came there.
 
-    `labels` says the same of all paths, scraps of samples too that lie on paths of one group. `alternatives` are other
-    readings, likewise; `odd` the recordings that are unlike the others.
+    `labels` says the same of all paths, scraps of samples too that lie on paths of one group; `sure` (K,) is the probability of
+    each of them. `alternatives` are other readings, likewise; `odd` the recordings that are unlike the others.
     """
 
     group: IntArray
     labels: IntArray
+    sure: FloatArray
     grouping: Grouping
-    arrived: float
+    arrived: FloatArray
     warnings: tuple[Caution, ...]
     alternatives: tuple[Reading, ...] = ()
     odd: tuple[Odd, ...] = ()
@@ -58,19 +67,20 @@ def grade_paths(
     ends: PathEnds,
     *,
     resolution: float,
-    radius: float,
+    extent: FloatArray,
     trusted_ends: bool,
     told: Told = NOTHING,
     running_on: Callable[[IntArray], IntArray] | None = None,
     lying_on: Callable[[IntArray, IntArray], list[IntArray]] | None = None,
 ) -> Graded:
-    """Group the ends of the usable paths; ends broken off in motion do not found an attractor.
+    """Group the ends of the usable paths, by the model of `evidence`; `extent` (d,) is the size of the data's box.
 
     `running_on` says of paths which other one runs on where they end, -1 for none: a recovered path may have lost its tail.
     `lying_on` says of paths too short to be trusted on which of the others, given too, each lies.
     """
     usable = ends.usable & ~told.excluded(len(ends.pace))
-    paths = np.flatnonzero(usable)
+    twin = np.full(len(ends.pace), -1) if ends.twin is None else ends.twin
+    paths = np.flatnonzero(usable & (twin < 0))
     if len(paths) == 0 and ends.usable.any():
         raise DataError("Expected some recordings to be left, got exclude or labels that leave out all of them.")
     if len(paths) == 0:
@@ -78,50 +88,31 @@ def grade_paths(
             f"Expected trajectories of at least {SHORTEST_PATH} samples, found none. Are the velocities those of the "
             "positions, in the same units and with the right sign?"
         )
-
-    reach = max(radius, _reach(ends, paths))
-
-    def grouped(of: IntArray) -> Grouping:
-        return told.grouping(ends.place[of], of, resolution, reach)
-
-    cautions: list[Caution] = []
-    heirs: dict[int, int] = {}
-    odd: tuple[Odd, ...] = ()
-    twin = np.full(len(ends.pace), -1) if ends.twin is None else ends.twin
-    if told.names_paths:
-        grouping = grouped(paths)
-    elif trusted_ends:
-        counted = told.n_attractors is not None or told.resolution is not None
-        odd, grouping, paths = odd_paths(
-            ends, paths, twin, grouped, resolution=resolution, at_rest=AT_REST, counted=counted
-        )
-    else:
-        grouping = grouped(paths)
-        # An end that few paths share, beside attractors that many reach: they were lost on the way if others run on through
-        # all of its ends, or, alone, if the path is in motion there.
-        size = np.bincount(grouping.group)
-        lone = (size[grouping.group] == 1) & (size.max() > 1)
-        few = lone | (size[grouping.group] <= FEW * size.max())
-        heir = np.full(len(paths), -1, dtype=np.intp)
-        if running_on is not None and few.any():
-            heir[few] = running_on(paths[few])
-        taken = few & np.isin(heir, paths[~few])
-        taken &= (np.bincount(grouping.group[taken], minlength=len(size)) == size)[grouping.group]
-        lost = lone & ~taken & (ends.pace[paths] > AT_REST)
-        if ends.length[paths[lost]].sum() > FEW * ends.length[paths].sum():
-            lost[:] = False
-        cautions += _broken(int(taken.sum()), int(lost.sum()), len(paths))
-        if (taken | lost).any():
-            heirs = dict(zip(paths[taken].tolist(), heir[taken].tolist(), strict=True))
-            paths = paths[~(taken | lost)]
-            grouping = grouped(paths)
+    measured = Ends(ends.place, extent, np.minimum(ends.way, UNKNOWN_WAY), lost_odds(ends, paths, extent))
+    grouping = told.grouping(measured.take(paths), paths)
+    heirs = np.full(len(ends.pace), -1, dtype=np.intp)
+    if running_on is not None and not told.names_paths:
+        size = np.append(np.bincount(grouping.group[grouping.group >= 0]), 0)
+        few = paths[size[grouping.group] <= (max(1, FEW * size.max()) if size.max() > 1 else 0)]
+        heirs[few] = running_on(few) if len(few) else -1
+        # An end is none where others run on through all ends of its group.
+        torn = (heirs >= 0) & ~np.isin(heirs, few)
+        for q in np.unique(grouping.group[torn[paths]]):
+            mine = paths[grouping.group == q]
+            if q >= 0 and not torn[mine].all():
+                torn[mine] = False
+        heirs[~torn] = -1
+        if torn.any():
+            paths = paths[~torn[paths]]
+            grouping = told.grouping(measured.take(paths), paths)
+    home = strays(measured.take(paths), grouping.group)
 
     def of_paths(by_end: IntArray) -> IntArray:
         group = np.full(len(ends.pace), -1, dtype=np.intp)
-        group[paths] = by_end
-        repeats = np.flatnonzero((twin >= 0) & usable)
-        group[repeats] = group[twin[repeats]]
-        group[list(heirs)] = group[list(heirs.values())]
+        group[paths] = np.where(by_end < 0, by_end[home] * (home >= 0) - (home < 0), by_end)
+        for later in (twin * usable - ~usable, heirs):
+            follows = np.flatnonzero(later >= 0)
+            group[follows] = group[later[follows]]
         return group
 
     group = of_paths(grouping.group)
@@ -138,12 +129,19 @@ def grade_paths(
         return out
 
     labels = with_scraps(group)
+    sure = np.where(group < 0, 0.0, grouping.membership.min())
+    sure[paths] = grouping.membership
+    sure[heirs >= 0] = sure[heirs[heirs >= 0]]
     slowest = np.full(grouping.n_groups, np.inf)
-    np.minimum.at(slowest, grouping.group, ends.pace[paths])
-    arrived = float((slowest <= AT_REST).mean())
+    kept = grouping.group >= 0
+    np.minimum.at(slowest, grouping.group[kept], ends.pace[paths[kept]])
     alternatives = tuple(Reading(with_scraps(of_paths(r.group)), r.probability) for r in grouping.alternatives)
-    doubts = _doubts(ends, group, labels, grouping, slowest)
-    return Graded(group, labels, grouping, arrived, (*cautions, *doubts), alternatives, odd)
+    odd = odd_paths(ends, paths, grouping, home, extent, told) if trusted_ends and not told.names_paths else ()
+    doubts = [
+        *_broken(int((heirs >= 0).sum()), 0 if trusted_ends else int((group[paths] < 0).sum()), int(usable.sum()))
+    ]
+    doubts += _doubts(ends, group, labels, grouping, slowest)
+    return Graded(group, labels, sure, grouping, 1 - np.minimum(slowest, 1.0), tuple(doubts), alternatives, odd)
 
 
 def adopted(paths: list[IntArray], group: IntArray) -> IntArray:
@@ -153,15 +151,20 @@ def adopted(paths: list[IntArray], group: IntArray) -> IntArray:
     )
 
 
-def _reach(ends: PathEnds, paths: IntArray) -> float:
-    """Radius of a square (root of its summed variances) whose corners are as far out as the paths start or end.
+def way_left(x: FloatArray, v: FloatArray) -> float:
+    """How far a path still had to go, by its own slowing down: the way since it was twice as fast.
 
-    Recordings that rest at their goal for most of the time have a small radius of their own.
+    For a decaying motion speed is proportional to the way left. Mean velocities over a twentieth of the path, at least three
+    samples: noise of a sensor at rest leaves its own small wiggle. Infinite where the path never slowed down.
     """
-    if ends.start is None:
-        return 0.0
-    places = np.concatenate([ends.start[paths], ends.place[paths]])
-    return float(np.linalg.norm(places - places.mean(axis=0), axis=1).max() / np.sqrt(3))
+    width = min(max(3, len(v) // 20), len(v))
+    total = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(v, axis=0)])
+    pace = np.linalg.norm(total[width:] - total[:-width], axis=1)
+    fast = np.flatnonzero(pace >= 2 * pace[-1])
+    if len(fast) == 0:
+        return float("inf")
+    then, now = (x[k : k + width].mean(axis=0) for k in (fast[-1], len(pace) - 1))
+    return float(np.linalg.norm(now - then))
 
 
 def end_pace(v: FloatArray) -> float:
@@ -176,13 +179,21 @@ def end_pace(v: FloatArray) -> float:
 
 
 def has_pause(v: FloatArray) -> bool:
-    """Whether a path comes to rest and sets out again: below a fifth of its top speed between two times above a half."""
+    """Whether a path comes to rest on the way: nearly as much as at its end.
+
+    A system that passes a saddle slows down too, but not to the rest it comes to later.
+    """
+    return len(rests(v, min(AT_REST, max(STILL, 2 * end_pace(v))))) > 0
+
+
+def rests(v: FloatArray, still: float = STILL) -> IntArray:
+    """Where a path comes to rest and sets out again: its slowest samples between two times in full motion."""
     speed = np.linalg.norm(v, axis=1)
     pace = speed / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny)
-    state = np.where(pace > IN_FULL_MOTION, 1, np.where(pace < AT_REST, -1, 0))
-    moving = state[state != 0] > 0
-    stops, starts = np.flatnonzero(moving[:-1] & ~moving[1:]), np.flatnonzero(~moving[:-1] & moving[1:])
-    return len(stops) > 0 and bool((starts > stops[0]).any())
+    moving = np.flatnonzero(pace > IN_FULL_MOTION)
+    gaps = zip(moving[:-1], moving[1:], strict=True)
+    slowest = [a + int(np.argmin(pace[a:b])) for a, b in gaps if b > a + 1]
+    return np.array([k for k in slowest if pace[k] <= still], dtype=np.intp)
 
 
 def is_orbit(x: FloatArray, v: FloatArray) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,24 +10,22 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
-from .ends import Grouping
-from .spanning import spanning_tree
+from .ends import Ends, Grouping
 
 if TYPE_CHECKING:
     from .grading import PathEnds
+    from .told import Told
 
-# What more than a quarter of the recordings do is a habit, not an oddity.
-FEW = 0.25
-# A place belongs to a goal when it is no farther from its ends than twice the widest gap among them.
-NEAR = 2.0
 # Two recordings are one when no sample differs by more than this share of the extent: what rounding in files leaves.
 SAME = 1e-6
-# With fewer ends at every other goal than this nothing says which of them is the odd one.
-AMONG = 4
-# An end this many times farther from the others of its goal than those are from each other is a stray.
-STRAY = 5.0
-# A lone end at rest is no arrival when three of four rests that others do not share are pauses on the way.
-MERE_PAUSES = 0.75
+# Sets in which an end at rest that no other shares is no arrival; recordings that are cut off, where pauses hide it.
+MISTAKE, CUT = 1 / 32, 0.25
+# A recording is turned round when it starts and ends so near, in units of the box, to where others end and start; of so many.
+TURNED_WITHIN, TURNED_AMONG = 0.05, 4
+# An end that is no arrival still belongs to a goal within this share of the box.
+STRAY_REACH = 0.1
+# In motion, for the name that is given: above a fifth of the top speed.
+IN_MOTION = 0.2
 
 Kind = Literal["breaks off", "runs backwards", "repeats another", "ends alone", "jumps"]
 
@@ -91,97 +88,80 @@ def repeated(x: FloatArray, offsets: IntArray) -> IntArray:
     return twin
 
 
-def odd_paths(
-    ends: PathEnds,
-    paths: IntArray,
-    twin: IntArray,
-    grouped: Callable[[IntArray], Grouping],
-    *,
-    resolution: float,
-    at_rest: float,
-    counted: bool,
-) -> tuple[tuple[Odd, ...], Grouping, IntArray]:
-    """What is odd, the grouping of the ends that count, and the paths they belong to.
+def lost_odds(ends: PathEnds, paths: IntArray, extent: FloatArray) -> FloatArray:
+    """Probability (K,) that an end which no other shares is no arrival, before its place is looked at.
 
-    Broken off: still in motion, while most others come to rest, and not where others end. Backwards: at rest where others
-    set out, and from a goal that more paths reach. Alone: at rest where no other ends. It is a goal that was reached once,
-    unless recordings also rest on the way and every other goal was reached often: then it may have been cut in a pause, and
-    is left out; that it was not lowers the probability. A few alone are taken for odd; a quarter of all is how it was meant.
-    With `counted` the user has said what counts as a goal.
+    One set in thirty has such an end whatever else is known. Where others come to rest, one that moves is lost with the share of
+    its kinetic energy that is left; where others stand still on their way, one in four was cut off there; and one that sets
+    out from an end of others to end at a start of theirs was most likely turned round.
     """
-    odd = [Odd(int(k), "repeats another", f"repeats recording {twin[k]}", True) for k in paths if twin[k] >= 0]
-    paths = paths[twin[paths] < 0]
-    moving = paths[ends.pace[paths] > at_rest]
-    resting = paths[ends.pace[paths] <= at_rest]
-    if 0 < len(moving) <= FEW * len(paths):
-        settled = grouped(resting)
-        lost = [k for k, away in zip(moving, _from_goals(ends, resting, settled, moving), strict=True) if away]
-        for k in lost:
-            pace = 100 * ends.pace[k]
-            odd.append(Odd(int(k), "breaks off", f"breaks off at {pace:.0f} % of its speed, where no other ends", True))
-        paths = np.setdiff1d(paths, np.array(lost, dtype=np.intp))
-    grouping = grouped(paths)
-    turned = _backwards(ends, paths, grouping)
-    if 0 < len(turned) <= FEW * len(paths):
-        odd += [
-            Odd(int(k), "runs backwards", "runs backwards, from a goal to where others start", True) for k in turned
+    pace = np.minimum(ends.pace, 1.0)
+    others = (pace[paths].sum() - pace) / max(len(paths) - 1, 1)
+    kept = (1 - MISTAKE / len(paths)) * (1 - pace**2 * np.clip(1 - others, 0.0, 1.0))
+    if ends.pauses is not None:
+        kept *= 1 - CUT * np.clip((ends.pauses[paths].sum() - ends.pauses) / max(len(paths) - 1, 1), 0.0, 1.0)
+    if ends.start is not None:
+        kept[paths[_turned(ends.start[paths] / extent, ends.place[paths] / extent)]] *= MISTAKE
+    return np.asarray(1 - kept)
+
+
+def strays(ends: Ends, group: IntArray) -> IntArray:
+    """For every lost end the end of a goal that it strayed from, -1 for none: within a tenth of the box, and for no other goal."""
+    home = np.full(len(group), -1, dtype=np.intp)
+    found, lost = np.flatnonzero(group >= 0), np.flatnonzero(group < 0)
+    if len(lost) == 0 or len(found) == 0:
+        return home
+    distance, near = cKDTree(ends.scaled[found]).query(ends.scaled[lost])
+    home[lost] = np.where(distance < STRAY_REACH, found[near], -1)
+    return home
+
+
+def odd_paths(
+    ends: PathEnds, paths: IntArray, grouping: Grouping, home: IntArray, extent: FloatArray, told: Told
+) -> tuple[Odd, ...]:
+    """What is odd about the recordings, by name: repeated, lost in motion, backwards or in a pause, astray, or alone at a goal."""
+    out = (
+        []
+        if ends.twin is None
+        else [
+            Odd(int(k), "repeats another", f"repeats recording {ends.twin[k]}", True)
+            for k in np.flatnonzero(ends.usable & (ends.twin >= 0))
         ]
-        paths = np.setdiff1d(paths, turned)
-        grouping = grouped(paths)
-    size = np.bincount(grouping.group)
-    if np.sum(size == 1) <= FEW * len(paths) and len(size) > 1 and np.min(size[size > 1], initial=len(paths)) >= 3:
-        alone = paths[size[grouping.group] == 1]
-        pauses = 0 if ends.pauses is None else int(ends.pauses[np.setdiff1d(paths, alone)].sum())
-        share = pauses / (pauses + len(alone)) if len(alone) else 0.0
-        cut = not counted and share >= MERE_PAUSES and bool(np.min(size[size > 1]) >= AMONG)
-        what = "ends where no other does" + (", in a pause as others make on the way" if cut else "")
-        odd += [Odd(int(k), "ends alone", what, cut) for k in alone]
-        if cut:
-            paths = np.setdiff1d(paths, alone)
-            grouping = grouped(paths)
-            grouping = replace(grouping, probability=share * grouping.probability)
-    for k in _strays(ends, paths, grouping, resolution):
-        odd.append(Odd(int(k), "ends alone", "ends well away from the others of its goal", False))
-    return tuple(sorted(odd, key=lambda o: o.number)), grouping, paths
+    )
+    turned = np.empty(0, dtype=np.intp)
+    if ends.start is not None:
+        turned = paths[_turned(ends.start[paths] / extent, ends.place[paths] / extent)]
+    for i in np.flatnonzero(grouping.group < 0):
+        k = int(paths[i])
+        if home[i] >= 0:
+            out.append(Odd(k, "ends alone", "ends well away from the others of its goal", False))
+        elif k in turned:
+            out.append(Odd(k, "runs backwards", "runs backwards, from a goal to where others start", True))
+        elif ends.pace[k] > IN_MOTION:
+            what = f"breaks off at {100 * ends.pace[k]:.0f} % of its speed, where no other ends"
+            out.append(Odd(k, "breaks off", what, True))
+        else:
+            out.append(Odd(k, "ends alone", "ends where no other does, in a pause as others make on the way", True))
+    lost = lost_odds(ends, paths, extent)
+    for k in paths[(grouping.group >= 0) & (ends.pace[paths] > IN_MOTION) & (lost[paths] > IN_MOTION)]:
+        what = f"breaks off at {100 * ends.pace[k]:.0f} % of its speed, on the way to its goal by all that is known"
+        out.append(Odd(int(k), "breaks off", what, False))
+    size = np.bincount(grouping.group[grouping.group >= 0])
+    if len(size) > 1 and (size == 1).sum() <= len(paths) / 4 and size[size > 1].min(initial=len(paths)) >= 3:
+        alone = paths[(grouping.group >= 0) & (size[grouping.group] == 1)]
+        out += [Odd(int(k), "ends alone", "ends where no other does", False) for k in alone]
+    return tuple(sorted(out, key=lambda o: o.number))
 
 
-def _from_goals(ends: PathEnds, resting: IntArray, settled: Grouping, moving: IntArray) -> list[bool]:
-    """Whether each moving path ends away from every place where others come to rest."""
-    distance, _ = cKDTree(ends.place[resting]).query(ends.place[moving])
-    return [bool(d > NEAR * settled.low) for d in distance]
-
-
-def _strays(ends: PathEnds, paths: IntArray, grouping: Grouping, resolution: float) -> list[int]:
-    """Paths that were given to a goal but end far from where its others do: of each goal at most the farthest one."""
-    out = []
-    for q in np.flatnonzero(np.bincount(grouping.group) > AMONG):
-        mine = paths[grouping.group == q]
-        place = ends.place[mine]
-        away = cKDTree(place).query(place, k=2)[0][:, 1]
-        far = int(np.argmax(away))
-        # The widest gap that has to be bridged among the others.
-        usual = spanning_tree(np.delete(place, far, axis=0))[1].max()
-        if away[far] > STRAY * max(usual, resolution):
-            out.append(int(mine[far]))
-    return out
-
-
-def _backwards(ends: PathEnds, paths: IntArray, grouping: Grouping) -> IntArray:
-    """Paths that start where several others end, and end alone, near a start of those."""
-    if ends.start is None or len(paths) < 4:
+def _turned(start: FloatArray, place: FloatArray) -> IntArray:
+    """Paths that start at an end of others, to a twentieth of the box, and end among their starts, no farther than those are apart."""
+    if len(start) < TURNED_AMONG:
         return np.empty(0, dtype=np.intp)
-    size = np.bincount(grouping.group)
-    turned = []
-    for i, k in enumerate(paths):
-        others = np.flatnonzero(np.arange(len(paths)) != i)
-        away = np.linalg.norm(ends.place[paths[others]] - ends.start[k], axis=1)
-        nearest = others[np.argmin(away)]
-        mates = paths[others[grouping.group[others] == grouping.group[nearest]]]
-        lonely = size[grouping.group[i]] <= FEW * len(mates) and grouping.group[i] != grouping.group[nearest]
-        if not lonely or len(mates) < 3 or away.min() > NEAR * grouping.low:
-            continue
-        starts = ends.start[mates]
-        usual = np.max(cKDTree(starts).query(starts, k=2)[0][:, 1])
-        if np.linalg.norm(starts - ends.place[k], axis=1).min() <= NEAR * usual:
-            turned.append(k)
-    return np.array(turned, dtype=np.intp)
+    from_goal = cKDTree(place).query(start)[0] < TURNED_WITHIN
+    starts = cKDTree(start[~from_goal]) if (~from_goal).sum() > 1 else None
+    if starts is None:
+        return np.empty(0, dtype=np.intp)
+    apart = starts.query(start[~from_goal], k=2)[0][:, 1].max()
+    both = np.flatnonzero(from_goal & (starts.query(place)[0] <= apart))
+    # Where many do it, it is how they were recorded: there and back.
+    return both if len(both) <= len(start) / 4 else np.empty(0, dtype=np.intp)

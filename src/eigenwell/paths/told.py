@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import BoolArray, IntArray
 from ..demonstrations import DataError, Demonstrations
 from ..wording import plural
-from .ends import Grouping, by_appearance, ends_within, given_groups, group_ends
+from .ends import Ends, Grouping, by_appearance, ends_within, given_groups, group_ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,22 +62,22 @@ class Told:
             out |= self.labels < 0
         return out
 
-    def grouping(self, ends: FloatArray, paths: IntArray, resolution: float, radius: float) -> Grouping:
-        """Groups of the ends (K, d) of these paths."""
+    def grouping(self, ends: Ends, paths: IntArray) -> Grouping:
+        """Groups of the ends of these paths."""
         if self.labels is not None:
-            found = given_groups(ends, self.labels[paths], resolution, radius)
+            found = given_groups(ends, self.labels[paths])
             return replace(found, told=f"the goal of every path, by labels ({found.n_groups} of them)")
         if self.resolution is not None:
-            found = ends_within(ends, self.resolution, radius)
+            found = ends_within(ends, self.resolution)
             return replace(found, told=f"ends within {self.resolution:g} are one place, by resolution")
         if self.n_attractors is None:
-            return group_ends(ends, resolution, radius)
+            return group_ends(ends)
         if len(paths) < self.n_attractors:
             raise DataError(
                 f"Expected at least n_attractors = {self.n_attractors} paths, got {len(paths)}: every attractor needs one."
             )
-        alone = group_ends(ends, resolution, radius)
-        found = group_ends(ends, resolution, radius, self.n_attractors)
+        alone = group_ends(ends)
+        found = group_ends(ends, self.n_attractors)
         return replace(
             found,
             told=f"{plural(self.n_attractors, 'attractor')}, by n_attractors; the ends alone say {alone.n_groups} "

@@ -39,6 +39,7 @@ class Answer:
     found: int
     labels: float
     confidence: float
+    label_confidence: float
     seconds: float
     knowable: bool
     error: str = ""
@@ -49,8 +50,10 @@ class Answer:
 
     @property
     def sure_and_wrong(self) -> bool:
-        """A number that nobody can know must not be sure even where it happens to be right."""
-        return self.confidence >= SURE and (not self.right if self.knowable else True)
+        """A wrong number, or labels that nobody doubts; a number that nobody can know must not be sure even where it is right."""
+        if self.confidence < SURE or not self.knowable:
+            return self.confidence >= SURE
+        return self.found != self.wanted or (self.labels < 0.9 <= self.label_confidence)
 
 
 def agreement(wanted: np.ndarray, found: np.ndarray) -> float:
@@ -74,15 +77,17 @@ def asked(case: Case) -> Answer:
     try:
         found = ew.identify(case.paths) if case.ordered else ew.identify(x, v)
         number, labels, confidence, error = found.n_attractors, found.labels, float(found.confidence), ""
-        share = agreement(label, np.asarray(labels))
+        share, sure = agreement(label, np.asarray(labels)), float(found.label_confidence.mean())
     except ew.EigenwellError as refused:
-        number, share, confidence, error = -1, 0.0, 0.0, f"refused: {refused}"
+        number, share, confidence, sure, error = -1, 0.0, 0.0, 0.0, f"refused: {refused}"
     except Exception as broken:
-        number, share, confidence, error = -1, 0.0, 0.0, f"{type(broken).__name__}: {broken}"
+        number, share, confidence, sure, error = -1, 0.0, 0.0, 0.0, f"{type(broken).__name__}: {broken}"
     finally:
         signal.alarm(0)
     seconds = time.process_time() - began
-    return Answer(case.family, case.name, case.n_attractors, number, share, confidence, seconds, case.knowable, error)
+    return Answer(
+        case.family, case.name, case.n_attractors, number, share, confidence, sure, seconds, case.knowable, error
+    )
 
 
 def _asked_of(job: tuple[int, str]) -> list[Answer]:
@@ -118,7 +123,7 @@ def table(done: list[Answer], show: bool) -> list[Row]:
             if a.sure_and_wrong or _broken(a) or a.seconds > LIMIT or (a.knowable and not a.right):
                 mark = "!!" if a.sure_and_wrong else "  "
                 print(
-                    f"{mark} {a.family} {a.name}: {a.found} for {a.wanted}, labels {a.labels:.2f}, {a.confidence:.2f} sure, {a.seconds:.1f} s {a.error}"
+                    f"{mark} {a.family} {a.name}: {a.found} for {a.wanted}, labels {a.labels:.2f} ({a.label_confidence:.2f}), {a.confidence:.2f} sure, {a.seconds:.1f} s {a.error}"
                 )
     known = [a for a in done if a.knowable]
     right, sure = np.mean([a.right for a in known]), np.mean([a.sure_and_wrong for a in done])

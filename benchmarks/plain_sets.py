@@ -453,7 +453,7 @@ def kinds(rng: np.random.Generator) -> Iterator[Case]:
     yield whole
     x = rng.uniform(-1, 1, (400, 2))
     goal = np.array([1.05, 0.0])
-    yield replace(_scattered("kinds", "goal just outside", x, goal - x, np.zeros(400, dtype=int)), knowable=False)
+    yield _scattered("kinds", "goal just outside", x, goal - x, np.zeros(400, dtype=int))
 
 
 def _scattered(family: str, name: str, x: np.ndarray, v: np.ndarray, label: np.ndarray) -> Case:

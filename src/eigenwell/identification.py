@@ -20,6 +20,7 @@ from .flow.orbits import Orbit, group_with_orbits, orbits
 from .graphs import Clique, Graph, Join
 from .numbering import Alternative, by_place, canonical
 from .paths import Odd, PathFinding, SuccessorGraph, TrajectoryGraph
+from .paths.builders import units
 from .paths.merging import typical_length
 from .paths.odd import odd_cautions
 from .paths.settings import DEFAULT
@@ -27,6 +28,11 @@ from .paths.told import NOTHING, Told, told_about
 from .progress import Progress, advance, told
 from .results import Identification, Result
 from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
+
+# Labels are worth a word when more than one in twenty may be wrong.
+LABELS_IN_DOUBT = 0.05
+# An attractor at the edge of the samples may as well be a place where they leave: one time in four.
+AT_THE_EDGE = 0.75
 
 __all__ = ["Builder", "Identification", "Result", "identify"]
 
@@ -158,7 +164,8 @@ def _identified(
     evidence = None
     if graph is None and not demos.ordered:
         first = first_occurrence(demos.x, demos.v)
-        evidence = weigh(demos.x[first], demos.v[first])
+        unit = units(demos.x, demos.v)
+        evidence = weigh(demos.x[first] / unit, demos.v[first] / unit)
         builder = FlowGraph() if evidence.snapshots else builder
     if given:
         return _from_told(demos, builder, given, tie)
@@ -210,6 +217,10 @@ def _from_paths(
         embeddings.append(embedding)
         located.append(place)
         advance("attractors", q + 1, total)
+    # Numbers by place: which of them each had before.
+    before = np.empty(total, dtype=np.intp)
+    before[paths.labels[paths.nodes]] = found.graph.labels[paths.nodes]
+    sure = found.label_confidence
     return Identification(
         demos=demos,
         labels=paths.labels,
@@ -219,14 +230,33 @@ def _from_paths(
         spectra=tuple(spectra),
         graph=paths,
         grouping=found.grouping,
-        arrived=found.arrived,
-        warnings=demos.warnings + found.warnings + odd_cautions(odd := _named(demos, found.odd)),
+        arrived=found.arrived[before],
+        confidence=found.grouping.probability,
+        label_confidence=sure,
+        warnings=demos.warnings
+        + found.warnings
+        + odd_cautions(odd := _named(demos, found.odd))
+        + _doubtful(sure, paths.labels),
         alternatives=tuple(
             Alternative(r.n_groups, r.probability, replace(found.graph, group=r.group).labels)
             for r in found.alternatives
         ),
         odd=odd,
         told=tuple(t for t in (found.grouping.told, _excluded(demos, told)) if t),
+    )
+
+
+def _doubtful(sure: FloatArray, labels: IntArray) -> tuple[Caution, ...]:
+    """A caution where the labels of many samples are in doubt."""
+    wrong = float((1 - sure[labels >= 0]).mean()) if (labels >= 0).any() else 0.0
+    if wrong <= LABELS_IN_DOUBT:
+        return ()
+    return (
+        Caution(
+            "labels-in-doubt",
+            f"About {100 * wrong:.0f} % of the labels may be wrong (found.label_confidence says which): paths that run side by side "
+            "cannot be told apart there. Pass trajectories in order of time if you have them, or sample more densely.",
+        ),
     )
 
 
@@ -262,6 +292,8 @@ def _with_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses:
         graph=paths,
         grouping=None if rest is None else rest.grouping,
         arrived=np.ones(len(located)),
+        confidence=float(np.prod([o.steady for o in closed]) * (1.0 if rest is None else rest.grouping.probability)),
+        label_confidence=(paths.labels >= 0).astype(np.float64),
         warnings=demos.warnings + (() if rest is None else rest.warnings),
     )
 
@@ -286,6 +318,8 @@ def _from_flow(
         graph=found.graph,
         grouping=None,
         arrived=np.ones(len(found.located)),
+        confidence=found.counts.get(len(found.located), 0.0) * found.known * AT_THE_EDGE**found.at_edge,
+        label_confidence=np.where(found.labels >= 0, found.fates[np.arange(demos.n_samples), found.labels], 0.0),
         warnings=demos.warnings + evidence.warnings + found.warnings,
         kind="snapshots",
         evidence=evidence,
@@ -335,6 +369,7 @@ def _from_graph(demos: Demonstrations, graph: Graph, builder: Builder) -> Identi
     labels = np.full(demos.n_samples, -1, dtype=np.intp)
     for q, k in enumerate(order):
         labels[whole[k].nodes] = q
+    counts = _counts_nearby(demos, builder, len(whole))
     left_out = int((labels < 0).sum())
     cautions = () if left_out == 0 else (_unassigned(left_out, len(spectra) - len(whole)),)
     return Identification(
@@ -347,9 +382,11 @@ def _from_graph(demos: Demonstrations, graph: Graph, builder: Builder) -> Identi
         graph=graph,
         grouping=None,
         arrived=np.ones(len(order)),
+        confidence=float("nan") if counts is None else counts.get(len(whole), 0.0),
+        label_confidence=(labels >= 0).astype(np.float64),
         warnings=demos.warnings + cautions,
         kind="graph",
-        counts=_counts_nearby(demos, builder, len(whole)),
+        counts=counts,
     )
 
 

@@ -144,8 +144,16 @@ class Identification:
         The paths: `graph.path(k)` lists sample indices in order of time; or a kernel's graph.
     grouping : Grouping or None
         How the ends of the paths were grouped; None where no ends were.
-    arrived : float
-        Share of the attractors at which a path comes to rest.
+    arrived : (Q,) array
+        How near to rest the motion came at every attractor: 1 less the slowest end of a path there, as a share of its own
+        speed on the way; 1 for cycles and snapshots.
+    confidence : float
+        0 to 1, how sure the number of attractors is. Paths: the posterior probability of Q given their ends (`paths.evidence`),
+        times how steady closed orbits are. Snapshots: the share of replicates with this number, times `known`, less for
+        attractors at the edge of the data. A kernel graph: the share of settings near the given ones with this number, NaN where
+        the graph has no settings to change.
+    label_confidence : (n,) array
+        Probability that the label of a sample is right, given the number; 0 where it has none.
     warnings : tuple of Caution
         Doubts, each with a name and a sentence.
     alternatives : tuple of Alternative
@@ -188,6 +196,8 @@ class Identification:
     graph: PathGraph | Graph
     grouping: Grouping | None
     arrived: FloatArray
+    confidence: float
+    label_confidence: FloatArray
     warnings: tuple[Caution, ...]
     alternatives: tuple[Alternative, ...] = ()
     odd: tuple[Odd, ...] = ()
@@ -208,22 +218,6 @@ class Identification:
     def n_attractors(self) -> int:
         """Q, the number of attractors."""
         return len(self.attractors)
-
-    @property
-    def confidence(self) -> float:
-        """0 to 1, how sure the number of attractors is.
-
-        Paths: the posterior probability of Q given the ends (`paths.evidence`), times `arrived`. Snapshots: the share of
-        replicates with this number, times `known`. A kernel graph: the share of settings near the given ones with this
-        number; NaN where the graph has no settings to change. Closed orbits alone: the share of samples with a label.
-        """
-        if self.counts is not None:
-            return self.counts.get(self.n_attractors, 0.0) * self.known
-        if self.kind == "graph":
-            return float("nan")
-        if self.grouping is None:
-            return float((self.labels >= 0).mean())
-        return self.grouping.probability
 
     @property
     def uncertainty(self) -> FloatArray:

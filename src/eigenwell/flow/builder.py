@@ -95,6 +95,11 @@ class FlowFinding:
     field: EstimatedField
     warnings: tuple[Caution, ...]
 
+    @property
+    def at_edge(self) -> int:
+        """Attractors at the edge of the samples, where these may stop or leave."""
+        return sum(a.kind == "point" and a.eigenvalues is None for a in self.located)
+
 
 @dataclass(frozen=True)
 class FlowGraph:

@@ -26,28 +26,28 @@ SAME = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Orbit:
-    """Trajectories `members` that run along one closed `curve` (m, d), with its `period` and the spread of its centre."""
+    """Trajectories `members` that run along one closed `curve` (m, d), with its `period`, the spread of its centre, and how
+    `steady` it is: 1 where the last turn is as large as the one before, 0 where it just counts as closed."""
 
     members: IntArray
     curve: FloatArray
     period: float
     standard_error: FloatArray
+    steady: float
 
 
 def orbits(demos: Demonstrations) -> list[Orbit]:
-    """Closed curves that trajectories end on, in the order of the trajectories."""
-    turns = {}
-    for k, (x, v) in enumerate(demos.trajectories()):
-        turn = last_turn(x, v)
-        if turn is not None:
-            turns[k] = (x[turn:], v[turn:])
+    """Closed curves that trajectories end on, in the order of the trajectories.
+
+    Two trajectories are on one cycle when each lies on the other's closed curve, however coarsely they were sampled.
+    """
+    turns = {k: turn for k, (x, v) in enumerate(demos.trajectories()) if (turn := last_turn(x, v)) is not None}
     groups: list[list[int]] = []
-    for k, (x, _) in turns.items():
+    for k, turn in turns.items():
         for group in groups:
-            other = turns[group[0]][0]
-            size = np.linalg.norm(np.ptp(other, axis=0))
-            apart = max(cKDTree(other).query(x)[0].mean(), cKDTree(x).query(other)[0].mean())
-            if apart < SAME * size:
+            other = turns[group[0]]
+            apart = max(cKDTree(a.curve).query(b.x)[0].mean() for a, b in ((turn, other), (other, turn)))
+            if apart < SAME * np.linalg.norm(np.ptp(other.x, axis=0)):
                 group.append(k)
                 break
         else:
@@ -80,10 +80,10 @@ def group_with_orbits(
     return graph, cycles, found
 
 
-def _orbit(group: list[int], turns: dict[int, tuple[FloatArray, FloatArray]]) -> Orbit:
+def _orbit(group: list[int], turns: dict[int, Turn]) -> Orbit:
     centres, periods = [], []
     for k in group:
-        x, v = turns[k]
+        x, v = turns[k].x, turns[k].v
         # Time along the turn from lengths and speeds: stamps may be missing.
         step = np.linalg.norm(np.diff(x, axis=0, append=x[:1]), axis=1)
         speed = np.linalg.norm(v + np.roll(v, -1, axis=0), axis=1) / 2
@@ -91,15 +91,36 @@ def _orbit(group: list[int], turns: dict[int, tuple[FloatArray, FloatArray]]) ->
         centres.append((time[:, None] * x).sum(axis=0) / time.sum())
         periods.append(time.sum())
     places = np.array(centres)
-    x = turns[group[0]][0]
+    x = turns[group[0]].x
     spread = (
         places.std(axis=0, ddof=1) / np.sqrt(len(group)) if len(group) > 1 else np.linalg.norm(x[0] - x[-1]) + 0 * x[0]
     )
-    return Orbit(np.array(group, dtype=np.intp), x + places.mean(axis=0) - places[0], float(np.median(periods)), spread)
+    curve, steady = x + places.mean(axis=0) - places[0], float(np.mean([turns[k].steady for k in group]))
+    return Orbit(np.array(group, dtype=np.intp), curve, float(np.median(periods)), spread, steady)
 
 
-def last_turn(x: FloatArray, v: FloatArray) -> int | None:
-    """Where the last full turn of a trajectory begins; None where it does not go round and round.
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """The last turn of a trajectory, with velocities, and how `steady` it is."""
+
+    x: FloatArray
+    v: FloatArray
+    steady: float
+
+    @property
+    def curve(self) -> FloatArray:
+        """The closed curve through its samples, along their velocities: a cubic between any two, at eight places."""
+        x, y = self.x, np.roll(self.x, -1, axis=0)
+        v, w = self.v, np.roll(self.v, -1, axis=0)
+        pace = np.linalg.norm(v + w, axis=1, keepdims=True) / 2
+        time = np.linalg.norm(y - x, axis=1, keepdims=True) / np.maximum(pace, np.finfo(np.float64).tiny)
+        s = np.linspace(0, 1, 8, endpoint=False)[:, None, None]
+        to, along, there = s**2 * (3 - 2 * s), s * (1 - s) ** 2, -(s**2) * (1 - s)
+        return np.asarray((x + to * (y - x) + time * (along * v + there * w)).reshape(-1, x.shape[1]))
+
+
+def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
+    """The last full turn of a trajectory; None where it does not go round and round.
 
     The turn begins where the trajectory crossed the plane through its end, across its motion there, in the same
     direction and next to its end. There must be one before it, of the same size.
@@ -112,9 +133,10 @@ def last_turn(x: FloatArray, v: FloatArray) -> int | None:
         return None
     size, size_before = (np.linalg.norm(np.ptp(x[a:b], axis=0)) for a, b in ((first, len(x)), (before, first + 1)))
     speed = np.linalg.norm(v[first:], axis=1)
-    if abs(size - size_before) > CLOSED * size or speed.min() < STOPS * speed.max():
+    change = abs(size - size_before) / (CLOSED * size)
+    if change > 1 or speed.min() < STOPS * speed.max():
         return None
-    return first
+    return Turn(x[first:], v[first:], float(1 - change))
 
 
 def _return(x: FloatArray, v: FloatArray, end: int) -> int | None:

@@ -18,6 +18,8 @@ from .settings import DEFAULT
 
 # Velocities are alike when they differ by less than half of the larger one: 30 degrees, or a factor of two.
 ALIKE = 0.5
+# Links that miss their heading by less than this share of a step are beyond doubt; of others so many samples around are asked.
+ASKEW, AROUND = 0.2, 12
 TINY = np.finfo(np.float64).tiny
 
 
@@ -88,3 +90,30 @@ def lying_on(
         size = max(resolution, float(np.linalg.norm(np.ptp(scraps[a:b], axis=0))))
         out.append(np.unique(path[a:b]) if (distance[a:b] <= size).all() else np.empty(0, dtype=np.intp))
     return out
+
+
+def link_doubts(x: FloatArray, v: FloatArray, offsets: IntArray, label: IntArray) -> FloatArray:
+    """Probability (n,) that the links of a path from each sample on to its end are right as far as its label goes.
+
+    x, v and label lie path after path. A link that misses its heading by `ASKEW` and more is doubtful; if it is wrong, the label is
+    only where the samples around it, moving alike, have others.
+    """
+    sure = np.ones(len(x))
+    inner = np.ones(len(x), dtype=bool)
+    inner[offsets[1:] - 1] = False
+    i = np.flatnonzero(inner)
+    step, heading = x[i + 1] - x[i], v[i + 1] + v[i]
+    size = np.linalg.norm(step, axis=1) * np.linalg.norm(heading, axis=1)
+    cosine = (step * heading).sum(axis=1) / np.maximum(size, TINY)
+    miss = np.where(cosine > 0, np.sqrt(np.maximum(1 - cosine**2, 0.0)), 1.0)
+    askew = np.flatnonzero((miss > ASKEW) & (size > 0))
+    if len(askew) and len(np.unique(label)) > 1:
+        at = i[askew]
+        near = cKDTree(x).query(x[at] + step[askew] / 2, k=min(AROUND, len(x)))[1]
+        mean, pace = heading[askew][:, None] / 2, np.linalg.norm(heading[askew], axis=1)[:, None] / 2
+        alike = np.linalg.norm(v[near] - mean, axis=2) < ALIKE * np.maximum(np.linalg.norm(v[near], axis=2), pace)
+        other = alike & (label[near] != label[at][:, None])
+        sure[at] = 1 - other.sum(axis=1) / np.maximum(alike.sum(axis=1), 1) * np.minimum(miss[askew], 1.0)
+    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+        sure[a:b] = np.cumprod(sure[a:b][::-1])[::-1]
+    return sure

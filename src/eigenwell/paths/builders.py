@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
-from .beside import lying_on, nearest_path, running_on, tails
+from .beside import link_doubts, lying_on, nearest_path, running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
 from .grading import AT_REST, STILL, PathEnds, end_pace, grade_paths, has_pause, is_orbit, rests, way_left
@@ -33,6 +33,8 @@ class PathFinding:
         How their ends were grouped.
     arrived : (Q,) array
         How near to rest a path came at every attractor: 1 less the slowest end, in units of the speed on the way.
+    label_confidence : (n,) array
+        Probability that every sample belongs to the group of its path.
     warnings : tuple of Caution
         Doubts.
     alternatives : tuple of Reading
@@ -50,6 +52,7 @@ class PathFinding:
     graph: PathGraph
     grouping: Grouping
     arrived: FloatArray
+    label_confidence: FloatArray
     warnings: tuple[Caution, ...]
     alternatives: tuple[Reading, ...] = ()
     odd: tuple[Odd, ...] = ()
@@ -135,7 +138,8 @@ class SuccessorGraph:
         DataError
             For too few samples, or at a handful of places.
         """
-        return _grouped(demos, *self.paths(demos), trusted_ends=False, told=told)
+        unit = units(demos.x, demos.v)
+        return _grouped(demos, *self.paths(demos), trusted_ends=False, told=told, unit=unit)
 
     def paths(self, demos: Demonstrations) -> tuple[IntArray, IntArray, BoolArray, float]:
         """Paths of some samples, before their ends are grouped.
@@ -149,11 +153,12 @@ class SuccessorGraph:
         -------
         nodes, offsets, whole, resolution
             Paths as nodes and offsets, which of them are whole, and the distance below which their ends
-            coincide.
+            coincide, in the `units` of the columns.
         """
         first = first_occurrence(demos.x, demos.v)
         index = np.flatnonzero(first)
-        x, v = demos.x[index], demos.v[index]
+        unit = units(demos.x, demos.v)
+        x, v = demos.x[index] / unit, demos.v[index] / unit
         places = int(first_occurrence(x, np.zeros_like(x)).sum())
         check_places(places, len(x), demos.dimension, str(places))
         fragments, kin = recover_paths(x, v, self.settings)
@@ -162,6 +167,21 @@ class SuccessorGraph:
         usable = whole_enough(np.diff(offsets), self.settings)
         nodes, offsets = _with_repeats(demos, index[fragments.nodes], offsets, first)
         return nodes, offsets, usable, reach
+
+
+def units(x: FloatArray, v: FloatArray) -> FloatArray:
+    """One unit (d,) for each column, so that radians beside millimetres are as near as they should be.
+
+    The spread of its places, or of its velocities over the usual time, whichever is more: a column that only trembles is not blown
+    up. Powers of two beside the largest: columns of one unit stay what they are, to the last bit.
+    """
+    places, paces = x.std(axis=0), v.std(axis=0)
+    moving = (places > 0) & (paces > 0)
+    time = float(np.median(places[moving] / paces[moving])) if moving.any() else 0.0
+    spread = np.maximum(places, time * paces)
+    largest = spread.max()
+    ratio = np.where(spread > 0, spread / (largest if largest > 0 else 1.0), 1.0)
+    return np.asarray(2.0 ** np.round(np.log2(ratio)))
 
 
 def check_places(places: int, samples: int, dimension: int, got: str) -> None:
@@ -249,15 +269,16 @@ def _grouped(
     resolution: float,
     trusted_ends: bool,
     told: Told,
+    unit: FloatArray | float = 1.0,
 ) -> PathFinding:
     spans = list(zip(offsets[:-1], offsets[1:], strict=True))
 
     def beside(which: IntArray) -> IntArray:
-        x, v, number = demos.x[nodes], demos.v[nodes], np.arange(len(usable))
+        x, v, number = demos.x[nodes] / unit, demos.v[nodes] / unit, np.arange(len(usable))
         return running_on(tails(x, v, offsets, which, number), x, v, offsets, number, resolution)[0]
 
     def on_paths(scraps: IntArray, paths: IntArray) -> list[IntArray]:
-        x, path = demos.x[nodes], np.repeat(np.arange(len(usable)), np.diff(offsets))
+        x, path = demos.x[nodes] / unit, np.repeat(np.arange(len(usable)), np.diff(offsets))
         mine, whole = np.isin(path, scraps), np.isin(path, paths)
         parts = np.concatenate([[0], np.cumsum(np.diff(offsets)[scraps])]).astype(np.intp)
         return lying_on(x[mine], parts, *nearest_path(x[mine], x[whole], path[whole]), resolution)
@@ -283,10 +304,15 @@ def _grouped(
         running_on=None if trusted_ends else beside,
         lying_on=None if trusted_ends else on_paths,
     )
+    of_path = np.repeat(np.arange(len(usable)), np.diff(offsets))
+    sure = np.zeros(demos.n_samples)
+    sure[nodes] = np.where(graded.labels < 0, 0.0, graded.sure)[of_path]
+    if not trusted_ends:
+        sure[nodes] *= link_doubts(demos.x[nodes] / unit, demos.v[nodes] / unit, offsets, graded.labels[of_path])
     group, alternatives = graded.group, graded.alternatives
     scraps = (group < 0) & (graded.labels >= 0)
     if scraps.any():
-        nodes, offsets = _with_scraps(demos.x, nodes, offsets, scraps)
+        nodes, offsets = _with_scraps(demos.x / unit, nodes, offsets, scraps)
         group, alternatives = group[~scraps], tuple(replace(r, group=r.group[~scraps]) for r in alternatives)
     graph = PathGraph(demos.n_samples, nodes, offsets, group)
-    return PathFinding(graph, graded.grouping, graded.arrived, graded.warnings, alternatives, graded.odd)
+    return PathFinding(graph, graded.grouping, graded.arrived, sure, graded.warnings, alternatives, graded.odd)

@@ -129,8 +129,8 @@ def grade_paths(
         return out
 
     labels = with_scraps(group)
-    sure = np.where(group < 0, 0.0, grouping.membership.min())
-    sure[paths] = grouping.membership
+    sure = np.full(len(ends.pace), grouping.membership.min())
+    sure[paths] = np.where(grouping.group < 0, 0.5, grouping.membership)
     sure[heirs >= 0] = sure[heirs[heirs >= 0]]
     slowest = np.full(grouping.n_groups, np.inf)
     kept = grouping.group >= 0

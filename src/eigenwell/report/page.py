@@ -105,8 +105,8 @@ def _answer(
         why = "Components of a graph without paths; nothing says how sure their number is."
         if often:
             why = f"Number of components of the kernel graph with settings near the given ones: {often}."
-    if found.arrived < 1:
-        why += f" Only at {found.arrived:.0%} of them does a path come to rest."
+    if found.arrived.min(initial=1.0) < 0.8:
+        why += f" At attractor {int(found.arrived.argmin())} the slowest path still moves at {1 - found.arrived.min():.0%} of its speed."
     return f"""<section id="answer" style="margin-top:0">
 <h1>{plural(found.n_attractors, "attractor")}</h1>
 <p class="sure"><b>{_sure(found.confidence)}</b> {why}</p>

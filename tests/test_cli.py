@@ -291,6 +291,7 @@ def test_missing_extras_name_the_pip_line(tmp_path, folder):
         ("pyarrow", "files", ["identify", str(folder / "ordered.parquet")]),
         ("plotly", "report", ["report", str(folder / "ordered.csv"), "-o", str(tmp_path / "a.html")]),
         ("jax", "learn", ["learn", str(folder / "ordered.csv"), "-o", str(tmp_path / "model")]),
+        ("eigenwell_paper", "reproduce", ["reproduce", "--list"]),
     ):
         # Not by sys.modules[package] = None: SciPy looks there for JAX, and would take None for it.
         code = (

@@ -14,7 +14,8 @@ from untrained import field_of
 
 # Fetched on first use and not part of what users import from.
 INTERNAL = {"studio"}
-MODULES = ["eigenwell", *(f"eigenwell.{name}" for name in eigenwell._MODULES if name not in INTERNAL)]
+PAPER = ["eigenwell_paper", "eigenwell_paper.baselines"]
+MODULES = ["eigenwell", *(f"eigenwell.{name}" for name in eigenwell._MODULES if name not in INTERNAL), *PAPER]
 
 
 def public() -> dict[str, object]:

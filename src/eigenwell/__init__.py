@@ -33,7 +33,6 @@ _HOME = {
 }
 _MODULES = (
     "attractors",
-    "baselines",
     "datasets",
     "demonstrations",
     "distributed",
@@ -53,7 +52,6 @@ _MODULES = (
     "poses",
     "progress",
     "report",
-    "reproduce",
     "results",
     "spectral",
     "studio",
@@ -79,7 +77,6 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from . import (
         attractors,
-        baselines,
         datasets,
         demonstrations,
         distributed,
@@ -99,7 +96,6 @@ if TYPE_CHECKING:
         poses,
         progress,
         report,
-        reproduce,
         results,
         spectral,
         studio,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import datasets, metrics
-from .._types import FloatArray
-from ..demonstrations import DataError
-from ..files import MissingExtra
-from ..learning import PAPER, Bundle, LaplacianTarget, Recipe, learn_bundles
+from eigenwell import datasets, metrics
+from eigenwell._types import FloatArray
+from eigenwell.demonstrations import DataError
+from eigenwell.files import MissingExtra
+from eigenwell.learning import PAPER, Bundle, LaplacianTarget, Recipe, learn_bundles
 
 if TYPE_CHECKING:
     from .study import Study
@@ -87,7 +87,7 @@ class Handwriting:
             seconds[name] = time.perf_counter() - began
             fields[name] = dict(zip(every, learned, strict=True))
         if effort.flow_epochs:
-            from ..baselines.euclideanizing import euclideanizing_flows
+            from .baselines.euclideanizing import euclideanizing_flows
 
             study.tell(f"LASA: Euclideanizing Flows, {len(effort.panel)} shapes, {effort.flow_epochs} epochs")
             began = time.perf_counter()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .. import systems
+from eigenwell import systems
+
 from .comparison import Example, compare
 from .results import Outcome
 from .study import Study

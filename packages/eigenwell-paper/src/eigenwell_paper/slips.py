@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import systems
-from .._types import FloatArray, IntArray
-from ..graphs import Cycle
-from ..identification import identify
-from ..palette import Theme
-from ..spectral import (
+from eigenwell import systems
+from eigenwell._types import FloatArray, IntArray
+from eigenwell.graphs import Cycle
+from eigenwell.identification import identify
+from eigenwell.palette import Theme
+from eigenwell.spectral import (
     CorrectedFilter,
     CorrectedGamma,
     ExactMasses,
@@ -24,7 +24,8 @@ from ..spectral import (
     joined_spectrum,
     linearity,
 )
-from ..spectral.kernels import Gamma
+from eigenwell.spectral.kernels import Gamma
+
 from . import printed
 from .drawing import cross, sheet, titled
 from .results import Check, Figure, Outcome, Table

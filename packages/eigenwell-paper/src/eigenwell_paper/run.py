@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DataError
-from ..files import CannotWrite, replacing
-from ..palette import DARK, LIGHT
+from eigenwell.errors import DataError
+from eigenwell.files import CannotWrite, replacing
+from eigenwell.palette import DARK, LIGHT
+
 from .results import Outcome
 from .study import FULL, QUICK, Study
 
@@ -87,8 +88,8 @@ class Reproduction:
 
     Examples
     --------
-    >>> import eigenwell as ew
-    >>> run = ew.reproduce.reproduce("paper", quick=True)  # doctest: +SKIP
+    >>> from eigenwell_paper import reproduce
+    >>> run = reproduce("paper", quick=True)  # doctest: +SKIP
     >>> run.failed  # doctest: +SKIP
     ()
     """
@@ -169,8 +170,8 @@ def reproduce(
 
     Examples
     --------
-    >>> import eigenwell as ew
-    >>> ew.reproduce.reproduce("paper", only=["toy_graphs"], quick=True)  # doctest: +SKIP
+    >>> from eigenwell_paper import reproduce
+    >>> reproduce("paper", only=["toy_graphs"], quick=True)  # doctest: +SKIP
     """
     from .page import write_page
 
@@ -234,7 +235,7 @@ def _said(error: Exception) -> str:
 
 def numbers(result: Reproduction) -> dict[str, Any]:
     """results.json: everything but `times` is the same for the same seed."""
-    from .. import __version__
+    from eigenwell import __version__
 
     study = result.study
     return {

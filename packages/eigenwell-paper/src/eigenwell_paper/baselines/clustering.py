@@ -16,8 +16,8 @@ from sklearn.cluster import HDBSCAN, SpectralClustering
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from .._types import FloatArray, IntArray
-from ..demonstrations import Demonstrations
+from eigenwell._types import FloatArray, IntArray
+from eigenwell.demonstrations import Demonstrations
 
 
 def features(demos: Demonstrations) -> FloatArray:
@@ -47,8 +47,9 @@ def spectral_clustering(demos: Demonstrations, n_clusters: int, *, seed: int = 0
     Examples
     --------
     >>> import eigenwell as ew
+    >>> from eigenwell_paper import baselines
     >>> demos = ew.systems.heart.sample(seed=0, frequency=5.0)
-    >>> labels = ew.baselines.spectral_clustering(demos, 2)  # doctest: +SKIP
+    >>> labels = baselines.spectral_clustering(demos, 2)  # doctest: +SKIP
     """
     model = SpectralClustering(
         n_clusters, affinity="nearest_neighbors", n_neighbors=neighbours, assign_labels="kmeans", random_state=seed
@@ -90,8 +91,9 @@ def gaussian_mixture(
     Examples
     --------
     >>> import eigenwell as ew
+    >>> from eigenwell_paper import baselines
     >>> demos = ew.systems.heart.sample(seed=0, frequency=5.0)
-    >>> labels = ew.baselines.gaussian_mixture(demos, 2)  # doctest: +SKIP
+    >>> labels = baselines.gaussian_mixture(demos, 2)  # doctest: +SKIP
     """
     model = GaussianMixture(
         n_clusters, covariance_type="full", n_init=restarts, init_params=start, max_iter=300, random_state=seed
@@ -142,8 +144,9 @@ def hdbscan(demos: Demonstrations, *, smallest: int | None = None) -> IntArray:
     Examples
     --------
     >>> import eigenwell as ew
+    >>> from eigenwell_paper import baselines
     >>> demos = ew.systems.heart.sample(seed=0, frequency=5.0)
-    >>> labels = ew.baselines.hdbscan(demos)  # doctest: +SKIP
+    >>> labels = baselines.hdbscan(demos)  # doctest: +SKIP
     """
     model = HDBSCAN(min_cluster_size=smallest or max(5, demos.n_samples // 20), copy=True)
     return np.asarray(model.fit_predict(features(demos)), dtype=np.intp)
@@ -193,8 +196,9 @@ def kernel_k_means(
     Examples
     --------
     >>> import eigenwell as ew
+    >>> from eigenwell_paper import baselines
     >>> demos = ew.systems.heart.sample(seed=0, frequency=5.0)
-    >>> ew.baselines.kernel_k_means(demos, 2).shape == (demos.n_samples,)
+    >>> baselines.kernel_k_means(demos, 2).shape == (demos.n_samples,)
     True
     """
     f = features(demos)

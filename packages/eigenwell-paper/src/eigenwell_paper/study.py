@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from ..datasets import pen_strokes
-from ..demonstrations import DataError, Demonstrations
-from ..files import FileError, read
+from eigenwell.datasets import pen_strokes
+from eigenwell.demonstrations import DataError, Demonstrations
+from eigenwell.files import FileError, read
+
 from . import printed
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
-from ..learning import PAPER, Bundle, LaplacianTarget
-from ..palette import Theme
+from eigenwell._types import FloatArray
+from eigenwell.learning import PAPER, Bundle, LaplacianTarget
+from eigenwell.palette import Theme
+
 from .drawing import sheet, titled
 from .drawn_fields import DrawnFields
 from .drawn_fields import bundles as bundles_of
@@ -76,8 +77,8 @@ def make(study: Study) -> Outcome:
 
 def _embedding_losses(drawn: DrawnFields, bundles: list[Bundle]) -> tuple[FloatArray, FloatArray]:
     """Epochs and losses of the paper's recipe: the identity's first, then the mean over every tenth of the epochs."""
-    from ..learning.guide import no_guide
-    from ..learning.training import training_set
+    from eigenwell.learning.guide import no_guide
+    from eigenwell.learning.training import training_set
 
     sets = [training_set([b], LaplacianTarget(), replace(PAPER, steps=1), no_guide([b])) for b in bundles]
     start = np.mean([((s.x - s.attractors[0] - s.target) ** 2).sum(axis=1).mean() for s in sets])
@@ -90,7 +91,7 @@ def _flow_losses(bundles: list[Bundle], epochs: int, seed: int) -> tuple[FloatAr
     import jax
     import jax.numpy as jnp
 
-    from ..baselines import euclideanizing as flows
+    from .baselines import euclideanizing as flows
 
     settings = flows.PublishedSettings()
     cast = partial(jnp.asarray, dtype=jnp.float32)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
-from ..errors import missing_extra
-from ..palette import Theme
-from ..plotting import style
+from eigenwell._types import FloatArray, IntArray
+from eigenwell.errors import missing_extra
+from eigenwell.palette import Theme
+from eigenwell.plotting import style
+
 from .results import Figure
 
 CELLS = 40

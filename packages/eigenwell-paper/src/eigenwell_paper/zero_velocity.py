@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from .._types import FloatArray, IntArray
-from ..demonstrations import Demonstrations
-from ..identification import identify
-from ..palette import Theme
+from eigenwell._types import FloatArray, IntArray
+from eigenwell.demonstrations import Demonstrations
+from eigenwell.identification import identify
+from eigenwell.palette import Theme
+
 from .drawing import cross, lines, sheet, titled
 from .results import Cell, Check, Figure, Outcome, Table
 from .study import Study, with_ends

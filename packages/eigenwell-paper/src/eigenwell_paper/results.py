@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..palette import Theme
+from eigenwell.palette import Theme
 
 Cell = str | float | int | None
 """None is a value that nobody printed or measured."""

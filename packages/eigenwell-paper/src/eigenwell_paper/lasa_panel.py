@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import datasets
-from .._types import FloatArray
-from ..fields import Field, StableField
-from ..graphs import PathGraph
-from ..identification import Identification, identify
-from ..palette import Theme
-from ..spectral import linearity
+from eigenwell import datasets
+from eigenwell._types import FloatArray
+from eigenwell.fields import Field, StableField
+from eigenwell.graphs import PathGraph
+from eigenwell.identification import Identification, identify
+from eigenwell.palette import Theme
+from eigenwell.spectral import linearity
+
 from .drawing import bare, cross, heights, lines, sheet, streams, titled
 from .handwriting import ATTRACTOR, EVERY, OURS, PAPERS, TRAIN, Handwriting, demonstrations
 from .results import Cell, Check, Figure, Outcome, Table

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import metrics
-from .._types import FloatArray
-from ..fields import StableField
-from ..palette import Theme
+from eigenwell import metrics
+from eigenwell._types import FloatArray
+from eigenwell.fields import StableField
+from eigenwell.palette import Theme
+
 from .comparison import LETTERS
 from .drawing import bare, cross, heights, lines, sheet, streams, titled
 from .drawn_fields import DrawnFields, put_to_the_test

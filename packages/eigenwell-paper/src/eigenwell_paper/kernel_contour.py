@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
-from ..palette import Theme
-from ..spectral import CorrectedFilter, CorrectedGamma, PrintedFilter, PrintedGamma, VelocityAugmentedKernel
+from eigenwell._types import FloatArray
+from eigenwell.palette import Theme
+from eigenwell.spectral import CorrectedFilter, CorrectedGamma, PrintedFilter, PrintedGamma, VelocityAugmentedKernel
+
 from .drawing import sheet, streams, titled
 from .results import Cell, Check, Figure, Outcome, Table
 from .study import Study

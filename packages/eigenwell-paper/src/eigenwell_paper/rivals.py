@@ -13,16 +13,17 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
-from .._types import FloatArray, IntArray
-from ..demonstrations import Demonstrations
-from ..errors import missing_extra
-from ..graphs import Graph
-from ..identification import Identification, identify
-from ..spectral import KernelGraph
+from eigenwell._types import FloatArray, IntArray
+from eigenwell.demonstrations import Demonstrations
+from eigenwell.errors import missing_extra
+from eigenwell.graphs import Graph
+from eigenwell.identification import Identification, identify
+from eigenwell.spectral import KernelGraph
+
 from .study import Effort
 
 try:
-    from ..baselines import clustering as peers
+    from .baselines import clustering as peers
 except ImportError as error:
     raise missing_extra("The comparison with other methods", "scikit-learn", "reproduce") from error
 

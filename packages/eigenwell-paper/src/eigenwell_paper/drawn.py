@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..demonstrations import Demonstrations
-from ..identification import identify
+from eigenwell.demonstrations import Demonstrations
+from eigenwell.identification import identify
+
 from .comparison import Example, compare
 from .results import Outcome
 from .rivals import attractor_errors

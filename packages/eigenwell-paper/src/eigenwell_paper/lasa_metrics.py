@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import datasets, metrics
-from ..palette import Theme
+from eigenwell import datasets, metrics
+from eigenwell.palette import Theme
+
 from . import printed
 from .drawing import sheet, titled
 from .handwriting import FLOWS, OURS, PAPERS, TEST, Handwriting, demonstrations

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
-from ..demonstrations import Demonstrations
-from ..identification import Identification
-from ..palette import Theme
-from ..plotting import plot_embedding
-from ..wording import plural
+from eigenwell._types import FloatArray
+from eigenwell.demonstrations import Demonstrations
+from eigenwell.identification import Identification
+from eigenwell.palette import Theme
+from eigenwell.plotting import plot_embedding
+from eigenwell.wording import plural
+
 from . import rivals
 from .drawing import cross, points, sheet, streams, titled
 from .printed import CLUSTERED, Clustered, Shares

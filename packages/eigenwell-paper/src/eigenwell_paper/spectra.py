@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
-from ..graphs import Cycle, PathGraph
-from ..palette import Theme
-from ..spectral import UnitMasses, joined_spectra, largest_gap
+from eigenwell._types import FloatArray, IntArray
+from eigenwell.graphs import Cycle, PathGraph
+from eigenwell.palette import Theme
+from eigenwell.spectral import UnitMasses, joined_spectra, largest_gap
+
 from .drawing import sheet, titled
 from .results import Cell, Check, Figure, Outcome, Table
 from .study import Study

@@ -19,9 +19,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._types import FloatArray
-from ..fields.flows import Array, Step, pull, split
-from ..learning.targets import Bundle
+from eigenwell._types import FloatArray
+from eigenwell.fields.flows import Array, Step, pull, split
+from eigenwell.learning.targets import Bundle
 
 
 @dataclass(frozen=True)

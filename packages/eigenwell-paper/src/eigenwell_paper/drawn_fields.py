@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import FloatArray
-from ..demonstrations import Demonstrations
-from ..fields import Field, StableField
-from ..fields.surface import to_rest
-from ..identification import Identification, identify
-from ..learning import PAPER, Bundle, LaplacianTarget, Recipe, learn, learn_bundles
+from eigenwell._types import FloatArray
+from eigenwell.demonstrations import Demonstrations
+from eigenwell.fields import Field, StableField
+from eigenwell.fields.surface import to_rest
+from eigenwell.identification import Identification, identify
+from eigenwell.learning import PAPER, Bundle, LaplacianTarget, Recipe, learn, learn_bundles
 
 if TYPE_CHECKING:
     from .study import Study

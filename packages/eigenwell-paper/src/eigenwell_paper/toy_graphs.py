@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from .._types import FloatArray
-from ..graphs import Cycle
-from ..palette import Theme
-from ..spectral import Spectrum, UnitMasses, joined_laplacian, joined_spectrum, linearity
+from eigenwell._types import FloatArray
+from eigenwell.graphs import Cycle
+from eigenwell.palette import Theme
+from eigenwell.spectral import Spectrum, UnitMasses, joined_laplacian, joined_spectrum, linearity
+
 from .drawing import bare, sheet, titled
 from .results import Cell, Check, Figure, Outcome, Table
 from .study import Study

@@ -10,8 +10,9 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from ..files import replacing
-from ..report.provenance import provenance
+from eigenwell.files import replacing
+from eigenwell.report.provenance import provenance
+
 from .drawing import DOTS
 from .results import Figure, Outcome, Table, shown
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import systems
-from ..demonstrations import Demonstrations
-from ..identification import Identification, identify
-from ..palette import Theme
-from ..wording import plural
+from eigenwell import systems
+from eigenwell.demonstrations import Demonstrations
+from eigenwell.identification import Identification, identify
+from eigenwell.palette import Theme
+from eigenwell.wording import plural
+
 from .comparison import Example, compare
 from .drawing import cross, points, sheet, titled
 from .results import Check, Figure, Outcome, Table

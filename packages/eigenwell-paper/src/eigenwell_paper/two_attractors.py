@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from .._types import BoolArray, FloatArray, IntArray
-from ..graphs import Cycle, Graph
-from ..palette import Theme
-from ..spectral import UnitMasses, assign_eigenvectors, joined_laplacian, null_vectors
+from eigenwell._types import BoolArray, FloatArray, IntArray
+from eigenwell.graphs import Cycle, Graph
+from eigenwell.palette import Theme
+from eigenwell.spectral import UnitMasses, assign_eigenvectors, joined_laplacian, null_vectors
+
 from .drawing import cross, sheet, titled
 from .results import Cell, Check, Figure, Outcome, Table
 from .study import Study

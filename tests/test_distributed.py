@@ -17,8 +17,8 @@ from eigenwell import distributed
 from eigenwell.cli.app import app
 from eigenwell.distributed import allocator
 from eigenwell.distributed.cells import Cells, by_cell
-from eigenwell.distributed.likelihood import agreed, pilots
 from eigenwell.distributed.moments import Moments
+from eigenwell.distributed.scales import agreed, pilots
 from eigenwell.learning import Recipe
 
 pytestmark = pytest.mark.cluster

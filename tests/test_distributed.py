@@ -315,7 +315,7 @@ def test_a_result_in_files_answers_what_one_in_memory_answers(client, tmp_path):
     alone = ew.identify(demos.x, demos.v)
     folder = write(tmp_path / "data", frame(demos.x, demos.v), 3)
     found = distributed.identify(folder, out=tmp_path / "out", client=client)
-    assert {name for name in vars(ew.Result) if not name.startswith("_")} <= set(dir(found))
+    assert {name for name in vars(ew.results.Result) if not name.startswith("_")} <= set(dir(found))
     assert found.kinds == alone.kinds
     for q in range(alone.n_attractors):
         np.testing.assert_array_equal(found.members(q), alone.members(q))

@@ -142,7 +142,9 @@ def test_figures_are_valid_json_without_nan(pages):
 @pytest.mark.slow
 def test_a_kernel_graph_has_a_report_of_its_own():
     demos = ew.systems.heart.sample(seed=0, frequency=20.0)
-    found = ew.identify(demos, graph=ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0))
+    found = ew.identify(
+        demos, graph=ew.spectral.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0)
+    )
     text = report(found)
     assert "2 attractors" in text and "settings near the given ones" in text and "Confidence 80 %" in text
     assert "a point for every sample" in text and "straight line here" not in text

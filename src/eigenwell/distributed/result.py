@@ -30,7 +30,7 @@ IN_MEMORY = 200_000
 class DistributedIdentification:
     """What `distributed.identify` found; sub-dynamics are numbered as by `eigenwell.identify`, by their attractor.
 
-    It answers what an `Identification` answers (`eigenwell.Result`). What has a row for every sample stays in files and is
+    It answers what an `Identification` answers (`results.Result`). What has a row for every sample stays in files and is
     read when it is asked for; `in_memory()` is an Identification to plot, to report and to learn from.
 
     The folder has `labels/part-*.parquet` (sample, label, path, position; a file per input partition, rows in its order),

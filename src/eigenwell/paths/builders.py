@@ -43,7 +43,7 @@ class PathFinding:
     Examples
     --------
     >>> import eigenwell as ew
-    >>> ew.TrajectoryGraph().build(ew.systems.heart.sample(seed=0, frequency=20.0)).graph.n_paths
+    >>> ew.paths.TrajectoryGraph().build(ew.systems.heart.sample(seed=0, frequency=20.0)).graph.n_paths
     6
     """
 
@@ -63,7 +63,7 @@ class TrajectoryGraph:
     --------
     >>> import eigenwell as ew
     >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
-    >>> ew.identify(demos, graph=ew.TrajectoryGraph()).n_attractors
+    >>> ew.identify(demos, graph=ew.paths.TrajectoryGraph()).n_attractors
     2
     """
 

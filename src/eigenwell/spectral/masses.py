@@ -53,7 +53,7 @@ class UnitMasses:
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> ew.spectral.UnitMasses().weigh(np.array([10, 30]), ew.Clique()).edge
+    >>> ew.spectral.UnitMasses().weigh(np.array([10, 30]), ew.graphs.Clique()).edge
     array([1., 1.])
     """
 
@@ -85,7 +85,7 @@ class ContinuumMasses:
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> ew.spectral.ContinuumMasses().weigh(np.array([10, 30]), ew.Clique()).edge
+    >>> ew.spectral.ContinuumMasses().weigh(np.array([10, 30]), ew.graphs.Clique()).edge
     array([0.5, 1.5])
     """
 
@@ -125,7 +125,7 @@ class ExactMasses:
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> ew.spectral.ExactMasses().weigh(np.array([20, 20]), ew.Clique()).edge.round(9)
+    >>> ew.spectral.ExactMasses().weigh(np.array([20, 20]), ew.graphs.Clique()).edge.round(9)
     array([1., 1.])
     """
 

@@ -1,5 +1,6 @@
 """The report: what it says, how big and quick it is, and that a browser draws all of it without a complaint."""
 
+import html
 import json
 import re
 import time
@@ -65,8 +66,13 @@ def test_opens_with_the_answer(pages):
 
 
 def test_doubts_are_told_in_words_with_what_to_do(pages):
-    text = (pages / "doubt.html").read_text()
-    assert "do not end at rest" in text and "Record until the motion stops" in text
+    found = ew.identify(ew.systems.duffing_short.sample(seed=0, frequency=25.0))
+    assert "ends-not-at-rest" in {caution.name for caution in found.warnings}
+    words = html.unescape(words_of(pages / "doubt.html"))
+    for caution in found.warnings:
+        assert caution.message in words
+    assert "No warnings" not in words and "Record until the motion stops" in words
+    assert "Record until" not in words_of(pages / "plane.html")
 
 
 def words_of(page):

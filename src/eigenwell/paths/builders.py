@@ -104,7 +104,7 @@ class SuccessorGraph:
     Parameters
     ----------
     settings : PathSettings
-        There to be studied (`benchmarks.sensitivity`), not to be tuned.
+        There to be studied (`benchmarks.ablation`), not to be tuned.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def match(
         order = cKDTree(mine.x, balanced_tree=False, compact_nodes=False).indices
         successor, met = halfway_links(mine.x, mine.v, dt, order)
         exact = int(met[home].sum())
-        arrays = saved(_measured(mine, Chains.of(successor, mine.x), dt, measured), 0)
+        arrays = saved(_measured(mine, successor, dt, measured), 0)
     elif len(home):
         with freed_memory_kept():
             fragments, kin = likely_paths(mine.x, mine.v, cKDTree(mine.x), agree=agreed(scales))
@@ -94,12 +94,20 @@ def _placed(repeats: IntArray, chained: IntArray) -> Records:
     return packed(REPEATS, id=repeats[here, 0], row=row[here])
 
 
-def _measured(mine: CellSamples, chains: Chains, dt: float, part: float) -> Measured:
+def _measured(mine: CellSamples, successor: IntArray, dt: float, part: float) -> Measured:
     """What `paths.kinematics.steady` measures, of samples at home, each named by its hash as a number from 0 to 1."""
     name = mine.hashes.astype(np.float64) / 2.0**64
-    chosen = mine.home & (name < part)
-    (a, b), (far_a, far_b) = ((a[chosen[a]], b[chosen[a]]) for a, b in (chains.lagged(1), chains.lagged(DEFAULT.lag)))
+    chosen = np.flatnonzero(mine.home & (name < part))
     u = dt * mine.v
+
+    def after(lag: int) -> tuple[IntArray, IntArray]:
+        a = b = chosen
+        for _ in range(lag):
+            goes_on = successor[b] >= 0
+            a, b = a[goes_on], successor[b[goes_on]]
+        return a, b
+
+    (a, b), (far_a, far_b) = after(1), after(DEFAULT.lag)
     return Measured(
         np.column_stack([name[a], *measures(mine.x[b] - mine.x[a], u[a], u[b])]),
         np.column_stack([name[far_a], ((u[far_b] - u[far_a]) ** 2).sum(1)]),

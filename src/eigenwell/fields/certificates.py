@@ -55,7 +55,7 @@ class Loop:
     falling : float
         Share of the steps in which V fell.
     excursion : float
-        How far beyond the box the farthest path of those starts went, in boxes.
+        How far those from near the data left their box, in boxes.
     path_ratio : (float, float)
         Median and 95 % quantile of the way made, over the straight way.
 

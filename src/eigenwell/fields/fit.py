@@ -23,7 +23,7 @@ class Followed:
     goal : int
         Its attractor.
     distance : float
-        Dynamic time warping distance between demonstration and roll-out.
+        Between demonstration and roll-out.
     end_error : float
         From the last state of the roll-out to the attractor.
     cosine_error : float

@@ -12,10 +12,10 @@ TWO_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 .PHONY: setup demo test test-fast test-nightly test-lowest coverage check page bench docs docs-fast images wheel format clean
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml packages/eigenwell-paper/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --upgrade pip
-	$(PY) -m pip install --quiet --editable ".[dev]"
+	$(PY) -m pip install --quiet --editable ".[dev]" --editable packages/eigenwell-paper
 	touch $@
 
 demo: setup
@@ -39,7 +39,7 @@ test-nightly: setup
 test-lowest:
 	$(PYTHON) -m venv build/lowest
 	build/lowest/bin/python -m pip install --quiet uv
-	build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct ".[test]"
+	build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct ".[test]" ./packages/eigenwell-paper
 	build/lowest/bin/python -m pytest -q -m "not slow and not browser and not cluster"
 
 # Lines of the core that tests run; fails where a module of it has fewer than 90 %.
@@ -85,7 +85,7 @@ docs-fast: $(VENV)/.docs
 	$(PY) -m sphinx -b html -D plot_gallery=0 docs build/site
 
 $(VENV)/.docs: $(STAMP)
-	$(PY) -m pip install --quiet --editable ".[docs]"
+	$(PY) -m pip install --quiet --editable ".[docs]" --editable packages/eigenwell-paper
 	touch $@
 
 # Pictures of README and of the paper.
@@ -97,6 +97,7 @@ images: setup
 wheel: setup
 	rm -rf dist
 	$(PY) -m build
+	$(PY) -m build --outdir dist packages/eigenwell-paper
 	$(PY) -m twine check --strict dist/*
 
 format: setup

@@ -22,10 +22,10 @@ from sklearn.metrics import adjusted_rand_score
 
 import eigenwell as ew
 from benchmarks.table import Row, report
-from eigenwell.baselines.clustering import features
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.spectral import KernelGraph, linearity
 from eigenwell.systems import integrate, wells
+from eigenwell_paper.baselines.clustering import features
 
 
 def clock(f: Callable[[], object], repeats: int = 3) -> float:

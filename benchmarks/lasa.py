@@ -29,13 +29,13 @@ import numpy as np
 from benchmarks.learning import certificates, dimensions, latency, reaching, side_by_side
 from benchmarks.table import Row, report
 from eigenwell import datasets, metrics
-from eigenwell.baselines.euclideanizing import PublishedSettings, euclideanizing_flows
 from eigenwell.fields import StableField
 from eigenwell.learning import learn_bundles
 from eigenwell.learning.lifting import lifted_bundle
 from eigenwell.learning.recipes import PAPER, Recipe
 from eigenwell.learning.targets import Bundle, Eigenvector, Elapsed, LaplacianTarget, RayTarget, Target
 from eigenwell.learning.winding import SpiralTarget
+from eigenwell_paper.baselines.euclideanizing import PublishedSettings, euclideanizing_flows
 
 TRAIN, TEST, EVERY = (0, 1, 2), (3, 4, 5, 6), 5
 QUICK = ["Angle", "GShape", "Sshape", "Zshape"]

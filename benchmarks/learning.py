@@ -14,12 +14,12 @@ import numpy as np
 import eigenwell as ew
 from benchmarks.table import Row
 from eigenwell import datasets, metrics, systems
-from eigenwell.baselines.euclideanizing import euclideanizing_flows
 from eigenwell.fields import StableField
 from eigenwell.fields.certificates import BOX, CLOSE
 from eigenwell.learning import learn, learn_bundles
 from eigenwell.learning.recipes import Recipe
 from eigenwell.learning.targets import Bundle, travel_times
+from eigenwell_paper.baselines.euclideanizing import euclideanizing_flows
 
 Paths = list[tuple[np.ndarray, np.ndarray]]
 NODES = 65

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import eigenwell as ew
 from benchmarks.identify import oracle_kernel_graph, right
-from eigenwell import baselines
 from eigenwell.demonstrations import Demonstrations
+from eigenwell_paper import baselines
 
 KEPT = Path(__file__).parent / "results" / "peers.json"
 LEVELS = (0.0, 0.1, 0.2, 0.3)

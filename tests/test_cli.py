@@ -198,14 +198,22 @@ def test_simulate(model, tmp_path):
     )
 
 
-def test_certify(model):
-    """Twenty steps of training may hold or not; what is said and the exit code belong together."""
-    code, out, err = run("certify", model, "--samples", "4", "--rate", "50", "--json")
-    said = json.loads(out)
-    assert err == "" and bool(said["failures"]) != said["holds"]
+def test_certify(model, folder, tmp_path):
+    args = ("--samples", "4", "--json")
+    said = json.loads(ok("certify", model, "--rate", "50", *args))
+    assert said["holds"] and said["follows_the_data"] and said["failures"] == []
     assert {loop["rate"] for loop in said["certificate"]["loops"]} == {50.0} and said["certificate"]["sinks"] == 2
-    assert code == (0 if said["holds"] and said["follows_the_data"] else 6)
+    assert all(loop["arrived"] == 1.0 for loop in said["certificate"]["loops"])
     fails(3, "certify", model, "--rate", "0", match="rates > 0")
+    # A field that is stable and goes elsewhere than the data: the proof holds, the exit code says that it is of no use.
+    elsewhere = tmp_path / "elsewhere.eigenwell"
+    field_of(ew.identify(files.read(folder / "ordered.csv")), good=False).save(elsewhere)
+    code, out, _ = run("certify", elsewhere, "--rate", "50", *args)
+    assert code == 6 and json.loads(out)["holds"] and not json.loads(out)["follows_the_data"]
+    # Three steps a second are too few for Euler: loops that do not arrive are named.
+    code, out, _ = run("certify", model, "--rate", "3", *args)
+    said = json.loads(out)
+    assert code == 6 and not said["holds"] and any("3 Hz" in failure for failure in said["failures"])
 
 
 @pytest.mark.slow
@@ -291,6 +299,7 @@ def test_missing_extras_name_the_pip_line(tmp_path, folder):
         ("pyarrow", "files", ["identify", str(folder / "ordered.parquet")]),
         ("plotly", "report", ["report", str(folder / "ordered.csv"), "-o", str(tmp_path / "a.html")]),
         ("jax", "learn", ["learn", str(folder / "ordered.csv"), "-o", str(tmp_path / "model")]),
+        ("eigenwell_paper", "reproduce", ["reproduce", "--list"]),
     ):
         # Not by sys.modules[package] = None: SciPy looks there for JAX, and would take None for it.
         code = (

@@ -1,11 +1,14 @@
 """Every public name is documented, in numpydoc's form, with an example that runs."""
 
+import ast
 import dataclasses
 import doctest
 import importlib
 import inspect
 import re
+import textwrap
 from functools import cached_property
+from itertools import pairwise
 
 import pytest
 
@@ -14,7 +17,8 @@ from untrained import field_of
 
 # Fetched on first use and not part of what users import from.
 INTERNAL = {"studio"}
-MODULES = ["eigenwell", *(f"eigenwell.{name}" for name in eigenwell._MODULES if name not in INTERNAL)]
+PAPER = ["eigenwell_paper", "eigenwell_paper.baselines"]
+MODULES = ["eigenwell", *(f"eigenwell.{name}" for name in eigenwell._MODULES if name not in INTERNAL), *PAPER]
 
 
 def public() -> dict[str, object]:
@@ -90,6 +94,62 @@ def test_every_function_names_its_parameters_and_what_it_returns(name):
     returns = inspect.signature(function).return_annotation
     if returns not in ("None", None, inspect.Signature.empty) and "Iterator[None]" not in str(returns):
         assert said.get("Returns", "").strip(), name
+
+
+def entries(section: str) -> dict[tuple[str, ...], str]:
+    """Names that are described together -> their kind and text."""
+    out: dict[tuple[str, ...], str] = {}
+    head: tuple[str, ...] = ()
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            names, _, kind = line.partition(" : ")
+            head = tuple(name.strip().lstrip("*") for name in names.split(","))
+            out[head] = kind
+        elif head:
+            out[head] += " " + line.strip()
+    return out
+
+
+@pytest.mark.parametrize("name", {n: v for n, v in (PUBLIC | METHODS).items() if inspect.isfunction(v)})
+def test_no_text_tells_of_parameters_that_are_not_there_or_of_other_defaults(name):
+    function = (PUBLIC | METHODS)[name]
+    known = inspect.signature(function).parameters
+    for names, text in entries(sections(function).get("Parameters", "")).items():
+        assert set(names) <= set(known), name
+        defaults = [known[one].default for one in names]
+        if "optional" in text.split():
+            assert inspect.Parameter.empty not in defaults, f"{name}: {names} must be given"
+        said = set(re.findall(r"default `?(\w+)\(\)", text))
+        assert not said or None in defaults or said <= {type(one).__name__ for one in defaults}, f"{name}: {names}"
+
+
+def beside(kind: type) -> dict[str, str]:
+    """Texts that stand behind fields in the source of a class."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body
+    pairs = [(one.target.id, below) for one, below in pairwise(body) if isinstance(one, ast.AnnAssign)]
+    return {
+        name: below.value.value
+        for name, below in pairs
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+    }
+
+
+def telling(text: str) -> set[str]:
+    """Beginnings of the words that say something."""
+    few = {"that", "this", "with", "from", "where", "which", "than", "their", "every", "them", "they"}
+    return {word[:5].lower() for word in re.findall(r"[A-Za-z]{4,}", text)} - few
+
+
+@pytest.mark.parametrize("name", [n for n, kind in CLASSES.items() if dataclasses.is_dataclass(kind)])
+def test_a_field_told_of_twice_is_told_the_same(name):
+    """The two texts have at least a telling word in common: texts of different things have none."""
+    kind = CLASSES[name]
+    source, said = beside(kind), sections(kind)
+    fields = {f.name for f in dataclasses.fields(kind)}
+    assert named(said.get("Parameters", "")) - {""} <= fields, name
+    for names, text in (entries(said.get("Attributes", "")) | entries(said.get("Parameters", ""))).items():
+        if len(names) == 1 and names[0] in source:
+            assert telling(f"{names[0]} {text}") & telling(source[names[0]]), f"{name}.{names[0]}: {text}"
 
 
 @pytest.mark.parametrize("name", CLASSES)

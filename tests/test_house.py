@@ -1,6 +1,7 @@
 """The house stays in order: imports go one way, `import eigenwell` is light, files stay short, errors have one root."""
 
 import ast
+import re
 import statistics
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 import eigenwell
 
 ROOT = Path(eigenwell.__file__).parent
+PAPER = ROOT.parents[1] / "packages" / "eigenwell-paper" / "src" / "eigenwell_paper"
 
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
@@ -27,9 +29,9 @@ FLOORS = [
     ["identification"],
     ["fields"],
     ["learning", "models"],
-    ["estimators", "baselines", "export", "distributed"],
+    ["estimators", "export", "distributed"],
     ["plotting", "report"],
-    ["reproduce", "studio"],
+    ["studio"],
     ["cli"],
 ]
 # field.save(folder) is worth one step up the stairs, taken when it is called.
@@ -66,10 +68,33 @@ def test_imports_go_one_way():
             assert floor[used] < floor[me], f"{path.name} ({me}) imports {used}, which is not below it"
 
 
+def test_the_table_for_contributors_is_the_order_of_the_imports():
+    """Every package has a row, and uses only those of its row and of rows above, as the text beside it says."""
+    text = (ROOT.parents[1] / "CONTRIBUTING.md").read_text()
+    table = text.partition("## How the house is laid out")[2].partition("\n## ")[0]
+    rows = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
+    row = {name: k for k, names in enumerate(rows) for name in names}
+    floors = [name for names in FLOORS for name in names]
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert packages <= set(row) <= set(floors), "CONTRIBUTING.md has a row for every package and no other names"
+    for path in ROOT.rglob("*.py"):
+        me = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        for used in (imports(path) & set(row)) if me in row else ():
+            assert row[used] <= row[me] or (me, used) in STAIRS, (
+                f"{path.name} ({me}) imports {used}, below it in the table"
+            )
+
+
+def test_what_the_guides_use_is_at_the_top():
+    pages = [p for glob in ("README.md", "docs/*/*.md", "examples/*/*.py") for p in ROOT.parents[1].glob(glob)]
+    used = {name for page in pages for name in re.findall(r"\bew\.([A-Za-z]\w*)", page.read_text())}
+    assert used <= set(eigenwell.__all__)
+    assert len(eigenwell.__all__) <= 30, "what few need lives in its module"
+
+
 def test_files_can_be_read_in_one_sitting():
-    lengths = {
-        str(p.relative_to(ROOT)): len(p.read_text().splitlines()) for p in ROOT.rglob("*.py") if p.name != "__init__.py"
-    }
+    rooms = [*ROOT.rglob("*.py"), *PAPER.rglob("*.py")]
+    lengths = {str(p): len(p.read_text().splitlines()) for p in rooms if p.name != "__init__.py"}
     assert not {name: n for name, n in lengths.items() if n > 400}
     assert statistics.median(lengths.values()) < 150
 

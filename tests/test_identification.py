@@ -290,7 +290,9 @@ def test_no_argument_is_ignored(arguments, words):
 
 
 def kernel_graph(frequency=20.0, **changes):
-    return ew.KernelGraph(**{"theta_r": 0.4, "sigma_f": 0.1, "eps": 0.3, "sampling_frequency": frequency} | changes)
+    return ew.spectral.KernelGraph(
+        **{"theta_r": 0.4, "sigma_f": 0.1, "eps": 0.3, "sampling_frequency": frequency} | changes
+    )
 
 
 @pytest.fixture(scope="module")
@@ -391,7 +393,7 @@ def test_a_notebook_shows_a_picture_and_a_table(on_a_kernel):
 
 
 def test_every_result_answers_the_protocol(on_a_kernel):
-    names = {name for name in vars(ew.Result) if not name.startswith("_")}
+    names = {name for name in vars(ew.results.Result) if not name.startswith("_")}
     for one in (on_a_kernel[1], ew.identify(on_a_kernel[0])):
         assert names <= set(dir(one)) and one.in_memory() is one
         assert len(one.eigenvalues) == one.n_attractors and one.n_samples == len(one.labels)

@@ -140,7 +140,10 @@ def test_recordings_are_excluded_by_number_or_name():
         ({"exclude": [99]}, "trajectory 0 to 14"),
         ({"exclude": "nobody"}, "name of a recording"),
         ({"exclude": range(15)}, "leave out all of them"),
-        ({"n_attractors": 2, "graph": ew.KernelGraph(theta_r=0.2, sigma_f=0.01, eps=0.6)}, "its graph alone decides"),
+        (
+            {"n_attractors": 2, "graph": ew.spectral.KernelGraph(theta_r=0.2, sigma_f=0.01, eps=0.6)},
+            "its graph alone decides",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(known, words):

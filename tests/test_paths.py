@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from eigenwell import datasets, systems
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.paths import SuccessorGraph, TrajectoryGraph
 from eigenwell.paths.kinematics import estimate
-from eigenwell.paths.successors import match_successors
+from eigenwell.paths.meeting import halfway_meeting
+from eigenwell.paths.successors import most_likely
 
 
 def shuffled(demos, seed=0):
@@ -24,7 +26,7 @@ def true_trajectory(demos, order):
 def test_every_successor_of_a_clean_system_is_recovered(system):
     demos = system.sample(seed=2)
     samples, order = shuffled(demos)
-    chains, _, _ = match_successors(samples.x, samples.v)
+    chains, _ = halfway_meeting(samples.x, samples.v, cKDTree(samples.x))
     a, b = chains.lagged(1)
     np.testing.assert_array_equal(order[b], order[a] + 1)
     assert chains.n_chains == demos.n_trajectories
@@ -101,8 +103,8 @@ def test_whole_paths_are_recovered(case):
 def test_kinematics_measure_the_noise_that_was_added():
     demos = strokes([100] * 6, noise=0.1)
     samples, _ = shuffled(demos)
-    chains, kin, sure = match_successors(samples.x, samples.v)
-    assert not sure
+    assert halfway_meeting(samples.x, samples.v, cKDTree(samples.x)) is None
+    chains, kin = most_likely(samples.x, samples.v, cKDTree(samples.x))
     assert kin.is_noisy()
     np.testing.assert_allclose(kin.dt[np.linalg.norm(samples.v, axis=1) > 0.5], 0.01, rtol=0.1)
     step = np.median(

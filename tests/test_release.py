@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from email import message_from_string
@@ -40,6 +41,8 @@ except ew.MissingExtra as missing:
 def test_the_version_stands_in_one_place_and_the_citation_agrees():
     citation = (ROOT / "CITATION.cff").read_text()
     assert re.search(r"^version: (\S+)$", citation, flags=re.MULTILINE)[1] == eigenwell.__version__
+    paper = tomllib.loads((ROOT / "packages" / "eigenwell-paper" / "pyproject.toml").read_text())
+    assert paper["project"]["version"] == eigenwell.__version__
     assert "version =" not in (ROOT / "pyproject.toml").read_text().partition("[project.optional")[0]
     assert re.search(rf"^## {re.escape(eigenwell.__version__)}\b", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
 

@@ -1,5 +1,6 @@
 """The report: what it says, how big and quick it is, and that a browser draws all of it without a complaint."""
 
+import html
 import json
 import re
 import time
@@ -65,8 +66,13 @@ def test_opens_with_the_answer(pages):
 
 
 def test_doubts_are_told_in_words_with_what_to_do(pages):
-    text = (pages / "doubt.html").read_text()
-    assert "do not end at rest" in text and "Record until the motion stops" in text
+    found = ew.identify(ew.systems.duffing_short.sample(seed=0, frequency=25.0))
+    assert "ends-not-at-rest" in {caution.name for caution in found.warnings}
+    words = html.unescape(words_of(pages / "doubt.html"))
+    for caution in found.warnings:
+        assert caution.message in words
+    assert "No warnings" not in words and "Record until the motion stops" in words
+    assert "Record until" not in words_of(pages / "plane.html")
 
 
 def words_of(page):
@@ -142,7 +148,9 @@ def test_figures_are_valid_json_without_nan(pages):
 @pytest.mark.slow
 def test_a_kernel_graph_has_a_report_of_its_own():
     demos = ew.systems.heart.sample(seed=0, frequency=20.0)
-    found = ew.identify(demos, graph=ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0))
+    found = ew.identify(
+        demos, graph=ew.spectral.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0)
+    )
     text = report(found)
     assert "2 attractors" in text and "settings near the given ones" in text and "Confidence 80 %" in text
     assert "a point for every sample" in text and "straight line here" not in text

@@ -13,14 +13,14 @@ from scipy.io import savemat
 from typer.testing import CliRunner
 
 import eigenwell as ew
-from eigenwell.baselines import clustering, euclideanizing
 from eigenwell.cli import reproduce as reproduce_command
 from eigenwell.learning import PAPER, Recipe
-from eigenwell.reproduce import ITEMS, QUICK, Study, Table, drawn_fields, handwriting, reproduce, rivals, run
-from eigenwell.reproduce.comparison import _printed_right
-from eigenwell.reproduce.printed import CLUSTERED, LASA_METRICS, LASA_SHAPES, euclideanizing_flows
-from eigenwell.reproduce.results import shown
-from eigenwell.reproduce.study import with_ends
+from eigenwell_paper import ITEMS, QUICK, Study, Table, drawn_fields, handwriting, reproduce, rivals, run
+from eigenwell_paper.baselines import clustering, euclideanizing
+from eigenwell_paper.comparison import _printed_right
+from eigenwell_paper.printed import CLUSTERED, LASA_METRICS, LASA_SHAPES, euclideanizing_flows
+from eigenwell_paper.results import shown
+from eigenwell_paper.study import with_ends
 
 CHEAP = ("two-attractors", "zero-velocity", "lasa-panel")
 PNG = b"\x89PNG"
@@ -186,7 +186,7 @@ def command():
 
 @pytest.mark.slow
 def test_an_item_that_fails_does_not_lose_the_others(command, tmp_path, monkeypatch):
-    from eigenwell.reproduce import two_attractors
+    from eigenwell_paper import two_attractors
 
     def broken(study):
         raise RuntimeError("a wire came loose")
@@ -213,7 +213,7 @@ def test_without_lasa_the_rest_runs_and_says_what_to_install(command, tmp_path, 
 
 @pytest.mark.slow
 def test_a_check_that_does_not_hold_is_said(command, tmp_path, monkeypatch):
-    from eigenwell.reproduce import spectra
+    from eigenwell_paper import spectra
 
     monkeypatch.setattr(spectra, "_relevant", lambda values: 1)
     done = command("--only", "spectra", "--quick", "--out", tmp_path / "a")

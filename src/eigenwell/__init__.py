@@ -1,6 +1,7 @@
 """eigenwell: how many attractors, where, which sample belongs to which, and a stable field to follow them.
 
-Names are imported on first use, so that `import eigenwell` costs nothing.
+Names are imported on first use, so that `import eigenwell` costs nothing. `__all__` is what the guides use; all other names
+live in their modules, `eigenwell.spectral.KernelGraph` say.
 """
 
 from importlib import import_module
@@ -10,30 +11,23 @@ __version__ = "0.2.0"
 
 _HOME = {
     "AttractorIdentifier": "estimators",
-    "StableFieldRegressor": "estimators",
-    "Caution": "demonstrations",
-    "Clique": "graphs",
     "Cycle": "graphs",
     "DataError": "errors",
     "Demonstrations": "demonstrations",
     "EigenwellError": "errors",
+    "Field": "fields",
     "FlowGraph": "flow",
     "Identification": "results",
-    "Result": "results",
-    "KernelGraph": "spectral",
     "MissingExtra": "errors",
     "ModelError": "errors",
-    "Field": "fields",
-    "StableField": "fields",
+    "StableFieldRegressor": "estimators",
     "SuccessorGraph": "paths",
-    "TrajectoryGraph": "paths",
     "identify": "identification",
     "learn": "learning",
     "load": "models",
 }
 _MODULES = (
     "attractors",
-    "baselines",
     "datasets",
     "demonstrations",
     "distributed",
@@ -53,7 +47,6 @@ _MODULES = (
     "poses",
     "progress",
     "report",
-    "reproduce",
     "results",
     "spectral",
     "studio",
@@ -61,7 +54,20 @@ _MODULES = (
     "velocities",
 )
 
-__all__ = [*_HOME, *_MODULES]
+__all__ = [
+    *_HOME,
+    "datasets",
+    "distributed",
+    "export",
+    "files",
+    "graphs",
+    "learning",
+    "plotting",
+    "poses",
+    "report",
+    "studio",
+    "systems",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -77,44 +83,15 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from . import (
-        attractors,
-        baselines,
-        datasets,
-        demonstrations,
-        distributed,
-        errors,
-        estimators,
-        export,
-        fields,
-        files,
-        flow,
-        graphs,
-        identification,
-        learning,
-        metrics,
-        models,
-        paths,
-        plotting,
-        poses,
-        progress,
-        report,
-        reproduce,
-        results,
-        spectral,
-        studio,
-        systems,
-        velocities,
-    )
-    from .demonstrations import Caution, Demonstrations
+    from . import datasets, distributed, export, files, graphs, learning, plotting, poses, report, studio, systems
+    from .demonstrations import Demonstrations
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier, StableFieldRegressor
-    from .fields import Field, StableField
+    from .fields import Field
     from .flow import FlowGraph
-    from .graphs import Clique, Cycle
+    from .graphs import Cycle
     from .identification import identify
     from .learning import learn
     from .models import load
-    from .paths import SuccessorGraph, TrajectoryGraph
-    from .results import Identification, Result
-    from .spectral import KernelGraph
+    from .paths import SuccessorGraph
+    from .results import Identification

@@ -41,7 +41,7 @@ class Caution:
     Examples
     --------
     >>> import eigenwell as ew
-    >>> print(ew.Caution("noisy", "The samples are noisy."))
+    >>> print(ew.demonstrations.Caution("noisy", "The samples are noisy."))
     The samples are noisy.
     """
 

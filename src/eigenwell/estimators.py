@@ -1,4 +1,4 @@
-"""scikit-learn estimators: thin holders around identify() and learn()."""
+"""scikit-learn estimators, holders around identify() and learn()."""
 
 from __future__ import annotations
 

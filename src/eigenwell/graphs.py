@@ -75,7 +75,7 @@ class Clique:
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> ew.Clique().edges(np.array([3, 7, 9])).tolist()
+    >>> ew.graphs.Clique().edges(np.array([3, 7, 9])).tolist()
     [[3, 7], [3, 9], [7, 9]]
     """
 

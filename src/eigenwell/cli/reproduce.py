@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import missing_extra
 from .options import Debug, Json, Seed
 from .output import IN_DOUBT, MISSING_EXTRA, command, print_json, table
 
@@ -38,8 +39,13 @@ def reproduce(
     debug: Debug = False,
 ) -> None:
     """Every table and figure of the paper beside what eigenwell gets: a page, figures and results.json."""
-    from ..reproduce import ITEMS
-    from ..reproduce import reproduce as make
+    try:
+        from eigenwell_paper import ITEMS
+        from eigenwell_paper import reproduce as make
+    except ModuleNotFoundError as error:
+        if error.name != "eigenwell_paper":
+            raise
+        raise missing_extra("Reproducing the paper", "eigenwell-paper", "reproduce") from error
 
     if list_items:
         table(("name", "what", "where"), [(item.name, item.title, item.place) for item in ITEMS], numbers_from=3)

@@ -13,6 +13,7 @@ from ..paths.builders import whole_enough
 from ..paths.grading import end_pace, has_pause, is_orbit
 from ..paths.zipping import along
 from .records import PLACED, REPEATS, Records, column, packed, paths, samples
+from .stitching import spread
 from .store import Products, fetch
 
 
@@ -99,11 +100,6 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], dt: float, offs
         assembled = _with_repeats(assembled, extra)
     usable = fetch(folder, "layout", "layout", "usable")[np.unique(path)]
     return finish(assembled, np.asarray(usable), offsets)
-
-
-def spread(begin: IntArray, count: IntArray) -> IntArray:
-    """begin[0], begin[0] + 1, ..., count[0] of them, then those of begin[1], ..."""
-    return np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
 
 
 def _place_merged(assembled: PathRows, merged: BoolArray, dt: float) -> None:

@@ -27,7 +27,7 @@ KEPT = ("assemble", "grade", "solve", "label")
 """Stages whose files make up the result."""
 TAKEN = ("take", "input")
 """Partitions of a Dask collection, which know by themselves whether they are up to date."""
-FORMAT = 3
+FORMAT = 4
 """Changes when stage files change their meaning: older ones are then of no use."""
 
 

@@ -1,4 +1,4 @@
-"""learn() over partitions: paths are read and thinned where they are stored, the one field is trained by one task."""
+"""learn() over partitions: one task on a worker reads the paths, thins them, and trains the one field."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import FloatArray
-from ..demonstrations import Caution, DataError
-from ..graphs import thinned
+from ..demonstrations import DataError
 from ..progress import Progress, listener_of
-from .finalize import read_paths
-from .result import IN_MEMORY, DistributedIdentification
+from .result import IN_MEMORY, DistributedIdentification, thinned_paths
 from .stages import DistributedError, connected
 
 if TYPE_CHECKING:
     from ..fields import Field
     from ..learning import Recipe, Target
-
-Moving = tuple[FloatArray, FloatArray]
-"""x and v along one path."""
 
 
 def learn(
@@ -36,8 +30,8 @@ def learn(
 ) -> Field:
     """One field for all attractors of `found`, as `eigenwell.learn` learns it, with the same options.
 
-    The samples are read from the folder of `found`, one sub-dynamics to a task, and thinned along their paths to what the
-    training resamples them to; only these travel.
+    One task reads the samples from the folder of `found`, sub-dynamics after sub-dynamics, thins them along their paths to
+    what the training resamples them to, and trains; only the field travels.
 
     Parameters
     ----------
@@ -48,8 +42,7 @@ def learn(
     toward, memory, target, recipe, seed, dtype
         As for `eigenwell.learn`.
     progress : bool or callable
-        A function is called as progress("learn", done, total) as the tasks end, the last of which is the
-        training.
+        A function is called as progress("learn", done, 1) when the task begins and ends.
 
     Returns
     -------
@@ -82,65 +75,34 @@ def learn(
         )
     options = {"toward": toward, "memory": memory, "target": target, "recipe": recipe, "seed": seed, "dtype": dtype}
     with connected(client) as connection:
-        from distributed import KilledWorker, as_completed
+        from distributed import KilledWorker
 
-        embedded = _is_laplacian(target)
-        read = [
-            connection.submit(thinned_paths, str(found.folder), q, every, embedded, pure=False) for q in range(count)
-        ]
-        # The paths go from worker to worker, not through here.
-        field = connection.submit(train, read, found.attractors, found.warnings, options, pure=False)
-        index = {future.key: q for q, future in enumerate(read)}
-        done = 0
+        if listener is not None:
+            listener("learn", 0, 1)
+        task = connection.submit(train, str(found.folder), every, options, pure=False)
         try:
-            for future in as_completed([*read, field]):  # type: ignore[no-untyped-call]
-                try:
-                    answer = future.result() if future.key == field.key else future.exception()
-                except KilledWorker as error:
-                    raise DistributedError(
-                        "The workers that trained the field died, one after the other. Give them more memory."
-                    ) from error
-                if isinstance(answer, KilledWorker):
-                    raise DistributedError(
-                        f"The workers that read sub-dynamics {index[future.key]} died, one after the other. "
-                        "Give them more memory."
-                    ) from answer
-                if isinstance(answer, BaseException):
-                    raise answer
-                done += 1
-                if listener is not None:
-                    listener("learn", done, count + 1)
-            learned: Field = field.result()
+            field: Field = task.result()
+        except KilledWorker as error:
+            raise DistributedError(
+                "The workers that trained the field died, one after the other. Give them more memory."
+            ) from error
         finally:
-            connection.cancel([f for f in (*read, field) if not f.done()])
-    return learned
+            task.cancel()
+    if listener is not None:
+        listener("learn", 1, 1)
+    return field
 
 
-def thinned_paths(folder: str, q: int, every: int, embedded: bool) -> tuple[list[Moving], list[FloatArray] | None]:
-    """The paths of one sub-dynamics, every so many samples with starts and ends, and their embedding where it is asked."""
+def train(folder: str, every: int, options: dict[str, Any]) -> Field:
+    """The one assembly of a field, on a worker, from every so many samples of the paths with their starts and ends."""
+    from ..learning import LaplacianTarget, learn_motions
+
     found = DistributedIdentification.open(folder)
-    _, x, v, paths, _ = read_paths(found.folder, found.stage_names(), q)
-    kept = [path[thinned(len(path), every)] for path in paths]
-    u = found.embedding(q)[1] if embedded else None
-    return [(x[path], v[path]) for path in kept], None if u is None else [u[path] for path in kept]
-
-
-def train(
-    read: list[tuple[list[Moving], list[FloatArray] | None]],
-    attractors: FloatArray,
-    warnings: tuple[Caution, ...],
-    options: dict[str, Any],
-) -> Field:
-    """The one assembly of a field, on a worker."""
-    from ..learning import learn_motions
-
-    embeddings = [u for _, u in read if u is not None]
-    return learn_motions(
-        [paths for paths, _ in read], attractors, embeddings=embeddings or None, warnings=warnings, **options
-    )
-
-
-def _is_laplacian(target: Any) -> bool:
-    from ..learning import LaplacianTarget
-
-    return isinstance(target, LaplacianTarget)
+    motions, embeddings = [], []
+    for q in range(found.n_attractors):
+        x, v, kept = thinned_paths(found, q, every)
+        motions.append([(x[path], v[path]) for path in kept])
+        if isinstance(options["target"], LaplacianTarget):
+            u = found.embedding(q)[1]
+            embeddings.append([u[path] for path in kept])
+    return learn_motions(motions, found.attractors, embeddings=embeddings or None, warnings=found.warnings, **options)

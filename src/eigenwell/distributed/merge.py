@@ -37,14 +37,13 @@ def sweep_up(folder: Path, *, name: str, cell: int) -> Products:
 
 
 def look_around(
-    folder: Path, *, name: str, cell: int, names: Sequence[str], dt: float, scales: Sequence[float], fastest: float
+    folder: Path, *, name: str, cell: int, names: Sequence[str], dt: float, scales: Sequence[float]
 ) -> Products:
     """For every short chain's sample that this cell is near to, the samples of this cell within its tolerance."""
     short = np.concatenate([fetch(folder, "sweep", one, "rows") for one in names])
     x, u = column(short, "x"), dt * short["v"]
     reach = tolerance(Kinematics(np.full(len(x), dt), u, *scales), np.arange(len(x)))
-    # A sample is at home at x - dt v/2: half of the longest step beside where it is.
-    row, near = load_cells(folder).reached(x, reach + dt * fastest / 2)
+    row, near = load_cells(folder).reached(x, reach)
     mine = row[near == cell]
     chain, rows = rows_of_cell(folder, name, cell)
     if len(mine) == 0 or len(rows) == 0:

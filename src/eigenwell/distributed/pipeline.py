@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
 from ..paths.builders import resolution
 from ..paths.settings import DEFAULT
-from . import assemble, finalize, likelihood, matching, merge, one_cell, scan, splitting, stitching, trajectories
+from . import assemble, finalize, matching, merge, one_cell, scales, scan, splitting, stitching, trajectories
 from .inputs import Part, arrow
 from .moments import Moments
 from .result import DistributedIdentification
@@ -117,85 +118,57 @@ class Run:
         return AssembledPaths([name], told["resolution"], False, repeats, {"cells": 1, "way": "one cell"})
 
     def _in_cells(self, cells: int, spread2: float) -> AssembledPaths:
-        names = self.part_names
+        """Cells that match as a single machine does: with one time step for all, or else by likelihood."""
+        parts = {"names": self.part_names}
         in_doubt = Task("doubt", "doubt", scan.nothing_more)
-        if not self.cluster.has(in_doubt):  # a run that goes on need not try again
-            self.cluster.one(self._plan(cells))
-            self.per_part("neighbours", scan.neighbours)
-            scan.refuse_snapshots(self.cluster.one(Task("kind", "kind", scan.kind, {"names": names})))
-            dt = self.cluster.one(Task("step", "step", scan.time_step, {"names": names}))["dt"]
-            assembled = None if dt is None else self._beyond_doubt(cells, dt)
-            if assembled is not None:
-                return assembled
-            self.cluster.one(in_doubt)
-        return self._by_likelihood(cells, spread2)
-
-    def _plan(self, cells: int) -> Task:
-        return Task("plan", "plan", scan.plan, {"names": self.part_names, "count": cells})
-
-    def _beyond_doubt(self, cells: int, dt: float) -> AssembledPaths | None:
-        """Cells that match by halfway meeting; None where one time step does not serve all samples."""
-        copies = sum(s["copies"] for s in self.per_part("split", splitting.split, dt=dt))
-        names = [f"cell-{c:05d}" for c in range(cells)]
-        # Repeated samples count in the total but are measured once: up to four copies of everything leave enough.
-        shared = {"names": self.part_names, "dt": dt, "measured": 4 * DEFAULT.measured / self.total}
-        cuts: dict[int, list[int]] = {}
-        while True:
-            matched = self.cluster.stage(
-                [
-                    Task("match", n, matching.match, {"cell": c, "cuts": cuts.get(c, [])} | shared, f"cell {c}")
-                    for c, n in enumerate(names)
-                ]
-            )
-            arguments = {"names": names, "summaries": matched, "dt": dt, "cuts": sum(map(len, cuts.values()))}
-            told = self.cluster.one(Task("stitch", "stitch", stitching.stitch, arguments))
-            if not told["common"]:
-                return None
-            if not told["cuts"]:
-                break
-            for cell, sample in told["cuts"]:
-                cuts.setdefault(cell, []).append(sample)
-        facts = {"cells": cells, "way": "beyond doubt", "dt": dt, "halo_copies": copies}
-        return self._assemble(names, matched, told, dt, facts)
-
-    def _by_likelihood(self, cells: int, spread2: float) -> AssembledPaths:
-        """Cells with a wide halo that are matched as a single machine would; at their borders in doubt."""
-        self.cluster.one(self._plan(cells))
+        self.cluster.one(Task("plan", "plan", scan.plan, parts | {"count": cells}))
         self.per_part("neighbours", scan.neighbours)
-        step = self.cluster.one(Task("step", "wide", likelihood.typical_step, {"names": self.part_names}))["step"]
-        halo = likelihood.HALO * step
-        copies = sum(s["copies"] for s in self.per_part("wide", likelihood.split_wide, halo=halo))
-        names = [f"cell-{c:05d}" for c in range(cells)]
-        shared: dict[str, Any] = {"names": self.part_names}
-        pilots = likelihood.pilots(cells, self.total)
-        told_by = self.cluster.stage(
-            [
-                Task("pilot", names[c], likelihood.pilot, {"cell": c, "spread2": spread2} | shared, f"cell {c}")
-                for c in pilots
-            ]
-        )
-        arguments = {"names": [names[c] for c in pilots], "told": told_by, "spread2": spread2}
-        shared["scales"] = self.cluster.one(Task("agree", "agree", likelihood.agree_on, arguments))["scales"]
-        matched = self.cluster.stage(
-            [Task("match", n, likelihood.match_likely, {"cell": c} | shared, f"cell {c}") for c, n in enumerate(names)]
-        )
-        arguments = {"names": names, "summaries": matched}
-        told = self.cluster.one(Task("stitch", "stitch", stitching.stitch_likely, arguments))
-        facts = {"cells": cells, "way": "likelihood", "dt": told["dt"], "halo_copies": copies, "halo": halo}
-        assembled = self._assemble(names, matched, told, told["dt"], facts)
-        return replace(assembled, warnings=(*assembled.warnings, _BORDERS))
+        if not self.cluster.has(in_doubt):  # a run that goes on need not try again
+            scan.refuse_snapshots(self.cluster.one(Task("kind", "kind", scan.kind, parts)))
+            dt = self.cluster.one(Task("step", "step", scan.time_step, parts))["dt"]
+            # Repeated samples count in the total but are measured once: up to four copies of everything leave enough.
+            share = 4 * DEFAULT.measured / self.total
+            by = {"dt": dt, "measured": share}
+            met = None if dt is None else self._matched(cells, "beyond doubt", self._split(dt=dt), by, dt=dt)
+            if met is not None:
+                return met
+            self.cluster.one(in_doubt)
+        halo = splitting.HALO * self.cluster.one(Task("step", "wide", scales.typical_step, parts))["step"]
+        copies = self._split(halo=halo)
+        chosen = scales.pilots(cells, self.total)
+        told = self._per_cell("pilot", scales.pilot, chosen, spread2=spread2)
+        arguments = {"names": [_cell(c) for c in chosen], "told": told, "spread2": spread2}
+        agreed = self.cluster.one(Task("agree", "agree", scales.agree_on, arguments))["scales"]
+        found = self._matched(cells, "likelihood", copies, {"scales": agreed}, scales=agreed[-1])
+        assert found is not None  # there is no other way
+        return replace(found, warnings=(*found.warnings, _BORDERS), facts=found.facts | {"halo": halo})
 
-    def _assemble(
-        self, names: list[str], matched: list[dict[str, Any]], told: dict[str, Any], dt: float, facts: dict[str, Any]
-    ) -> AssembledPaths:
+    def _split(self, **reach: float) -> int:
+        return sum(s["copies"] for s in self.per_part("split", splitting.split, **reach))
+
+    def _per_cell(self, stage: str, function: Any, cells: Sequence[int], **arguments: Any) -> list[dict[str, Any]]:
+        shared = {"names": self.part_names} | arguments
+        return self.cluster.stage([Task(stage, _cell(c), function, {"cell": c} | shared, f"cell {c}") for c in cells])
+
+    def _matched(self, cells: int, way: str, copies: int, by: dict[str, Any], **known: Any) -> AssembledPaths | None:
+        """Paths of cells that were matched and stitched; None where the time step tried does not serve all samples."""
+        names = [_cell(c) for c in range(cells)]
+        matched = self._per_cell("match", matching.match, range(cells), **by)
+        arguments = {"names": names, "summaries": matched} | known
+        told = self.cluster.one(Task("stitch", "stitch", stitching.stitch, arguments))
+        if not told["common"]:
+            return None
+        return self._assemble(names, told, {"cells": cells, "way": way, "dt": told["dt"], "halo_copies": copies})
+
+    def _assemble(self, names: list[str], told: dict[str, Any], facts: dict[str, Any]) -> AssembledPaths:
         """Whole paths from the chains that were stitched."""
         if told["short_chains"]:
-            self._merge(names, dt, told["scales"], max(m["fastest"] for m in matched))
+            self._merge(names, told["dt"], told["scales"])
         place = self.cluster.one(
             Task("layout", "layout", assemble.layout, {"merged": told["short_chains"], "per_bucket": self.cell})
         )
         buckets = [f"bucket-{b:05d}" for b in range(place["buckets"])]
-        share = {"names": names, "dt": dt, "offsets": self.offsets}
+        share = {"names": names, "dt": told["dt"], "offsets": self.offsets}
         self.cluster.stage(
             [Task("assemble", n, assemble.assemble, {"bucket": b} | share) for b, n in enumerate(buckets)]
         )
@@ -203,8 +176,8 @@ class Run:
         repeats = _repeated(self.total - told["samples"], self.total)
         return AssembledPaths(buckets, resolution(step, noise), False, repeats, facts)
 
-    def _merge(self, names: list[str], dt: float, scales: list[float], fastest: float) -> None:
-        shared = {"names": names, "dt": dt, "scales": scales, "fastest": fastest}
+    def _merge(self, names: list[str], dt: float, scales: list[float]) -> None:
+        shared = {"names": names, "dt": dt, "scales": scales}
         where = [(n, {"name": n, "cell": c}) for c, n in enumerate(names)]
         self.cluster.stage([Task("sweep", n, merge.sweep_up, here) for n, here in where])
         self.cluster.stage([Task("around", n, merge.look_around, here | shared) for n, here in where])
@@ -273,6 +246,10 @@ class Run:
             lambda handle: pq.write_table(pa.table(columns), handle),
             lasting=True,
         )
+
+
+def _cell(number: int) -> str:
+    return f"cell-{number:05d}"
 
 
 def _repeated(count: int, total: int) -> tuple[Caution, ...]:

@@ -22,8 +22,8 @@ def samples(d: int) -> np.dtype[Any]:
 
 
 def cell_samples(d: int) -> np.dtype[Any]:
-    """A sample in the file of a cell, with its role there (`splitting`)."""
-    return np.dtype([("id", "i8"), ("role", "i8"), ("x", "f8", (d,)), ("v", "f8", (d,))])
+    """A sample in the file of a cell, and whether it is at home there (`splitting`)."""
+    return np.dtype([("id", "i8"), ("home", "?"), ("x", "f8", (d,)), ("v", "f8", (d,))])
 
 
 def chain_samples(d: int) -> np.dtype[Any]:
@@ -31,11 +31,9 @@ def chain_samples(d: int) -> np.dtype[Any]:
     return np.dtype([("chain", "i8"), ("id", "i8"), ("x", "f8", (d,)), ("v", "f8", (d,))])
 
 
-def end_samples(d: int) -> np.dtype[Any]:
-    """A sample near an end of a piece, at its position in it, with its time step."""
-    return np.dtype(
-        [("piece", "i8"), ("position", "i8"), ("id", "i8"), ("x", "f8", (d,)), ("v", "f8", (d,)), ("dt", "f8")]
-    )
+def matched_samples(d: int) -> np.dtype[Any]:
+    """A sample in its chain, with its time step."""
+    return np.dtype([("id", "i8"), ("x", "f8", (d,)), ("v", "f8", (d,)), ("dt", "f8")])
 
 
 def paths(d: int) -> np.dtype[Any]:
@@ -48,25 +46,16 @@ def paths(d: int) -> np.dtype[Any]:
     )  # fmt: skip
 
 
-PIECES = np.dtype([("first", "i8"), ("last", "i8"), ("length", "i8"), ("longest", "f8"), ("longest_from", "i8")])
-"""A piece of a chain: ids of first and last sample, number of samples, longest link and the id it starts from."""
-CLAIMS = np.dtype(
-    [("source", "i8"), ("target", "i8"), ("miss", "f8"), ("second", "f8"), ("length", "f8"), ("step", "f8")]
-)
-"""A link source -> target that other cells have a say in: by how much the halfway points miss each other, the distance to
-the second nearest, the length of the link and the step of the source; settled claims have infinite steps."""
+PIECES = np.dtype([("first", "i8"), ("last", "i8"), ("length", "i8")])
+"""A piece of a chain: ids of first and last sample, number of samples."""
+CLAIMS = np.dtype([("source", "i8"), ("target", "i8"), ("miss", "f8")])
+"""A link source -> target into another cell, and by how much it misses the trapezoid rule."""
 REPEATS = np.dtype([("id", "i8"), ("row", "i8")])
 """A sample that repeats another one, and the row of that one."""
 PLACED = np.dtype([("id", "i8"), ("path", "i8"), ("position", "i8")])
 """Where a sample of the input is: its path, and the position in it."""
 NEAR = np.dtype([("row", "i8"), ("chain", "i8"), ("distance", "f8")])
 """A chain within reach of the sample in a row of all short chains."""
-LINKS = np.dtype([("hash", "u8"), ("length", "f8"), ("residual", "f8"), ("change", "f8")])
-"""What is measured of a link (`paths.kinematics.measures`), with the hash of its first sample."""
-FAR = np.dtype([("hash", "u8"), ("change", "f8")])
-"""Squared change of the step over several links."""
-PACES = np.dtype([("hash", "u8"), ("pace", "f8")])
-"""Length of a sample's step."""
 
 
 def packed(kind: np.dtype[Any], **columns: Any) -> Records:

@@ -30,7 +30,7 @@ IN_MEMORY = 200_000
 class DistributedIdentification:
     """What `distributed.identify` found; sub-dynamics are numbered as by `eigenwell.identify`, by their attractor.
 
-    It answers what an `Identification` answers (`eigenwell.Result`). What has a row for every sample stays in files and is
+    It answers what an `Identification` answers (`results.Result`). What has a row for every sample stays in files and is
     read when it is asked for; `in_memory()` is an Identification to plot, to report and to learn from.
 
     The folder has `labels/part-*.parquet` (sample, label, path, position; a file per input partition, rows in its order),
@@ -300,15 +300,12 @@ class DistributedIdentification:
             Where the folder no longer has the paths.
         """
         step = max(1, -(-int(self.samples_per_attractor.sum()) // most))
-        names = self.stage_names()
         positions, velocities, group = [], [], []
         for q in range(self.n_attractors):
-            _, x, v, paths, _ = read_paths(self.folder, names, q)
-            for path in paths:
-                kept = path[thinned(len(path), step)]
-                positions.append(x[kept])
-                velocities.append(v[kept])
-                group.append(q)
+            x, v, paths = thinned_paths(self, q, step)
+            positions += [x[path] for path in paths]
+            velocities += [v[path] for path in paths]
+            group += [q] * len(paths)
         offsets = np.concatenate([[0], np.cumsum([len(one) for one in positions])]).astype(np.intp)
         demos = Demonstrations(np.concatenate(positions), np.concatenate(velocities), offsets=offsets)
         graph = PathGraph(demos.n_samples, np.arange(demos.n_samples), offsets, np.array(group, dtype=np.intp))
@@ -329,13 +326,7 @@ class DistributedIdentification:
             warnings=self.warnings,
         )
 
-    def stage_names(self) -> list[str]:
-        """Names of the buckets of paths that the run left in the folder.
-
-        Returns
-        -------
-        list of str
-        """
+    def _stage_names(self) -> list[str]:
         place = self.folder / "work" / "assemble"
         names = sorted(p.name.removesuffix(".rows.npy") for p in place.glob("*.rows.npy"))
         if not names:
@@ -368,3 +359,11 @@ class DistributedIdentification:
             repr_html.table(["", "x* ± std. error", "paths", "samples"], rows),
             [str(caution) for caution in self.warnings],
         )
+
+
+def thinned_paths(
+    found: DistributedIdentification, q: int, every: int
+) -> tuple[FloatArray, FloatArray, list[IntArray]]:
+    """x and v of sub-dynamics q, and every so many of the samples of each of its paths, with its start and its end."""
+    _, x, v, paths, _ = read_paths(found.folder, found._stage_names(), q)
+    return x, v, [path[thinned(len(path), every)] for path in paths]

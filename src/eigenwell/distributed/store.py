@@ -51,7 +51,8 @@ def keep(folder: Path, stage: str, task: str, key: str, run: str, products: Prod
         path.parent.mkdir(parents=True, exist_ok=True)
         files[name] = put(path, partial(_write_table, table))
     record = {"key": key, "run": run, "files": files, "summary": products.summary}
-    put(place / f"{task}.json", lambda handle: handle.write(json.dumps(record).encode()), lasting=True)
+    # Not awaited on the disk: a record that is lost, or is there without its files, means that the task is done again.
+    put(place / f"{task}.json", lambda handle: handle.write(json.dumps(record).encode()))
     return products.summary
 
 

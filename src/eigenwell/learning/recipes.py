@@ -43,7 +43,7 @@ class Recipe:
     decay, speed_decay, free_decay
         Weights of the regularisers.
     haste : float
-        How much faster than the data the field may be where it is far from them.
+        Towards its end a motion is learned this much faster than it was shown.
     fastest : float
         Limit of the speed, in top speeds of the data.
     steps, rate, clip
@@ -51,7 +51,7 @@ class Recipe:
     nodes, batch, neighbour_batch
         Samples: of the resampled paths, and of a step.
     patience : int
-        How often a step that is not finite is tried again.
+        Training stops after this many tenths of the steps without progress.
 
     Examples
     --------

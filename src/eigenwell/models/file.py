@@ -22,7 +22,7 @@ from ..demonstrations import Caution
 from ..errors import ModelError
 from ..fields import Field, SecondOrderField, StableField
 from ..files import CannotWrite, replacing
-from . import folder, second_order
+from . import second_order
 from .schema import AGAIN, SECOND_ORDER, Config, Tensors, check_tensors, parse_config, stable_field
 
 CONFIG, CHECKSUM = "eigenwell", "sha256"
@@ -89,13 +89,12 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
 def load(path: str | os.PathLike[str], *, goal: int | None = None) -> Field | StableField | SecondOrderField:
     """What was saved at `path`, the same numbers to the last bit: a Field, or a StableField or SecondOrderField.
 
-    With `goal` the stable field of that attractor alone, as `field.toward(goal)`. Folders of eigenwell 0.1 are read too;
-    with several attractors they hold no joint field, and `goal` says which of theirs is meant.
+    With `goal` the stable field of that attractor alone, as `field.toward(goal)`.
 
     Parameters
     ----------
     path : str or path
-        A model, or a folder of eigenwell 0.1.
+        A model.
     goal : int, optional
         The stable field of that attractor alone.
 
@@ -116,9 +115,9 @@ def load(path: str | os.PathLike[str], *, goal: int | None = None) -> Field | St
     """
     source = Path(path)
     if source.is_dir():
-        if not (source / folder.CONFIG).is_file() and any(p.suffix in PICKLES for p in source.iterdir()):
+        if any(p.suffix in PICKLES for p in source.iterdir()):
             raise ModelError(_pickle(source))
-        return folder.load(source, goal)
+        raise ModelError(f"Expected a model's file, got the folder {source}. Name a file in it.")
     field = _load_file(source)
     if goal is None:
         return field
@@ -233,8 +232,6 @@ def _load_file(source: Path) -> Field | StableField | SecondOrderField:
     if metadata is None:
         if source.suffix in PICKLES or data[:1] == b"\x80":
             raise ModelError(_pickle(source))
-        if source.name == folder.CONFIG:
-            raise ModelError(f"Expected a model's file or folder, got {source}. Name the folder that holds it.")
         raise ModelError(f"Expected a model of eigenwell in {source}, got another file or only a part of one. {AGAIN}")
     text = metadata[CONFIG]
     config = parse_config(text, str(source))

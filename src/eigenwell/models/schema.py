@@ -1,7 +1,7 @@
 """What a saved model must hold: its configuration, its tensors, and the checks on every number.
 
 Schema 3 (present): one file; a map of all attractors, and fields for goals and motions where they were learned.
-Schemas 0 to 2: a folder with a field per attractor, see `folder`.
+Schemas 0 to 2, folders with a field per attractor, were never published.
 """
 
 from __future__ import annotations

@@ -188,10 +188,3 @@ def _augment(offers: _Offers, owner: list[int], price: list[float], bidder: int)
         if j == bidder:
             return
         free, j = held, came_from[j]
-
-
-def dual_bound(tail: IntArray, head: IntArray, score: FloatArray, price: FloatArray) -> float:
-    """A sum that no set of links can be below, from any prices >= 0 of the tails: -sum_j pi_j - sum_i p_i."""
-    profit = np.zeros(len(price))
-    np.maximum.at(profit, head, -score - price[tail])
-    return -float(profit.sum() + price.sum())

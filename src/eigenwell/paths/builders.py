@@ -45,7 +45,7 @@ class PathFinding:
     Examples
     --------
     >>> import eigenwell as ew
-    >>> ew.TrajectoryGraph().build(ew.systems.heart.sample(seed=0, frequency=20.0)).graph.n_paths
+    >>> ew.paths.TrajectoryGraph().build(ew.systems.heart.sample(seed=0, frequency=20.0)).graph.n_paths
     6
     """
 
@@ -66,7 +66,7 @@ class TrajectoryGraph:
     --------
     >>> import eigenwell as ew
     >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
-    >>> ew.identify(demos, graph=ew.TrajectoryGraph()).n_attractors
+    >>> ew.identify(demos, graph=ew.paths.TrajectoryGraph()).n_attractors
     2
     """
 
@@ -107,7 +107,7 @@ class SuccessorGraph:
     Parameters
     ----------
     settings : PathSettings
-        There to be studied (`benchmarks.sensitivity`), not to be tuned.
+        There to be studied (`benchmarks.ablation`), not to be tuned.
 
     Examples
     --------

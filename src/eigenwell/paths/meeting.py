@@ -24,19 +24,29 @@ def halfway_meeting(
     dt = common_time_step(x[asked], v[asked], x[near], v[near], distance, s)
     if dt is None:
         return None
-    # Points in the tree's own order lie near each other in memory, which halves the time of the queries.
-    order = tree.indices
+    successor, exact = halfway_links(x, v, dt, tree.indices, s)
+    if not is_common(int((successor >= 0).sum()), int(exact.sum()), n, s):
+        return None
+    return Chains.of(successor, x), dt
+
+
+def halfway_links(
+    x: FloatArray, v: FloatArray, dt: float, order: IntArray, s: PathSettings = DEFAULT
+) -> tuple[IntArray, BoolArray]:
+    """The successor of every sample, -1 where none is beyond doubt, and whether its halfway point meets one exactly.
+
+    `order` is that of a tree of x: points near each other in memory halve the time of the queries.
+    """
+    n = len(x)
     forward, backward = (x + dt / 2 * v)[order], (x - dt / 2 * v)[order]
     distance, partner = cKDTree(backward).query(forward, k=2, workers=-1)
-    sure, exact = meeting(distance, dt * np.linalg.norm(v[order], axis=1), s)
+    sure, met = meeting(distance, dt * np.linalg.norm(v[order], axis=1), s)
     sure &= partner[:, 0] != np.arange(n)
     claimed = strongest_claims(order[sure], partner[sure, 0], distance[sure, 0], n)
     taken = np.flatnonzero(claimed >= 0)
-    if not is_common(len(taken), int(exact.sum()), n, s):
-        return None
-    successor = np.full(n, -1, dtype=np.intp)
-    successor[claimed[taken]] = order[taken]
-    return Chains.of(successor, x), dt
+    successor, exact = np.full(n, -1, dtype=np.intp), np.empty(n, dtype=bool)
+    successor[claimed[taken]], exact[order] = order[taken], met
+    return successor, exact
 
 
 def meeting(distance: FloatArray, step: FloatArray, s: PathSettings = DEFAULT) -> tuple[BoolArray, BoolArray]:

@@ -1,7 +1,7 @@
 """Every constant of path recovery in one place, each with its reason.
 
 Lengths are in steps, noise or spreads of the data themselves, angles and shares are pure numbers: none has a unit, so
-none needs to be set. `python -m benchmarks.sensitivity` halves and doubles each of them and prints what changes.
+none needs to be set. `python -m benchmarks.ablation` halves and doubles each of them and prints what changes.
 """
 
 from __future__ import annotations

@@ -16,23 +16,9 @@ from .assignment import best_links
 from .blocks import neighbours
 from .candidates import first_guess, likely_links
 from .chains import Chains
-from .kinematics import Agree, Kinematics, estimate, state_tree, steady, time_step
-from .meeting import halfway_meeting
+from .kinematics import Agree, Kinematics, estimate, state_tree, time_step
 from .settings import DEFAULT, PathSettings
 from .states import smooth
-
-
-def match_successors(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tuple[Chains, Kinematics, bool]:
-    """Chains of consecutive samples, the kinematics they reveal, and whether every link is beyond doubt.
-
-    Samples must be distinct.
-    """
-    tree = cKDTree(x)
-    met = halfway_meeting(x, v, tree, s)
-    if met is None:
-        return *most_likely(x, v, tree, s), False
-    chains, dt = met
-    return chains, steady(x, v, chains, dt, s), True
 
 
 def most_likely(

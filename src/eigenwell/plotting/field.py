@@ -30,10 +30,8 @@ def plot_field(field: Any, data: Any = None, found: Result | None = None, ax: An
         A field in the plane.
     data : Identification, DistributedIdentification or Demonstrations, optional
         What it was learned from, to be drawn beneath it.
-    found : Identification, optional
-        What was found in `data`, where these are demonstrations.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure where left out.
+    found, ax
+        As for `plot_samples`.
 
     Returns
     -------

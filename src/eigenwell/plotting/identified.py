@@ -117,12 +117,8 @@ def plot_graph(data: Any, found: Result | None = None, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    data : Identification, DistributedIdentification or Demonstrations
-        What identify() found, which holds its data; or the data.
-    found : Identification, optional
-        What was found in `data`, where these are demonstrations.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure where left out.
+    data, found, ax
+        As for `plot_samples`.
 
     Returns
     -------

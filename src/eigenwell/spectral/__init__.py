@@ -1,6 +1,6 @@
 """The graph Laplacian: the paper's kernel and graph, and spectra of joined paths and of any graph."""
 
-from .any_graph import assign_eigenvectors, first_gap, graph_spectra, largest_gap, null_vectors
+from .any_graph import assign_eigenvectors, graph_spectra, largest_gap, null_vectors
 from .kernel_graph import KernelGraph
 from .kernels import CorrectedFilter, CorrectedGamma, PrintedFilter, PrintedGamma, VelocityAugmentedKernel
 from .masses import ContinuumMasses, ExactMasses, Masses, UnitMasses
@@ -20,7 +20,6 @@ __all__ = [
     "VelocityAugmentedKernel",
     "assign_eigenvectors",
     "embedding",
-    "first_gap",
     "graph_spectra",
     "joined_laplacian",
     "joined_spectra",

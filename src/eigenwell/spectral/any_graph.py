@@ -158,35 +158,8 @@ def assign_eigenvectors(null: FloatArray, vectors: FloatArray, tol: float = 1e-8
     return belongs
 
 
-def first_gap(eigenvalues: FloatArray, tol: float) -> int:
-    """Alg. 1's stop, to the letter: non-zero eigenvalues up to the first step |l_{i+1} - l_i| > tol.
-
-    `eigenvalues` ascend and start with the zero. tol has the scale of lambda, hence of 1 / N^2.
-
-    Parameters
-    ----------
-    eigenvalues : (m,) array
-        Ascending, the zero first.
-    tol : float
-        Has the scale of lambda, hence of 1 / N^2.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.spectral import first_gap
-    >>> first_gap(np.array([0.0, 0.1, 0.1, 0.4]), 0.05)
-    2
-    """
-    steps = np.diff(eigenvalues[1:])
-    return int(np.argmax(steps > tol)) + 1 if np.any(steps > tol) else len(eigenvalues) - 1
-
-
 def largest_gap(eigenvalues: FloatArray) -> int:
-    """The same stop without a scale: non-zero eigenvalues below the largest ratio l_{i+1} / l_i.
+    """Alg. 1's stop, without a scale to set: non-zero eigenvalues below the largest ratio l_{i+1} / l_i.
 
     Parameters
     ----------

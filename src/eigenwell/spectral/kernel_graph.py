@@ -48,7 +48,7 @@ class KernelGraph:
     --------
     >>> import eigenwell as ew
     >>> demos = ew.systems.heart.sample(seed=0, frequency=10.0)
-    >>> graph = ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=10.0)
+    >>> graph = ew.spectral.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=10.0)
     >>> graph.build(demos).n_samples == demos.n_samples
     True
     """
@@ -133,7 +133,7 @@ class KernelGraph:
         --------
         >>> import eigenwell as ew
         >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
-        >>> graph = ew.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0)
+        >>> graph = ew.spectral.KernelGraph(theta_r=0.4, sigma_f=0.1, eps=0.3, sampling_frequency=20.0)
         >>> [round(other.theta_r, 2) for other in graph.nearby(demos)]
         [0.4, 0.4, 0.28, 0.57]
         """

@@ -46,36 +46,23 @@ class Masses(Protocol):
 
 
 @dataclass(frozen=True)
-class UnitMasses:
+class UnitMasses(Masses):
     """w = m = 1: the paper's Laplacian. With unequal lengths eigenvalues split and lines bend.
 
     Examples
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> ew.spectral.UnitMasses().weigh(np.array([10, 30]), ew.Clique()).edge
+    >>> ew.spectral.UnitMasses().weigh(np.array([10, 30]), ew.graphs.Clique()).edge
     array([1., 1.])
     """
 
     def weigh(self, lengths: IntArray, join: Join) -> Weights:
-        """All of them one.
-
-        Parameters
-        ----------
-        lengths : (K,) int array
-            Nodes of every path.
-        join : Join
-            How their ends are joined.
-
-        Returns
-        -------
-        Weights
-        """
         return Weights(np.ones(len(lengths)), np.ones(len(lengths)))
 
 
 @dataclass(frozen=True)
-class ContinuumMasses:
+class ContinuumMasses(Masses):
     """w_k = N_k / N, m_k = N / N_k: every path becomes a string of one length in the continuum limit.
 
     N is the mean length: the total mass is then the number of nodes, as without masses, and equal
@@ -85,30 +72,17 @@ class ContinuumMasses:
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> ew.spectral.ContinuumMasses().weigh(np.array([10, 30]), ew.Clique()).edge
+    >>> ew.spectral.ContinuumMasses().weigh(np.array([10, 30]), ew.graphs.Clique()).edge
     array([0.5, 1.5])
     """
 
     def weigh(self, lengths: IntArray, join: Join) -> Weights:
-        """w_k = N_k / N and m_k = N / N_k.
-
-        Parameters
-        ----------
-        lengths : (K,) int array
-            Nodes of every path.
-        join : Join
-            How their ends are joined.
-
-        Returns
-        -------
-        Weights
-        """
         ratio = lengths / np.mean(lengths)
         return Weights(ratio, 1.0 / ratio)
 
 
 @dataclass(frozen=True)
-class ExactMasses:
+class ExactMasses(Masses):
     """The discrete form of ContinuumMasses: the repeated eigenvalue is restored exactly, at any length.
 
     Let mu be the first non-zero eigenvalue of the join and theta the angle at which a path of the mean
@@ -125,24 +99,11 @@ class ExactMasses:
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> ew.spectral.ExactMasses().weigh(np.array([20, 20]), ew.Clique()).edge.round(9)
+    >>> ew.spectral.ExactMasses().weigh(np.array([20, 20]), ew.graphs.Clique()).edge.round(9)
     array([1., 1.])
     """
 
     def weigh(self, lengths: IntArray, join: Join) -> Weights:
-        """The weights of the docstring above.
-
-        Parameters
-        ----------
-        lengths : (K,) int array
-            Nodes of every path.
-        join : Join
-            How their ends are joined.
-
-        Returns
-        -------
-        Weights
-        """
         k = len(lengths)
         if np.all(lengths == lengths[0]):
             return Weights(np.ones(k), np.ones(k))

@@ -30,7 +30,7 @@ class Spectrum:
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> s = ew.spectral.joined_spectrum(np.array([5, 5, 5]), ew.Clique(), ew.spectral.ExactMasses(), 3)
+    >>> s = ew.spectral.joined_spectrum(np.array([5, 5, 5]), ew.graphs.Clique(), ew.spectral.ExactMasses(), 3)
     >>> s.eigenvectors.shape
     (15, 3)
     """
@@ -67,7 +67,7 @@ def joined_spectrum(lengths: IntArray, join: Join, masses: Masses, count: int) -
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> s = ew.spectral.joined_spectrum(np.array([9, 5, 7]), ew.Clique(), ew.spectral.ExactMasses(), 3)
+    >>> s = ew.spectral.joined_spectrum(np.array([9, 5, 7]), ew.graphs.Clique(), ew.spectral.ExactMasses(), 3)
     >>> bool(abs(s.eigenvalues[1] - s.eigenvalues[2]) < 1e-12)
     True
     """
@@ -112,7 +112,7 @@ def joined_spectra(graph: PathGraph, join: Join, masses: Masses, count: int) -> 
     --------
     >>> import eigenwell as ew
     >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
-    >>> len(ew.spectral.joined_spectra(found.graph, ew.Clique(), ew.spectral.ExactMasses(), 4))
+    >>> len(ew.spectral.joined_spectra(found.graph, ew.graphs.Clique(), ew.spectral.ExactMasses(), 4))
     2
     """
     n_groups = int(graph.group.max(initial=-1)) + 1
@@ -155,7 +155,7 @@ def joined_laplacian(lengths: IntArray, join: Join, masses: Masses) -> tuple[sp.
     --------
     >>> import numpy as np
     >>> import eigenwell as ew
-    >>> L, M = ew.spectral.joined_laplacian(np.array([2, 2]), ew.Clique(), ew.spectral.UnitMasses())
+    >>> L, M = ew.spectral.joined_laplacian(np.array([2, 2]), ew.graphs.Clique(), ew.spectral.UnitMasses())
     >>> float(L.toarray().sum())
     0.0
     """

@@ -185,7 +185,11 @@ def python_lines(options: Options, kernel: KernelSettings, recipe: str, scattere
                 f"demos = demos.take(range(0, demos.n_samples, {kernel.every}))  # a kernel graph of all is slow"
             )
         settings = ", ".join(f"{name}={getattr(kernel, name)!r}" for name in ("theta_r", "sigma_f", "eps", "sigma"))
-        lines += [f"graph = ew.KernelGraph({settings})", "found = ew.identify(demos, graph=graph)", "print(found)"]
+        lines += [
+            f"graph = ew.spectral.KernelGraph({settings})",
+            "found = ew.identify(demos, graph=graph)",
+            "print(found)",
+        ]
         return "\n".join([*lines, "# A kernel graph has no paths to learn from: ew.identify(demos) finds them.", ""])
     if scattered:
         lines.append("found = ew.identify(demos, graph=ew.FlowGraph(replicates=20))")

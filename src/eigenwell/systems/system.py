@@ -238,12 +238,8 @@ def clustered(system: System, n: int, rng: np.random.Generator) -> FloatArray:
 
     Parameters
     ----------
-    system : System
-        In whose region.
-    n : int
-        Places.
-    rng : numpy.random.Generator
-        The source of chance.
+    system, n, rng
+        As for `uniform`.
 
     Returns
     -------
@@ -251,10 +247,9 @@ def clustered(system: System, n: int, rng: np.random.Generator) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> import eigenwell as ew
-    >>> ew.systems.clustered(ew.systems.duffing, 50, np.random.default_rng(0)).shape
-    (50, 2)
+    >>> ew.systems.duffing.snapshots(50, seed=0, design=ew.systems.clustered).n_samples
+    50
     """
     low, high = system.domain.T
     centre = rng.uniform(low, high, size=(20, system.dimension))
@@ -272,12 +267,8 @@ def front(system: System, n: int, rng: np.random.Generator) -> FloatArray:
 
     Parameters
     ----------
-    system : System
-        In whose region.
-    n : int
-        Places.
-    rng : numpy.random.Generator
-        The source of chance.
+    system, n, rng
+        As for `uniform`.
 
     Returns
     -------
@@ -285,10 +276,9 @@ def front(system: System, n: int, rng: np.random.Generator) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> import eigenwell as ew
-    >>> ew.systems.front(ew.systems.duffing, 50, np.random.default_rng(0)).shape
-    (50, 2)
+    >>> ew.systems.duffing.snapshots(50, seed=0, design=ew.systems.front).n_samples
+    50
     """
     low, high = system.domain.T
     middle, width = (low + high) / 2, high - low

@@ -123,7 +123,8 @@ def table(done: list[Answer], show: bool) -> list[Row]:
             if a.sure_and_wrong or _broken(a) or a.seconds > LIMIT or (a.knowable and not a.right):
                 mark = "!!" if a.sure_and_wrong else "  "
                 print(
-                    f"{mark} {a.family} {a.name}: {a.found} for {a.wanted}, labels {a.labels:.2f} ({a.label_confidence:.2f}), {a.confidence:.2f} sure, {a.seconds:.1f} s {a.error}"
+                    f"{mark} {a.family} {a.name}: {a.found} for {a.wanted}, {a.confidence:.2f} sure, labels "
+                    f"{a.labels:.2f} ({a.label_confidence:.2f} sure), {a.seconds:.1f} s {a.error}"
                 )
     known = [a for a in done if a.knowable]
     right, sure = np.mean([a.right for a in known]), np.mean([a.sure_and_wrong for a in done])

@@ -10,7 +10,7 @@ from eigenwell import DataError
 from eigenwell.numbering import canonical_order
 from eigenwell.paths.beside import lying_on, nearest_path, running_on, tails
 from eigenwell.paths.builders import _with_scraps, resolution, whole_enough
-from eigenwell.paths.grading import PathEnds, adopted, end_pace, grade_paths, is_orbit
+from eigenwell.paths.grading import PathEnds, adopted, end_pace, grade_paths, is_orbit, way_left
 from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims
 
 
@@ -53,6 +53,7 @@ def ends_of(places, pace, length=None, usable=None, orbit=None):
     return PathEnds(
         place=np.asarray(places, dtype=float),
         pace=np.asarray(pace, dtype=float),
+        way=np.where(np.asarray(pace) > 0.5, np.inf, 0.0),
         orbit=np.zeros(k, dtype=bool) if orbit is None else np.asarray(orbit),
         length=np.full(k, 100) if length is None else np.asarray(length),
         usable=np.ones(k, dtype=bool) if usable is None else np.asarray(usable),
@@ -65,12 +66,12 @@ PAIRS = [[0, 0], [0.01, 0], [0, 0.01], [5, 5], [5.01, 5], [5, 5.01]]
 def test_a_lone_end_in_motion_founds_no_attractor():
     places = [*PAIRS, [2.5, 0.0]]
     for pace, expected in ((0.9, 2), (0.0, 3)):
-        graded = grade_paths(ends_of(places, [0.0] * 6 + [pace]), resolution=0.02, radius=3.0, trusted_ends=False)
+        graded = grade_paths(ends_of(places, [0.0] * 6 + [pace]), extent=np.array([5.0, 5.0]), trusted_ends=False)
         assert graded.grouping.n_groups == expected
         assert (graded.group[6] < 0) == (expected == 2)
         assert ("broken-paths" in {c.name for c in graded.warnings}) == (expected == 2)
     # Of recordings in the user's own order it is left out too, and named.
-    trusted = grade_paths(ends_of(places, [0.0] * 6 + [0.9]), resolution=0.02, radius=3.0, trusted_ends=True)
+    trusted = grade_paths(ends_of(places, [0.0] * 6 + [0.9]), extent=np.array([5.0, 5.0]), trusted_ends=True)
     assert trusted.grouping.n_groups == 2 and [(one.number, one.left_out) for one in trusted.odd] == [(6, True)]
 
 
@@ -83,7 +84,7 @@ def test_a_path_that_lost_its_tail_counts_to_the_one_that_runs_on(pace):
         asked.append(paths.tolist())
         return np.array([4])
 
-    graded = grade_paths(ends, resolution=0.02, radius=3.0, trusted_ends=False, running_on=heir)
+    graded = grade_paths(ends, extent=np.array([5.0, 5.0]), trusted_ends=False, running_on=heir)
     assert asked == [[6]]  # the lone one alone
     assert graded.grouping.n_groups == 2 and graded.group[6] == graded.group[4]
     assert "count to its attractor" in str(next(c for c in graded.warnings if c.name == "broken-paths"))
@@ -100,15 +101,33 @@ def test_an_end_that_few_paths_share_is_none_if_others_run_on_through_all_of_it(
         return np.array(heirs)
 
     graded = grade_paths(
-        ends_of(places, [0.0] * 18), resolution=0.02, radius=3.0, trusted_ends=False, running_on=running_on
+        ends_of(places, [0.0] * 18), extent=np.array([5.0, 5.0]), trusted_ends=False, running_on=running_on
     )
     assert graded.grouping.n_groups == expected
     assert (graded.group[16:] == graded.group[0]).all() == (expected == 2)
 
 
-def test_lost_paths_that_are_many_are_how_the_data_are():
+def test_where_many_paths_may_be_lost_nothing_is_sure():
     ends = ends_of([*PAIRS[:3], [5, 5], [5, 0]], [0.0] * 3 + [0.9] * 2)
-    assert grade_paths(ends, resolution=0.02, radius=3.0, trusted_ends=False).grouping.n_groups == 3
+    assert grade_paths(ends, extent=np.array([5.0, 5.0]), trusted_ends=False).grouping.probability < 0.9
+
+
+@given(st.floats(0.001, 0.2), st.integers(30, 400))
+@settings(max_examples=30, deadline=None)
+def test_the_way_left_of_a_decaying_motion_is_the_way_it_has_left(left, n):
+    """To the width of the windows that speeds are averaged over; whatever the sampling."""
+    t = np.linspace(0, -np.log(left), n)[:, None]
+    x = np.exp(-t) * [3.0, 4.0]
+    way = way_left(x, -x)
+    assert 5 * left <= way <= 1.5 * 5 * left
+    assert way_left(7 * x + 3, -0.1 * x) == pytest.approx(7 * way)
+
+
+def test_a_path_that_never_slows_down_says_nothing_and_one_at_rest_everything():
+    line = np.linspace([0, 0], [1, 1], 50)
+    assert way_left(line, np.ones((50, 2))) == np.inf
+    still = np.concatenate([line, np.ones((10, 2))])
+    assert way_left(still, np.concatenate([np.ones((50, 2)), np.zeros((10, 2))])) == 0
 
 
 def strands(*lines):
@@ -199,16 +218,16 @@ def test_which_path_runs_on_knows_no_unit_angle_or_order(seed):
 def test_what_is_said_about_paths():
     graded = grade_paths(
         ends_of(PAIRS, [0.9] * 3 + [0.0] * 3, usable=[True] * 5 + [False], orbit=[True] + [False] * 5),
-        resolution=0.02, radius=3.0, trusted_ends=True,
+        extent=np.array([5.0, 5.0]), trusted_ends=True,
     )  # fmt: skip
     names = {c.name for c in graded.warnings}
     assert {"unassigned-samples", "ends-not-at-rest", "few-trajectories", "closed-orbit"} <= names
-    assert graded.arrived == 0.5
+    np.testing.assert_allclose(np.sort(graded.arrived), [0.0, 1.0])
     assert graded.group[5] == -1
     with pytest.raises(DataError, match="found none"):
-        grade_paths(ends_of(PAIRS, [0] * 6, usable=[False] * 6), resolution=0.02, radius=3.0, trusted_ends=True)
+        grade_paths(ends_of(PAIRS, [0] * 6, usable=[False] * 6), extent=np.array([5.0, 5.0]), trusted_ends=True)
     with pytest.raises(DataError, match="closed orbits"):
-        grade_paths(ends_of(PAIRS, [0] * 6, orbit=[True] * 6), resolution=0.02, radius=3.0, trusted_ends=True)
+        grade_paths(ends_of(PAIRS, [0] * 6, orbit=[True] * 6), extent=np.array([5.0, 5.0]), trusted_ends=True)
 
 
 def test_remainders_are_no_trajectories():

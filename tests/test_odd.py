@@ -207,5 +207,5 @@ def test_a_pause_is_a_rest_between_two_motions():
     assert not has_pause(np.ones((100, 2)))
     assert not has_pause(np.hstack([np.sin(np.pi * t)] * 2))  # rests at both ends alone
     assert has_pause(np.hstack([np.sin(2 * np.pi * t)] * 2))
-    assert has_pause(np.abs(np.hstack([np.sin(5 * np.pi * t)] * 2)))
+    assert has_pause(np.abs(np.hstack([np.sin(5 * np.pi * np.linspace(0, 1, 501)[:, None])] * 2)))
     assert not has_pause(np.hstack([1 + 0.3 * np.sin(20 * t)] * 2))  # slower is not at rest

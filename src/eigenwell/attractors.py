@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ._types import FloatArray, IntArray
+from .graphs import Join
+from .spectral import Masses, Spectrum, joined_spectrum
 
 __all__ = ["Attractor"]
 
@@ -202,3 +204,27 @@ def intersection(x: FloatArray, paths: list[IntArray], embedding: FloatArray) ->
     meeting = _nearest_to_lines(centres, directions, centres.mean(axis=0))
     nearest = [x[p[np.argmin(np.linalg.norm(u - meeting, axis=1))]] for p, u in zip(paths, parts, strict=True)]
     return np.asarray(np.mean(nearest, axis=0), dtype=np.float64)
+
+
+def eigenpairs_for(dimension: int, group: IntArray) -> int:
+    """The constant vector, the embedding of the richest group, and one more, to see the gap behind it."""
+    most = int(np.bincount(group[group >= 0]).max())
+    return 2 + max(1, min(dimension, most - 1))
+
+
+def sub_dynamics(
+    x: FloatArray, v: FloatArray, paths: list[IntArray], join: Join, masses: Masses, count: int
+) -> tuple[Spectrum, FloatArray, Attractor]:
+    """Spectrum of `count` eigenpairs, embedding and attractor of the paths of one sub-dynamics."""
+    spectrum, embedding = embedded(paths, join, masses, count, x.shape[1])
+    return spectrum, embedding, locate(x, v, paths, embedding)
+
+
+def embedded(
+    paths: list[IntArray], join: Join, masses: Masses, count: int, dimension: int
+) -> tuple[Spectrum, FloatArray]:
+    """Spectrum of `count` eigenpairs of the joined paths, and the embedding."""
+    nodes = np.concatenate(paths)
+    found = joined_spectrum(np.array([len(p) for p in paths]), join, masses, min(count, len(nodes)))
+    spectrum = Spectrum(nodes, found.eigenvalues, found.eigenvectors)
+    return spectrum, spectrum.eigenvectors[:, 1 : 1 + max(1, min(dimension, len(paths) - 1))]

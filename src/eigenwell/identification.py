@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ._types import BoolArray, FloatArray, IntArray
-from .attractors import Attractor, locate, locate_on_graph
+from .attractors import eigenpairs_for, embedded, locate_on_graph, sub_dynamics
 from .cells import from_anndata, is_cells, write_back
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from .flow import Evidence, FlowFinding, FlowGraph
@@ -27,7 +27,7 @@ from .paths.settings import DEFAULT
 from .paths.told import NOTHING, Told, told_about
 from .progress import Progress, advance, told
 from .results import Identification, Result
-from .spectral import ExactMasses, Masses, Spectrum, graph_spectra, joined_spectrum
+from .spectral import ExactMasses, Masses, graph_spectra
 
 # Labels are worth a word when more than one in twenty may be wrong.
 LABELS_IN_DOUBT = 0.05
@@ -254,8 +254,8 @@ def _doubtful(sure: FloatArray, labels: IntArray) -> tuple[Caution, ...]:
     return (
         Caution(
             "labels-in-doubt",
-            f"About {100 * wrong:.0f} % of the labels may be wrong (found.label_confidence says which): paths that run side by side "
-            "cannot be told apart there. Pass trajectories in order of time if you have them, or sample more densely.",
+            f"About {100 * wrong:.0f} % of the labels may be wrong (found.label_confidence says which): paths that run side "
+            "by side cannot be told apart there. Pass trajectories in order of time if you have them, or sample more densely.",
         ),
     )
 
@@ -328,30 +328,6 @@ def _from_flow(
         flow=found.field,
         known=found.known,
     )
-
-
-def eigenpairs_for(dimension: int, group: IntArray) -> int:
-    """The constant vector, the embedding of the richest group, and one more, to see the gap behind it."""
-    most = int(np.bincount(group[group >= 0]).max())
-    return 2 + max(1, min(dimension, most - 1))
-
-
-def sub_dynamics(
-    x: FloatArray, v: FloatArray, paths: list[IntArray], join: Join, masses: Masses, count: int
-) -> tuple[Spectrum, FloatArray, Attractor]:
-    """Spectrum of `count` eigenpairs, embedding and attractor of the paths of one sub-dynamics."""
-    spectrum, embedding = embedded(paths, join, masses, count, x.shape[1])
-    return spectrum, embedding, locate(x, v, paths, embedding)
-
-
-def embedded(
-    paths: list[IntArray], join: Join, masses: Masses, count: int, dimension: int
-) -> tuple[Spectrum, FloatArray]:
-    """Spectrum of `count` eigenpairs of the joined paths, and the embedding."""
-    nodes = np.concatenate(paths)
-    found = joined_spectrum(np.array([len(p) for p in paths]), join, masses, min(count, len(nodes)))
-    spectrum = Spectrum(nodes, found.eigenvalues, found.eigenvectors)
-    return spectrum, spectrum.eigenvectors[:, 1 : 1 + max(1, min(dimension, len(paths) - 1))]
 
 
 def _from_graph(demos: Demonstrations, graph: Graph, builder: Builder) -> Identification:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray, IntArray
+from ..attractors import eigenpairs_for, sub_dynamics
 from ..graphs import Clique
-from ..identification import eigenpairs_for, sub_dynamics
 from ..numbering import canonical_order
 from ..paths.beside import Tails, lying_on, nearest_path, running_on, tails
-from ..paths.grading import PathEnds, grade_paths
+from ..paths.grading import PathEnds, grade_paths, way_left
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
 from .inputs import Part, arrow
@@ -26,7 +26,7 @@ SAMPLES_PER_TASK = 200_000
 
 
 def grade(
-    folder: Path, *, names: Sequence[str], resolution: float, radius: float, extent: float, trusted_ends: bool
+    folder: Path, *, names: Sequence[str], resolution: float, box: Sequence[float], trusted_ends: bool
 ) -> Products:
     """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
     tables = [np.array(fetch(folder, "assemble", name, "paths")) for name in names]
@@ -70,23 +70,35 @@ def grade(
             found[row[better]], least[row[better]] = heir[better], miss[better]
         return found
 
+    extent = np.where(np.asarray(box) > 0, box, 1.0)
+    way = np.empty(len(pace))
+    for x, v, offsets, number in each():
+        spans = zip(number, offsets[:-1], offsets[1:], strict=True)
+        way[number] = [way_left(x[a:b] / extent, v[a:b] / extent) for _, a, b in spans]
     graded = grade_paths(
         PathEnds(
-            ends, pace, column(table, "orbit"), length, column(table, "usable"), starts, pauses=column(table, "pause")
+            place=ends,
+            pace=pace,
+            way=way,
+            orbit=column(table, "orbit"),
+            length=length,
+            usable=column(table, "usable"),
+            start=starts,
+            pauses=column(table, "pause") if trusted_ends else None,
         ),
-        resolution=resolution,
-        radius=radius,
+        extent=extent,
         trusted_ends=trusted_ends,
         running_on=None if trusted_ends else beside,
         lying_on=None if trusted_ends else on_paths,
     )
-    group, order = canonical_order(starts, ends, graded.group, first, extent)
+    group, order = canonical_order(starts, ends, graded.group, first, float(max(box)))
     number = np.empty(len(order), dtype=np.intp)
     number[order] = np.arange(len(order))
     counts = np.bincount(group[group >= 0], minlength=graded.grouping.n_groups)
     # Scraps that lie on paths get their label, and stay out of the embedding.
     renumbered = np.empty(len(counts), dtype=np.intp)
     renumbered[graded.group[group >= 0]] = group[group >= 0]
+    before = np.argsort(renumbered)
     labels = np.where(graded.labels >= 0, renumbered[graded.labels], -1)
     samples = np.bincount(labels[labels >= 0], weights=length[labels >= 0]).astype(np.intp)
     grouping = graded.grouping
@@ -109,8 +121,8 @@ def grade(
             "attractors": graded.grouping.n_groups,
             "paths": counts.tolist(),
             "samples": samples.tolist(),
-            "arrived": graded.arrived,
-            "confidence": graded.grouping.confidence * graded.arrived,
+            "arrived": graded.arrived[before].tolist(),
+            "confidence": graded.grouping.probability,
             "grouping": reading | {"alternatives": others},
             "eigenpairs": eigenpairs_for(starts.shape[1], group),
             "warnings": [[c.name, c.message] for c in (*graded.warnings, *odd_cautions(graded.odd))],

@@ -94,7 +94,7 @@ class Run:
         else:
             scan.check_spread(seen, self.total, len(self.columns.position))
             assembled = self._in_cells(cells, float(moments.variance.mean()))
-        return self._answer(replace(assembled, warnings=warnings + assembled.warnings), moments, low, high)
+        return self._answer(replace(assembled, warnings=warnings + assembled.warnings), low, high)
 
     def _known(self) -> AssembledPaths:
         buckets = max(1, -(-self.total // self.cell))
@@ -183,14 +183,11 @@ class Run:
         self.cluster.stage([Task("around", n, merge.look_around, here | shared) for n, here in where])
         self.cluster.one(Task("merge", "merge", merge.merge, {"names": names}))
 
-    def _answer(
-        self, assembled: AssembledPaths, moments: Moments, low: FloatArray, high: FloatArray
-    ) -> DistributedIdentification:
+    def _answer(self, assembled: AssembledPaths, low: FloatArray, high: FloatArray) -> DistributedIdentification:
         arguments = {
             "names": assembled.names,
             "resolution": assembled.resolution,
-            "radius": float(np.sqrt(moments.variance.sum())),
-            "extent": float((high - low).max()),
+            "box": (high - low).tolist(),
             "trusted_ends": assembled.trusted_ends,
         }
         graded = self.cluster.one(Task("grade", "grade", finalize.grade, arguments))

@@ -11,10 +11,9 @@ import numpy as np
 
 from .. import repr_html
 from .._types import FloatArray, IntArray
-from ..attractors import Attractor
+from ..attractors import Attractor, embedded
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..graphs import Clique, PathGraph, thinned
-from ..identification import embedded
 from ..paths import Grouping
 from ..results import Identification, headline
 from ..spectral import ExactMasses
@@ -55,8 +54,8 @@ class DistributedIdentification:
         How many of each.
     confidence : float
         0 to 1, how sure the number of attractors is.
-    arrived : float
-        Share of the attractors at which a path comes to rest.
+    arrived : (Q,) array
+        How near to rest a path came at every attractor.
     warnings : tuple of Caution
         Doubts, each with a name and a sentence.
     partitions : tuple of str
@@ -84,7 +83,7 @@ class DistributedIdentification:
     paths_per_attractor: IntArray
     samples_per_attractor: IntArray
     confidence: float
-    arrived: float
+    arrived: FloatArray
     warnings: tuple[Caution, ...]
     partitions: tuple[str, ...]
     grouping: dict[str, Any]
@@ -141,7 +140,7 @@ class DistributedIdentification:
             paths_per_attractor=np.array(said["paths"], dtype=np.intp),
             samples_per_attractor=np.array(said["samples"], dtype=np.intp),
             confidence=said["confidence"],
-            arrived=said["arrived"],
+            arrived=np.array(said["arrived"]),
             warnings=tuple(Caution(*w) for w in said["warnings"]),
             partitions=tuple(said["partitions"]),
             grouping=said["grouping"],
@@ -321,8 +320,16 @@ class DistributedIdentification:
             embeddings=tuple(u for _, u in solved),
             spectra=tuple(spectrum for spectrum, _ in solved),
             graph=graph,
-            grouping=Grouping(graph.group, *(self.grouping[name] for name in ("low", "high", "probability"))),
+            grouping=Grouping(
+                graph.group,
+                self.grouping["low"],
+                self.grouping["high"],
+                self.grouping["probability"],
+                np.ones(len(graph.group)),
+            ),
             arrived=self.arrived,
+            confidence=self.confidence,
+            label_confidence=np.ones(demos.n_samples),
             warnings=self.warnings,
         )
 

@@ -9,9 +9,9 @@ Given T, chance puts the two nearer ones anywhere in (-T, T), evenly; a trajecto
 chance has the mean 1/6 and a trajectory 1/2, so that 3 m - 1/2 is 0 and 1. No sample need be on a trajectory beyond doubt:
 the mean over a thousand shows what noise of a third of a step leaves of it.
 
-Trajectories that were sampled at random times look like chance by this measure, but not when they are read: linked into paths, each
-sample lies where the one before it was heading, and scattered samples, whatever path is laid through them, miss that by half a step
-and more. So what is not regular is read, and what reads well is a set of trajectories.
+Trajectories that were sampled at random times look like chance by this measure, but not when they are read: linked into
+paths, each sample lies where the one before it was heading, and scattered samples, whatever path is laid through them, miss
+that by half a step and more. So what is not regular is read, and what reads well is a set of trajectories.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ WIDTHS = tuple(0.5**k for k in range(1, 8))
 # Chance gives 0 (`benchmarks.snapshots --parts kind`: at most 0.17), noise of three tenths of a step leaves 0.4 (at least 0.26,
 # where tracks are a step apart). Between them it is decided; near it, doubt.
 HALFWAY, DOUBT = 0.2, 0.1
-# Paths are trajectories when half of their steps, of the faster ones, miss their heading by less than this share. Scattered samples
-# of a smooth field miss by a half and more, in two dimensions; paths with 10 % noise by a tenth.
+# Paths are trajectories when half of their steps, of the faster ones, miss their heading by less than this share. Scattered
+# samples of a smooth field miss by a half and more, in two dimensions; paths with 10 % noise by a tenth.
 STRAIGHT = 0.2
 # So many samples are read, around the middle: paths among them stay whole, and it takes a second.
 READ = 10_000
@@ -128,7 +128,7 @@ def weigh(x: FloatArray, v: FloatArray) -> Evidence:
 
 
 def misses(x: FloatArray, v: FloatArray) -> float:
-    """Read as paths, by how much of a step the next sample misses the heading of two: the median of the faster half of the steps."""
+    """Read as paths, by how much of a step samples miss the heading of the last: the median over the faster half."""
     middle = np.argsort(((x - np.median(x, axis=0)) ** 2).sum(axis=1), kind="stable")[:READ]
     x, v = x[middle], v[middle]
     read, _ = recover_paths(x, v)

@@ -95,8 +95,8 @@ def lying_on(
 def link_doubts(x: FloatArray, v: FloatArray, offsets: IntArray, label: IntArray) -> FloatArray:
     """Probability (n,) that the links of a path from each sample on to its end are right as far as its label goes.
 
-    x, v and label lie path after path. A link that misses its heading by `ASKEW` and more is doubtful; if it is wrong, the label is
-    only where the samples around it, moving alike, have others.
+    x, v and label lie path after path. A link that misses its heading by `ASKEW` and more is doubtful; if it is wrong, the
+    label is only where the samples around it, moving alike, have others.
     """
     sure = np.ones(len(x))
     inner = np.ones(len(x), dtype=bool)

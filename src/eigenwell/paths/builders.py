@@ -172,8 +172,8 @@ class SuccessorGraph:
 def units(x: FloatArray, v: FloatArray) -> FloatArray:
     """One unit (d,) for each column, so that radians beside millimetres are as near as they should be.
 
-    The spread of its places, or of its velocities over the usual time, whichever is more: a column that only trembles is not blown
-    up. Powers of two beside the largest: columns of one unit stay what they are, to the last bit.
+    The spread of its places, or of its velocities over the usual time, whichever is more: a column that only trembles is not
+    blown up. Powers of two beside the largest: columns of one unit stay what they are, to the last bit.
     """
     places, paces = x.std(axis=0), v.std(axis=0)
     moving = (places > 0) & (paces > 0)
@@ -297,7 +297,6 @@ def _grouped(
             twin=repeated(demos.x, offsets) if trusted_ends else None,
             pauses=np.array([has_pause(demos.v[nodes[a:b]]) for a, b in spans]) if trusted_ends else None,
         ),
-        resolution=resolution,
         extent=extent,
         trusted_ends=trusted_ends,
         told=told.for_paths(nodes, offsets),

@@ -20,10 +20,10 @@ from .evidence import EndsModel
 from .spanning import components, spanning_tree
 
 # Log prices of a goal for which the best cut of a tree is proposed: the prior's own price depends on the partition.
-PRICES = np.array([-2.0, 0.0, 2.0, 4.0, 7.0])
+PRICES = np.array([-8.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 7.0])
 # Trees of more ends than this begin where their nearest have been joined: a table of all pairs grows with the square.
 MANY = 1000
-# Cuts at one height are tried up to so many groups.
+# Cuts at one height are tried up to so many groups, and for somewhat fewer than the best cuts have.
 LEVELS = 40
 # One answer in a hundred is wrong for a reason that the model does not know of.
 UNKNOWN = 0.01
@@ -252,7 +252,8 @@ class _Tree:
         for node in range(2 * k - 2, k - 1, -1):
             reached[self.children[node - k]] = reached[node] & split[node]
         proposed = (reached & ~split).T
-        levels = {*range(max(k - LEVELS, 0), k), *([k - told] if told is not None and told <= k else [])}
+        numbers = {*range(1, LEVELS), *(n - m for n in np.unique(proposed.sum(axis=1)) for m in range(LEVELS // 4))}
+        levels = {k - n for n in (numbers if told is None else {*numbers, told}) if 1 <= n <= k}
         return np.unique(np.concatenate([proposed, *(self._level(m)[None] for m in sorted(levels))]), axis=0)
 
     def _level(self, merges: int) -> BoolArray:
@@ -271,7 +272,7 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
         of_leaves = np.zeros((tree.n_leaves, *moments.shape[1:]))
         np.add.at(of_leaves, tree.leaf, moments)
         summed = tree.summed(of_leaves)
-        log_p = model.groups(summed)
+        of_nodes = model.groups(summed)
         places = np.zeros((tree.n_leaves, model.dimension))
         np.add.at(places, tree.leaf, model.place)
         centre = tree.summed(places) / tree.size[:, None]
@@ -280,7 +281,7 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
         single[tree.size > 1] = -1
         odds = np.where(single >= 0, model.odds[single], 0.0)
         with np.errstate(divide="ignore"):
-            cuts = tree.cuts(model.given_spread(log_p), np.log(odds), told)
+            cuts = tree.cuts(model.given_spread(of_nodes), np.log(odds), told)
         for cut in cuts:
             nodes = np.flatnonzero(cut)
             group = tree.labels(nodes)
@@ -289,14 +290,14 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             alone = nodes[tree.size[nodes] == 1]
             alone = alone[np.argsort(-odds[alone], kind="stable")]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
-            scores = model.partition(log_p[nodes], tree.size[nodes], centre[nodes], odds[alone])
+            scores = model.partition(of_nodes[nodes], tree.size[nodes], centre[nodes], odds[alone])
             for lost, score in enumerate(scores[np.isfinite(scores)]):
                 kept = group.copy()
                 kept[single[alone[:lost]]] = -1
                 kept = by_appearance(kept)
                 found[kept.tobytes()] = kept, float(score)
-    groups, scores = zip(*found.values(), strict=True)
-    return np.array(groups), np.array(scores)
+    groups, log_p = zip(*found.values(), strict=True)
+    return np.array(groups), np.array(log_p)
 
 
 def _trees(place: FloatArray) -> Iterator[_Tree]:

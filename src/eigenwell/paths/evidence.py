@@ -5,20 +5,21 @@ scatter, so in every coordinate j, measured in units of the data's box,
 
     e_k ~ N(c_q, sigma_qj^2 + way_k^2),
 
-with way_k the way that path k still had to go by its own slowing down (`grading.way_left`), and sigma_qj the scatter at goal q. Pens
-are also lifted in motion, right at the goal: the ends of a goal may all be nearer than a twentieth of their ways.
-Scatters of the goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4}; sigma_0 is log-normal around a few percent of the box and
-summed over, rho_j, the same for all goals, is read off the ends: units of a column do not matter. Everything is Gaussian with known
-variances: with w_k = 1/s_k^2 and W = sum w_k
+with way_k the way that path k still had to go by its own slowing down (`grading.way_left`), and sigma_qj the scatter at
+goal q. Pens are also lifted in motion, right at the goal: the ends of a goal may all be nearer than a twentieth of their
+ways. Scatters of the goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4}; sigma_0 is log-normal around a few percent of
+the box and summed over, rho_j, the same for all goals, is read off the ends: units of a column do not matter. Everything
+is Gaussian with known variances: with w_k = 1/s_k^2 and W = sum w_k
 
-    log p = -1/2 sum log(2 pi s_k^2) - 1/2 (sum w_k e_k^2 - (sum w_k e_k)^2 / W) + 1/2 log(2 pi / W) - log max(1, sqrt(2 pi / W))
+    log p = -1/2 sum log(2 pi s_k^2) - 1/2 (sum w_k e_k^2 - (sum w_k e_k)^2 / W)
+            + 1/2 log(2 pi / W) - log max(1, sqrt(2 pi / W))
 
 for a group in one coordinate, the centre uniform over the box; its sums add up along a tree of groups.
 
-An end may also be no arrival at all (broken off, cut in a pause, turned round, gone astray): `odds` has that for each. A lost end
-may be anywhere, or near a goal; of ends that no other shares some are goals and some are lost, and both are counted. Goals lie on
-several scales, bins on a shelf, shelves in a room: a centre is uniform over the box, or its distance to the next one is log-uniform. Of
-Q goals p(Q) ~ 1/Q, and all sizes are as likely.
+An end may also be no arrival at all (broken off, cut in a pause, turned round, gone astray): `odds` has that for each. A
+lost end may be anywhere, or near a goal; of ends that no other shares some are goals and some are lost, and both are
+counted. Goals lie on several scales, bins on a shelf, shelves in a room: a centre is uniform over the box, or its distance to
+the next one is log-uniform. Of Q goals p(Q) ~ 1/Q, and all sizes are as likely.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 from scipy.special import gammaln, logsumexp
 
 from .._types import FloatArray, IntArray
@@ -42,8 +44,8 @@ UNEQUAL = 0.6
 LIFTED = 0.05
 # Half of the lost ends lie around a goal, within a twentieth of the box.
 ASTRAY = 0.05
-# Half of the centres are placed beside another one; two nearer than two spreads are not two.
-BESIDE, APART = 0.5, 2.0
+# Half of the centres are placed beside another one; two nearer than five spreads are hardly ever two.
+BESIDE, APART = 0.5, 5.0
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class EndsModel:
 
     @property
     def dimension(self) -> int:
-        return self.place.shape[1]
+        return int(self.place.shape[1])
 
     def moments(self) -> FloatArray:
         """(K, 2, S, 3 + 2 d): what adds up over the ends of a group, for every sigma: W, sum log, ends in motion, W e, W e^2.
@@ -94,7 +96,8 @@ class EndsModel:
     def partition(self, log_p: FloatArray, size: IntArray, centres: FloatArray, single: FloatArray) -> FloatArray:
         """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost.
 
-        From `log_p` (Q, 2, S, d), `size` (Q,) and `centres` (Q, d) of its groups, and the odds (L,) of those of one end, which come last.
+        From `log_p` (Q, 2, S, d), `size` (Q,) and `centres` (Q, d) of its groups, and the odds (L,) of those of one end,
+        which come last.
         """
         shared = size > 1
         best = log_p[shared].max(axis=1).sum(axis=0).argmax(axis=0) if shared.any() else np.zeros(self.dimension)
@@ -107,20 +110,22 @@ class EndsModel:
         spread = float(2.0 ** OCTAVES[either.argmax()])
         layout = self._layout(centres[shared], spread)
         lone = centres[len(size) - len(single) :]
-        # Sums over all choices of l lost ones: elementary symmetric polynomials of their odds.
-        chosen = np.zeros(len(single) + 1)
-        chosen[0] = 1.0
-        for odds in single * self._near(lone, centres[shared], size[shared]):
-            chosen[1:] += odds * chosen[:-1]
+        room = self._room(lone, centres[shared], spread)
+        with np.errstate(divide="ignore"):
+            odds = np.log(single * self._near(lone, centres[shared], size[shared]) / room)
+        # Sums over all choices of l lost ones: elementary symmetric polynomials of their odds, in logarithms.
+        chosen = np.full(len(single) + 1, -np.inf)
+        chosen[0] = 0.0
+        for one in odds:
+            chosen[1:] = np.logaddexp(chosen[1:], one + chosen[:-1])
         k, q = int(size.sum()) - np.arange(len(chosen)), len(size) - np.arange(len(chosen))
         allowed = q >= 1
         # 1/Q for the number, one over C(K - 1, Q - 1) for the sizes, Q! prod m_q! / K! for who is in which.
         k, q = np.maximum(k, 1), np.maximum(q, 1)
         sizes = -np.log(q) + gammaln(q) + gammaln(k - q + 1) - gammaln(k)
         which = gammaln(q + 1) + gammaln(size + 1).sum() - gammaln(k + 1)
-        with np.errstate(divide="ignore"):
-            lost = np.where(allowed, np.log(chosen), -np.inf)
-        return np.asarray(sizes + which + lost + logsumexp(either) + layout)
+        lost = np.where(allowed, chosen, -np.inf)
+        return np.asarray(sizes + which + lost + logsumexp(either) + layout + np.log(room).sum())
 
     def _near(self, lone: FloatArray, centres: FloatArray, size: IntArray) -> FloatArray:
         """Density (L,) of lost ends at these places: half of them anywhere, half around the goals, by their number of ends."""
@@ -129,6 +134,13 @@ class EndsModel:
         square = ((lone[:, None] - centres) ** 2).sum(axis=2) / ASTRAY**2
         around = np.exp(-square / 2) @ (size / size.sum()) / (2 * np.pi * ASTRAY**2) ** (self.dimension / 2)
         return np.asarray((1 + around) / 2)
+
+    def _room(self, lone: FloatArray, centres: FloatArray, spread: float) -> FloatArray:
+        """How much room (L,) lone goals have beside the others: none within the spread of one."""
+        if len(centres) == 0 or len(lone) == 0:
+            return np.ones(len(lone))
+        gap = np.maximum(cKDTree(centres).query(lone)[0], spread)
+        return np.asarray(1 / (1 + (APART * spread / gap) ** 8))
 
     def _layout(self, centres: FloatArray, spread: float) -> float:
         """What it is worth that centres lie beside each other: along the tree of nearest ones, place for place.
@@ -139,8 +151,10 @@ class EndsModel:
             return 0.0
         d = self.dimension
         area = np.log(2) + d / 2 * np.log(np.pi) - gammaln(d / 2)
-        beside = -area - d / 2 * np.log(gaps(centres) ** 2 + (APART * spread) ** 2) - np.log(max(-np.log(spread), 1.0))
-        return float(np.logaddexp(np.log(1 - BESIDE), np.log(BESIDE) + beside).sum())
+        gap = np.maximum(gaps(centres), spread)
+        beside = -area - d * np.log(gap) - np.log(max(-np.log(spread), 1.0))
+        near = np.log1p((APART * spread / gap) ** 8)
+        return float((np.logaddexp(np.log(1 - BESIDE), np.log(BESIDE) + beside) - near).sum())
 
 
 def log_prior() -> FloatArray:

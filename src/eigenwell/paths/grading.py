@@ -47,7 +47,8 @@ class PathEnds:
 
 @dataclass(frozen=True)
 class Graded:
-    """Sub-dynamics of every path, -1 for none; `arrived` (Q,) says of every attractor how near to rest a path came there.
+    """Sub-dynamics of every path, -1 for none; `arrived` (Q,) says of every attractor how near to rest a path came there: 1 less
+    its speed, as a share of that on the way, or less what it had to go, as a share of a tenth of the box, whichever is more.
 
     `labels` says the same of all paths, scraps of samples too that lie on paths of one group; `sure` (K,) is the probability of
     each of them. `alternatives` are other readings, likewise; `odd` the recordings that are unlike the others.
@@ -66,7 +67,6 @@ class Graded:
 def grade_paths(
     ends: PathEnds,
     *,
-    resolution: float,
     extent: FloatArray,
     trusted_ends: bool,
     told: Told = NOTHING,
@@ -134,7 +134,8 @@ def grade_paths(
     sure[heirs >= 0] = sure[heirs[heirs >= 0]]
     slowest = np.full(grouping.n_groups, np.inf)
     kept = grouping.group >= 0
-    np.minimum.at(slowest, grouping.group[kept], ends.pace[paths[kept]])
+    under_way = np.maximum(ends.pace, np.minimum(ends.way / UNKNOWN_WAY, 1.0))
+    np.minimum.at(slowest, grouping.group[kept], under_way[paths[kept]])
     alternatives = tuple(Reading(with_scraps(of_paths(r.group)), r.probability) for r in grouping.alternatives)
     odd = odd_paths(ends, paths, grouping, home, extent, told) if trusted_ends and not told.names_paths else ()
     doubts = [
@@ -189,11 +190,13 @@ def has_pause(v: FloatArray) -> bool:
 def rests(v: FloatArray, still: float = STILL) -> IntArray:
     """Where a path comes to rest and sets out again: its slowest samples between two times in full motion."""
     speed = np.linalg.norm(v, axis=1)
-    pace = speed / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny)
+    # Between two samples that move against each other it stood still, whichever of them is slower.
+    between = np.linalg.norm(v + np.concatenate([v[1:], v[-1:]]), axis=1) / 2
+    pace, slow = np.stack([speed, np.minimum(speed, between)]) / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny)
     moving = np.flatnonzero(pace > IN_FULL_MOTION)
     gaps = zip(moving[:-1], moving[1:], strict=True)
-    slowest = [a + int(np.argmin(pace[a:b])) for a, b in gaps if b > a + 1]
-    return np.array([k for k in slowest if pace[k] <= still], dtype=np.intp)
+    slowest = [a + int(np.argmin(slow[a:b])) for a, b in gaps if b > a + 1]
+    return np.array([k for k in slowest if slow[k] <= still], dtype=np.intp)
 
 
 def is_orbit(x: FloatArray, v: FloatArray) -> bool:
@@ -251,9 +254,8 @@ def _doubts(
         cautions.append(
             Caution(
                 "ends-not-at-rest",
-                f"The paths of {len(moving)} of {q} attractors do not end at rest (slowest end at {100 * moving.max():.0f} % of "
-                "the speed on the way): they may not have arrived, and both number and place of attractors are in doubt. "
-                "Record until the motion stops.",
+                f"The paths of {len(moving)} of {q} attractors do not end at rest: by their speed or by how they slow down they "
+                "may not have arrived, and both number and place of attractors are in doubt. Record until the motion stops.",
             )
         )
     rival = grouping.rival

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Two recordings are one when no sample differs by more than this share of the extent: what rounding in files leaves.
 SAME = 1e-6
 # Sets in which an end at rest that no other shares is no arrival; recordings that are cut off, where pauses hide it.
-MISTAKE, CUT = 1 / 32, 0.25
+MISTAKE, CUT = 1 / 16, 0.25
 # A recording is turned round when it starts and ends so near, in units of the box, to where others end and start; of so many.
 TURNED_WITHIN, TURNED_AMONG = 0.05, 4
 # An end that is no arrival still belongs to a goal within this share of the box.
@@ -106,7 +106,7 @@ def lost_odds(ends: PathEnds, paths: IntArray, extent: FloatArray) -> FloatArray
 
 
 def strays(ends: Ends, group: IntArray) -> IntArray:
-    """For every lost end the end of a goal that it strayed from, -1 for none: within a tenth of the box, and for no other goal."""
+    """For every lost end the nearest end of a goal within a tenth of the box, from which it strayed; -1 for none."""
     home = np.full(len(group), -1, dtype=np.intp)
     found, lost = np.flatnonzero(group >= 0), np.flatnonzero(group < 0)
     if len(lost) == 0 or len(found) == 0:
@@ -119,7 +119,7 @@ def strays(ends: Ends, group: IntArray) -> IntArray:
 def odd_paths(
     ends: PathEnds, paths: IntArray, grouping: Grouping, home: IntArray, extent: FloatArray, told: Told
 ) -> tuple[Odd, ...]:
-    """What is odd about the recordings, by name: repeated, lost in motion, backwards or in a pause, astray, or alone at a goal."""
+    """What is odd about the recordings: repeated, lost in motion, backwards or in a pause, astray, alone at a goal."""
     out = (
         []
         if ends.twin is None
@@ -154,7 +154,7 @@ def odd_paths(
 
 
 def _turned(start: FloatArray, place: FloatArray) -> IntArray:
-    """Paths that start at an end of others, to a twentieth of the box, and end among their starts, no farther than those are apart."""
+    """Paths that start at an end of others, to a twentieth of the box, and end among their starts, as near as these are."""
     if len(start) < TURNED_AMONG:
         return np.empty(0, dtype=np.intp)
     from_goal = cKDTree(place).query(start)[0] < TURNED_WITHIN

@@ -106,7 +106,8 @@ def _answer(
         if often:
             why = f"Number of components of the kernel graph with settings near the given ones: {often}."
     if found.arrived.min(initial=1.0) < 0.8:
-        why += f" At attractor {int(found.arrived.argmin())} the slowest path still moves at {1 - found.arrived.min():.0%} of its speed."
+        worst = int(found.arrived.argmin())
+        why += f" At attractor {worst} the slowest path still moves at {1 - found.arrived[worst]:.0%} of its speed."
     return f"""<section id="answer" style="margin-top:0">
 <h1>{plural(found.n_attractors, "attractor")}</h1>
 <p class="sure"><b>{_sure(found.confidence)}</b> {why}</p>

@@ -76,7 +76,16 @@ def guide(bundles: Sequence[Bundle], *, seed: int = 0) -> Guide:
     return Guide(drawn, cross @ fitted.solved, weight, fitted.error)
 
 
-def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+@dataclass(frozen=True, eq=False)
+class Home:
+    """States (n, d), the direction expected at each, and its weight 0..1, in unit coordinates."""
+
+    x: FloatArray
+    v: FloatArray
+    weight: FloatArray
+
+
+def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home:
     """States in three times the box, and which way is home: to the nearest sample, turning into its velocity near it.
 
     Only the direction is meant. Trained on them a little, the field does not first run away from the data. `outside`:
@@ -95,7 +104,7 @@ def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> tupl
         keep &= ((drawn < low) | (drawn > high)).any(1)
     # As many for every model, so that they can be trained side by side.
     index = np.resize(np.flatnonzero(keep) if keep.any() else distance.argsort()[-1:], DRAWS)
-    return drawn[index], way[index]
+    return Home(drawn[index], way[index], np.ones(DRAWS))
 
 
 def _nodes(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -15,7 +15,7 @@ import optax
 from .._types import FloatArray
 from ..fields.flows import Array, fourier_features, identity_flow, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed
-from . import layers
+from . import layers, waves
 from .guide import Guide, way_home
 from .programs import kept_programs
 from .recipes import Recipe
@@ -65,6 +65,7 @@ class TrainingSet(NamedTuple):
     guide_weight: Array
     home_x: Array
     home_way: Array
+    home_weight: Array
     attractors: Array
     log_weights: Array
     swirls: Array
@@ -118,7 +119,7 @@ def training_set(
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])
             k += 1
-    home_x, home_way = way_home(bundles, outside=between.smooth, seed=seed)
+    home = way_home(bundles, outside=between.smooth, seed=seed)
     missing = range(len(bundles), attractors)
     first = bundles[0].attractor
     rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -127,8 +128,9 @@ def training_set(
         guide_x=between.x,
         guide_v=between.v,
         guide_weight=between.weight,
-        home_x=home_x,
-        home_way=home_way,
+        home_x=home.x,
+        home_way=home.v,
+        home_weight=home.weight,
         attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1.0 for _ in missing]),
         log_weights=np.array([0.0] * len(bundles) + [ABSENT for _ in missing]),
         swirls=np.stack(swirls + [np.zeros_like(swirls[0]) for _ in missing]),
@@ -312,8 +314,8 @@ def _drawn(data: TrainingSet, draws: Draws, recipe: Recipe) -> Batch:
         kinds.append(_weighted(between, recipe.guide))
     if recipe.home > 0:
         pick = _row(draws.home, data.home_x)
-        x, weight = data.home_x[pick], jnp.full(recipe.home_batch, 1 / recipe.home_batch, dtype=data.x.dtype)
-        kinds.append(Batch(x, data.home_way[pick], jnp.zeros_like(x), 0 * weight, recipe.home * weight, 0 * weight))
+        x, weight = data.home_x[pick], data.home_weight[pick] * (recipe.home / recipe.home_batch)
+        kinds.append(Batch(x, data.home_way[pick], jnp.zeros_like(x), 0 * weight, weight, 0 * weight))
     return Batch(*(jnp.concatenate(rows) for rows in zip(*kinds, strict=True)))
 
 
@@ -344,7 +346,7 @@ def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array
     place = ((y - goal[0] - batch.target) ** 2).sum(-1) @ batch.position
     if not recipe.uses_velocity:
         return recipe.position * place
-    f, v = jnp.exp(log_speed(model.speed, batch.x))[:, None] * way, batch.v
+    f, v = jnp.exp(log_speed(model.speed, batch.x, waves.features))[:, None] * way, batch.v
     error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(-1) / KNEE**2) - 1)
     lengths = jnp.sqrt((f**2).sum(-1) + 1e-8) * jnp.sqrt((v**2).sum(-1) + 1e-8)
     turn = 1 - (f * v).sum(-1) / lengths

@@ -12,6 +12,9 @@ from .second_order import SecondOrderField
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed as Speed
 from .stable import StableModel as StableModel
+from .warps import Within as Within
+from .warps_around import Around as Around
+from .warps_moved import Moved as Moved
 
 __all__ = [
     "Adaptive",

@@ -212,7 +212,9 @@ def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) 
     rng = np.random.default_rng(seed)
     low, high = field.samples.min(0), field.samples.max(0)
     middle, half = (low + high) / 2, field.box / 2
-    wide = middle + BOX * half * rng.uniform(-1, 1, (10 * samples, field.dimension))
+    # Drawn in the learned world: no state of this one is outside its walls or inside what it goes round.
+    drawn = middle + BOX * half * rng.uniform(-1, 1, (10 * samples, field.dimension))
+    wide = field.map.present_place(drawn)
     slope = (field.potential_gradient(wide) * field.predict(wide)).sum(1)
     loops: list[Loop] = []
     for k, rate in enumerate(rates):
@@ -223,6 +225,7 @@ def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) 
         count = samples if coarsest else max(1, samples // 10)
         region = np.repeat([1.0, BOX], count)
         starts = middle + region[:, None] * half * rng.uniform(-1, 1, (2 * count, field.dimension))
+        starts = field.map.present_place(starts)
         if not coarsest:
             starts = _nearly_there(field, starts, FINE_STEPS / rate * rng.uniform(0.25, 1.0, len(starts)))
         loops += run_loops(field, starts, rate, region, "euler")
@@ -237,9 +240,9 @@ def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) 
         speed_at_attractors=float(np.abs(field.predict(field.attractors)).max()),
         decreasing=float((slope < 0).mean()),
         loops=tuple(loops),
-        jump=_largest_jump(field, wide[: 2 * LINES]),
+        jump=_largest_jump(field, drawn[: 2 * LINES]),
         samples=len(wide),
-        fit=field.fit,
+        fit=None if field.warps else field.fit,
         motions=motion_loops(field, min(rates), max(1, samples // 10), rng),
     )
 
@@ -383,11 +386,11 @@ def _sinks(field: Field) -> int:
 def _largest_jump(field: Field, ends: FloatArray) -> float:
     """Bisection along lines for the place where the velocity changes most, down to 1e-9 of the box."""
     a, b = ends[::2].copy(), ends[1::2].copy()
-    fa, fb = field.predict(a), field.predict(b)
+    fa, fb = (field.predict(field.map.present_place(end)) for end in (a, b))
     reach = float(np.linalg.norm((a - b) / field.box, axis=1).max())
     for _ in range(int(np.ceil(np.log2(reach / NEARBY)))):
         middle = (a + b) / 2
-        fm = field.predict(middle)
+        fm = field.predict(field.map.present_place(middle))
         first: BoolArray = np.linalg.norm(fm - fa, axis=1) >= np.linalg.norm(fb - fm, axis=1)
         b, fb = np.where(first[:, None], middle, b), np.where(first[:, None], fm, fb)
         a, fa = np.where(first[:, None], a, middle), np.where(first[:, None], fa, fm)

@@ -18,8 +18,7 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..runge_kutta import step as runge_kutta_step
-from .flows import forward, inverse
-from .stable import StableModel, clock_speed, goal_count, goals, offsets, shares, turned, wound
+from .stable import StableModel, clock_speed, from_latent, goal_count, goals, latent, offsets, shares, turned, wound
 
 STEP = 0.1
 """Longest step of sigma; shorter where the solution winds, so that it turns by at most a tenth of a radian."""
@@ -65,7 +64,7 @@ def roll(model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
     """States (m, len(times), d) of the solutions from x0 (m, d) at rising times, of which the first is x0's."""
     goal, delta = goals(model), longest_step(model)
     asked = times - times[0]
-    states = np.repeat(forward(model.flow, x0)[:, None], len(times), axis=1)
+    states = np.repeat(latent(model, x0)[:, None], len(times), axis=1)
     y, clock = states[:, 0].copy(), np.zeros(len(x0))
     going = np.flatnonzero(~resting(model, y, goal))
     for _ in range(MOST_STEPS // CHUNK):
@@ -78,7 +77,7 @@ def roll(model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
         late = asked[None, :] > clock[going][:, None]
         states[going] = np.where(late[:, :, None], y[going][:, None], states[going])
         going = going[(clock[going] < asked[-1]) & ~resting(model, y[going], goal)]
-    rolled = inverse(model.flow, states.reshape(-1, states.shape[-1])).reshape(states.shape)
+    rolled = from_latent(model, states.reshape(-1, states.shape[-1])).reshape(states.shape)
     rolled[:, 0] = x0
     return np.asarray(rolled)
 
@@ -130,7 +129,7 @@ def fate(model: StableModel, x: FloatArray) -> IntArray:
         return np.zeros(len(x), dtype=np.intp)
     goal, delta = goals(model), longest_step(model)
     turn = 1 + float(np.linalg.norm(model.swirls, ord=2, axis=(1, 2)).max())
-    y = forward(model.flow, x)
+    y = latent(model, x)
     ends = np.full(len(x), -1, dtype=np.intp)
     going = np.arange(len(x))
     for _ in range(MOST_STEPS // CHUNK):

@@ -13,11 +13,11 @@ import numpy as np
 from .. import repr_html
 from .._types import BoolArray, FloatArray
 from . import curves
-from .flows import forward, inverse
+from .flows import forward
 from .pointwise import Planar, planar_velocity
 from .queries import check_states, check_times
 from .simulation import Latent, Stepper
-from .stable import StableModel, goals, potential, potential_gradient, velocity
+from .stable import StableModel, from_latent, goals, potential, potential_gradient, velocity
 
 ROWS = 1024
 """Rows evaluated at once: intermediate arrays stay in the cache, ten times faster than all at once."""
@@ -79,7 +79,10 @@ class StableField:
     @cached_property
     def attractors(self) -> FloatArray:
         """(Q, d), the places where the field is zero and stable."""
-        return self.from_unit(self.model.attractors)
+        places = self.from_unit(self.model.attractors)
+        if self.model.world is not None:
+            places[:, : self.model.world.places.shape[1]] = self.model.world.places
+        return places
 
     @property
     def speed_limit(self) -> float:
@@ -87,9 +90,40 @@ class StableField:
         brake = self.model.brake / (self.scale * self.pace)
         return float(1 / brake.max()) if brake.any() else np.inf
 
+    @property
+    def moves(self) -> bool:
+        """Whether goals of it move by themselves, see `Field.moved`."""
+        return self.model.world is not None and bool(self.model.world.later)
+
+    def learned_place(self, x: FloatArray) -> FloatArray:
+        """S(x): where states of the world are in the learned one, in the data's units; the same without warps.
+
+        Parameters
+        ----------
+        x : (n, d) array
+
+        Returns
+        -------
+        (n, d) array
+        """
+        return x if self.model.world is None else self.from_unit(self.model.world.forward(self.to_unit(x)))
+
+    def present_place(self, z: FloatArray) -> FloatArray:
+        """S^-1(z): where states of the learned world are now.
+
+        Parameters
+        ----------
+        z : (n, d) array
+
+        Returns
+        -------
+        (n, d) array
+        """
+        return z if self.model.world is None else self.from_unit(self.model.world.inverse(self.to_unit(z)))
+
     @cached_property
     def _planar(self) -> Planar | None:
-        return planar_velocity(self.model) if self.dimension == 2 else None
+        return planar_velocity(self.model) if self.dimension == 2 and self.model.world is None else None
 
     def to_unit(self, x: FloatArray) -> FloatArray:
         """Unit coordinates of states in the data's units.
@@ -146,7 +180,8 @@ class StableField:
             return np.stack([self._predict_one(state) for state in states])
         velocities = self._apply(velocity, states) * (self.scale * self.pace)
         # psi(x) - psi(x*) is zero there up to rounding; the field is zero by definition.
-        velocities[self._at_attractor(states)] = 0.0
+        if not self.moves:
+            velocities[self._at_attractor(states)] = 0.0
         return np.asarray(velocities[0] if single else velocities)
 
     def _predict_one(self, x: FloatArray) -> FloatArray:
@@ -299,11 +334,12 @@ class StableField:
                 log_weights=np.zeros(1),
                 swirls=model.swirls[keep],
                 softening=model.softening[keep],
+                world=model.world and model.world._replace(places=model.world.places[keep]),
             ),
         )
 
     def _from_latent(self, y: FloatArray) -> FloatArray:
-        return self.from_unit(inverse(self.model.flow, y)) if len(y) else np.empty((0, self.dimension))
+        return self.from_unit(from_latent(self.model, y)) if len(y) else np.empty((0, self.dimension))
 
     def _apply(
         self, function: Callable[[StableModel, FloatArray, FloatArray], FloatArray], states: FloatArray

@@ -23,6 +23,7 @@ from .poses import PoseField
 from .queries import check_index, check_states, check_times
 from .saving import Saved
 from .simulation import Stepper
+from .warping import Warped
 
 REACH = 0.25
 """A state farther than this share of the data's box from every sample is far."""
@@ -32,7 +33,7 @@ place that is nearer but already under way."""
 
 
 @dataclass(frozen=True, eq=False)
-class Field(Saved, MapQueries):
+class Field(Saved, Warped, MapQueries):
     """A learned field: a map to follow from anywhere, and motions that follow what was shown.
 
     The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was
@@ -146,7 +147,7 @@ class Field(Saved, MapQueries):
         False
         """
         states, single = check_states(x, self.dimension)
-        flags: BoolArray = np.asarray(self._tree.query(states / self.box)[0]) > REACH
+        flags: BoolArray = np.asarray(self._tree.query(self._learned(states) / self.box)[0]) > REACH
         return bool(flags[0]) if single else flags
 
     def simulate(
@@ -266,6 +267,9 @@ class Field(Saved, MapQueries):
         q, begin = self._beginnings(states, None if goal is None else self._goal(goal))
         return Motion.at(self._lifted(int(q[0])), int(q[0]), states[0], float(begin[0]) if phase is None else phase)
 
+    def _learned(self, states: FloatArray) -> FloatArray:
+        return self.map.learned_place(states)
+
     def _lifted(self, q: int) -> StableField:
         if not self.lifted:
             raise ValueError(
@@ -276,7 +280,7 @@ class Field(Saved, MapQueries):
 
     def _beginnings(self, states: FloatArray, goal: int | None = None) -> tuple[IntArray, FloatArray]:
         """Goal and phase with which motions from some states begin."""
-        asked = np.column_stack([states / self.box, np.full(len(states), LATE)])
+        asked = np.column_stack([self._learned(states) / self.box, np.full(len(states), LATE)])
         if goal is None:
             index = self._starts.query(asked)[1]
         else:
@@ -290,7 +294,7 @@ class Field(Saved, MapQueries):
         states, single = check_states(goal, self.dimension)
         if not single:
             raise ValueError(f"Expected one goal, an index or a state ({self.dimension},), got {len(states)} states.")
-        return int(self.labels[self._tree.query(states / self.box)[1][0]])
+        return int(self.labels[self._tree.query(self._learned(states) / self.box)[1][0]])
 
     def certificate(
         self,

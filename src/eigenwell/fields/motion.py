@@ -27,10 +27,10 @@ import numpy as np
 
 from .._types import FloatArray
 from .field import StableField
-from .flows import forward, linearise, pull
+from .flows import linearise, pull
 from .pointwise_motion import Law, planar_motion
 from .queries import check_states
-from .stable import TINY, braking, goals, latent_velocity, log_speed, wound
+from .stable import TINY, braked, goals, latent, latent_velocity, learned, log_speed, wound
 
 RETURN = 10.0
 """k, in 1 / unit time: a push has faded to 1/e in a tenth of the time a box takes at root mean square speed."""
@@ -97,7 +97,7 @@ class Motion:
                 f"Expected one state ({lifted.dimension - 1},) to start from, got {len(states)}. Start one each."
             )
         origin = goals(lifted.model)[0]
-        y = forward(lifted.model.flow, lifted.to_unit(np.append(states[0], phase))[None])[0] - origin
+        y = latent(lifted.model, lifted.to_unit(np.append(states[0], phase))[None])[0] - origin
         radius = float(np.linalg.norm(y))
         heading = y / radius if radius > 0 else y
         law = planar_motion(lifted.model)
@@ -210,8 +210,9 @@ def motion_velocity(
     if (z == lifted.attractors[0]).all():
         return np.zeros(lifted.dimension)
     unit = lifted.to_unit(z)[None]
-    latent, steps = linearise(model.flow, unit)
-    y = latent[0] - origin
+    unit, seen = learned(model, unit)
+    there, steps = linearise(model.flow, unit)
+    y = there[0] - origin
     r = float(np.sqrt(y @ y + TINY))
     aim = heading
     if model.swirls.any() and radius > 0:
@@ -220,5 +221,5 @@ def motion_velocity(
     off = float(np.linalg.norm(tau))
     wait = 1 / (1 + (off / WIDTH) ** 2)
     s = float(np.exp(log_speed(model.speed, unit)[0]))
-    free = pull(steps, wait * s * latent_velocity(model, latent, origin[None]) + RETURN * tau)
-    return np.asarray((free * braking(model, free)[:, None])[0] * (lifted.scale * lifted.pace))
+    free = pull(steps, wait * s * latent_velocity(model, there, origin[None]) + RETURN * tau)
+    return np.asarray(braked(model, free, seen)[0] * (lifted.scale * lifted.pace))

@@ -71,7 +71,7 @@ def motion_loops(field: Field, rate: float, count: int, rng: np.random.Generator
     starts = rng.permutation(starts)[:count]
     alone, shoved = [], []
     for i in starts:
-        x0, goal = field.samples[i], int(field.labels[i])
+        x0, goal = field.map.present_place(field.samples[i][None])[0], int(field.labels[i])
         steps = _steps(field, x0, goal, rate)
         whole = _run(field, x0, goal, rate, steps)
         alone.append(whole)

@@ -22,7 +22,7 @@ from ..demonstrations import Caution
 from ..errors import ModelError
 from ..fields import Field, SecondOrderField, StableField
 from ..files import CannotWrite, replacing
-from . import folder, second_order
+from . import folder, second_order, warps
 from .schema import AGAIN, SECOND_ORDER, Config, Tensors, check_tensors, parse_config, stable_field
 
 CONFIG, CHECKSUM = "eigenwell", "sha256"
@@ -154,7 +154,7 @@ def as_field(field: Field | StableField | SecondOrderField) -> Field:
         "The field came without its samples: what is far from the data is judged by the box they filled.",
     )
     samples = field.from_unit(unit)
-    labels = np.maximum(field.basin(samples), 0)
+    labels = np.maximum(field.basin(field.present_place(samples)), 0)
     return Field(field, (), (), samples, labels, np.zeros(len(unit)), warnings=(doubt,))
 
 
@@ -165,9 +165,11 @@ def _parts(field: Field | StableField | SecondOrderField) -> tuple[Config, Tenso
     if isinstance(field, SecondOrderField):
         return second_order.parts(field)
     if isinstance(field, StableField):
-        alone = Config("stable field", field.dimension, field.n_attractors, 0, 0, None, None, ())
-        return alone, _tensors("map", field)
+        kinds, seen = warps.named(field.model.world)
+        alone = Config("stable field", field.dimension, field.n_attractors, 0, 0, None, None, (), warps=kinds)
+        return alone, _tensors("map", field) | seen
     many = as_field(field)
+    kinds, seen = warps.named(many.map.model.world)
     config = Config(
         kind="field",
         dimension=many.dimension,
@@ -178,8 +180,9 @@ def _parts(field: Field | StableField | SecondOrderField) -> tuple[Config, Tenso
         map_fit=many.map_fit,
         warnings=tuple(many.warnings),
         chart=many.chart,
+        warps=kinds,
     )
-    tensors: Tensors = {
+    tensors: Tensors = seen | {
         "samples": np.array(many.samples, dtype=np.float64, order="C"),
         "labels": many.labels.astype(np.int64),
         "phases": np.array(many.phases, dtype=np.float64, order="C"),
@@ -203,8 +206,11 @@ def _tensors(prefix: str, one: StableField) -> Tensors:
 
 
 def _check(tensors: Tensors, config: Config, where: str) -> None:
-    one = second_order.check_tensors if config.kind == SECOND_ORDER else check_tensors
-    one(tensors, config, where)
+    if config.kind == SECOND_ORDER:
+        second_order.check_tensors(tensors, config, where)
+    else:
+        warped = warps.check_warps(tensors, config.warps, config.n_attractors, where)
+        check_tensors(tensors, config, where, warped)
 
 
 def _digest(text: str, tensors: Tensors) -> str:
@@ -251,7 +257,11 @@ def _load_file(source: Path) -> Field | StableField | SecondOrderField:
     _check(tensors, config, str(source))
     if config.kind == SECOND_ORDER:
         return second_order.field_of(tensors)
-    stable = [stable_field(tensors, prefix) for prefix, _, _ in config.parts()]
+    stable = [
+        warps.seen(stable_field(tensors, prefix), tensors, config.warps, None if q == "map" else int(q))
+        for prefix, _, _ in config.parts()
+        for q in [prefix.split(".")[-1]]
+    ]
     if config.kind == "stable field":
         return stable[0]
     return Field(

@@ -23,7 +23,7 @@ def planar_motion(model: StableModel) -> Law | None:
 
     The same numbers as `motion.motion_velocity` to rounding, for fields of (x1, x2, phase) that do not wind.
     """
-    if model.flow.dimension != 3 or np.any(model.swirls) or model.world is not None:
+    if model.flow.dimension != 3 or np.any(model.swirls) or (model.world is not None and model.world.outer.warps):
         return None
     count = model.flow.frequencies.shape[1]
     layers = []

@@ -123,7 +123,7 @@ class StableField:
 
     @cached_property
     def _planar(self) -> Planar | None:
-        return planar_velocity(self.model) if self.dimension == 2 and self.model.world is None else None
+        return planar_velocity(self.model) if self.dimension == 2 and not self.moves else None
 
     def to_unit(self, x: FloatArray) -> FloatArray:
         """Unit coordinates of states in the data's units.

@@ -57,7 +57,7 @@ def prior(bundles, d, power=None):
     return e / np.maximum(np.linalg.norm(e, axis=1, keepdims=True), 1e-9)
 
 
-def idw(power=3, reach=0.15, inbox=0.5):
+def idw(power=3, reach=0.15, inbox=0.5, near=0.1):
     def way_home(bundles, *, outside, seed=0):
         x, v, _ = G._nodes(bundles)
         d = places(x, G.DRAWS, seed, inbox, outside)
@@ -67,7 +67,7 @@ def idw(power=3, reach=0.15, inbox=0.5):
         w = r**-power
         w /= w.sum(1, keepdims=True)
         t = (w[:, :, None] * (h[None] + np.minimum(r / reach, 1)[:, :, None] * diff / r[:, :, None])).sum(1)
-        return G.Home(d, t, np.ones(len(d)))
+        return G.Home(d, t, np.minimum(r.min(1) / near, 1))
 
     return way_home
 
@@ -103,20 +103,17 @@ def mixed(length=0.2, share=0.5, **k):
 
 
 def variants():
-    r = replace(Recipe(), home_batch=200)
     yield "before", OLD, Recipe()
-    yield "idw .4 w1", idw(), replace(r, home=1.0, length=0.4)
-    for length in (0.25, 0.4):
-        for g in (0.1, 0.2, 0.3, 0.5):
-            for w in (1.0, 3.0):
-                yield f"gp {g} len {length} w{w}", gp(g), replace(r, home=w, length=length)
-    yield "mixed .2 len .4 w2", mixed(0.2), replace(r, home=2.0, length=0.4)
-    yield "mixed .3 len .4 w2", mixed(0.3), replace(r, home=2.0, length=0.4)
-    yield "gp .2 p4 len .4 w2", gp(0.2, power=4), replace(r, home=2.0, length=0.4)
-    yield "gp .2 len .4 w2 decay x3", gp(0.2), replace(r, home=2.0, length=0.4, decay=1.2e-2)
-    yield "gp .2 len .4 w2 inbox .8", gp(0.2, inbox=0.8), replace(r, home=2.0, length=0.4)
-    yield "gp .2 len .4 w2 batch 400", gp(0.2), replace(r, home=2.0, length=0.4, home_batch=400)
-    yield "gp .2 len .6 w2", gp(0.2), replace(r, home=2.0, length=0.6)
+    for length in (0.25, 0.32, 0.4):
+        for bend in (3.0, 10.0, 30.0):
+            yield f"bend{bend} len{length}", idw(), replace(Recipe(), home=1.0, home_batch=100, length=length, bending=bend)
+    base = replace(Recipe(), home=1.0, home_batch=100, length=0.32, bending=10.0)
+    yield "home2", idw(), replace(base, home=2.0)
+    yield "home.5", idw(), replace(base, home=0.5)
+    yield "ahead.05", idw(), replace(base, ahead=0.05, bending=40.0)
+    yield "ahead.2", idw(), replace(base, ahead=0.2, bending=2.5)
+    yield "mixed", mixed(0.2), base
+    yield "batch200", idw(), replace(base, home_batch=200, bending_batch=200)
 
 
 def calm_row(way, recipe):

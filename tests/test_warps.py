@@ -6,6 +6,7 @@ import pytest
 import eigenwell as ew
 from eigenwell.errors import DataError
 from eigenwell.fields.bodies import _contact, arranged, check_bodies
+from eigenwell.fields.pointwise_warps import planar_world
 from eigenwell.fields.warps import KNEE, Stretch, Within, World
 from eigenwell.fields.warps_around import Around
 from eigenwell.fields.warps_moved import moved
@@ -125,6 +126,22 @@ def test_a_stretch_is_a_map_of_all_of_space():
     np.testing.assert_allclose(far.scale, 4.0)
 
 
+@pytest.mark.parametrize("name", list(every_warp(2)))
+def test_one_state_in_plain_numbers_is_the_same(name):
+    one = every_warp(2)[name]
+    world = World(np.array([0.1, -0.2]), np.array([1.3, 0.7]), (one, every_warp(2)["stretch"]), np.ones((1, 2)))
+    rng = np.random.default_rng(5)
+    x, v = rng.uniform(-1.8, 1.8, (2, 400, 2))
+    x[0] = world.forward(np.zeros((1, 2)))[0] if name != "ball" else (-world.centre / world.scale)
+    z, seen = world.linearise(x)
+    w, c = seen.carry(v)
+    through = planar_world(world)
+    for i in range(len(x)):
+        a, b, carry = through(*x[i])
+        np.testing.assert_allclose([a, b], z[i], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(carry(*v[i]), [*w[i], c[i]], rtol=1e-7, atol=1e-10)
+
+
 def test_landmarks_go_exactly_where_they_belong():
     rng = np.random.default_rng(4)
     for d in (2, 3, 7):
@@ -241,6 +258,18 @@ def test_a_goal_that_moves_is_followed():
     assert np.linalg.norm(x - place) < 1e-4
     standing = NEW - place
     assert np.linalg.norm(standing) > 0.3
+
+
+def test_few_states_are_the_same_as_many_and_motions_too():
+    field = everything(two_goals(memory=True))
+    x = np.random.default_rng(0).uniform(-1.5, 1.5, (40, 2))
+    many = field.predict(x)
+    np.testing.assert_allclose(np.stack([field.predict(one) for one in x]), many, atol=1e-9)
+    for one in x[:10]:
+        motion = field.motion(one, goal=0)
+        fast = motion._velocity(one)
+        motion._law = None
+        np.testing.assert_allclose(motion._velocity(one), fast, atol=1e-9)
 
 
 def test_from_inside_a_state_is_taken_out():

@@ -17,7 +17,7 @@ from .flows import forward
 from .pointwise import Planar, planar_velocity
 from .queries import check_states, check_times
 from .simulation import Latent, Stepper
-from .stable import StableModel, at_home, from_latent, goals, potential, potential_gradient, velocity
+from .stable import StableModel, from_latent, goals, potential, potential_gradient, velocity
 
 ROWS = 1024
 """Rows evaluated at once: intermediate arrays stay in the cache, ten times faster than all at once."""
@@ -123,9 +123,7 @@ class StableField:
 
     @cached_property
     def _planar(self) -> Planar | None:
-        if self.dimension != 2 or (self.model.world is not None and self.model.world.outer.warps):
-            return None
-        return planar_velocity(self.model)
+        return planar_velocity(self.model) if self.dimension == 2 and not self.moves else None
 
     def to_unit(self, x: FloatArray) -> FloatArray:
         """Unit coordinates of states in the data's units.
@@ -176,7 +174,7 @@ class StableField:
         (2,)
         """
         states, single = check_states(x, self.dimension)
-        if self._planar is not None and 0 < len(states) <= FEW and at_home(self.model, self.to_unit(states)):
+        if self._planar is not None and 0 < len(states) <= FEW:
             one_by_one = [self._predict_one(state) for state in states]
             return one_by_one[0] if single else np.stack(one_by_one)
         velocities = self._apply(velocity, states) * (self.scale * self.pace)

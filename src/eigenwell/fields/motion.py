@@ -30,7 +30,7 @@ from .field import StableField
 from .flows import linearise, pull
 from .pointwise_motion import Law, planar_motion
 from .queries import check_states
-from .stable import TINY, at_home, braked, goals, latent, latent_velocity, learned, log_speed, wound
+from .stable import TINY, braked, goals, latent, latent_velocity, learned, log_speed, wound
 
 RETURN = 10.0
 """k, in 1 / unit time: a push has faded to 1/e in a tenth of the time a box takes at root mean square speed."""
@@ -175,7 +175,7 @@ class Motion:
         lifted = self.lifted
         z = np.append(x, self.phase)
         unit = lifted.to_unit(z)
-        if self._law is None or not at_home(lifted.model, unit[None]):
+        if self._law is None:
             return motion_velocity(lifted, x, self.phase, self._heading, self._radius, self._origin)
         if (z == lifted.attractors[0]).all():
             return np.zeros(3)

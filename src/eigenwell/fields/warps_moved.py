@@ -25,7 +25,7 @@ LENGTH = 0.5
 SOFT = 0.1
 """Ends of a way nearer than this, in boxes, say little about how to stretch it: the ridge of the affine map."""
 LEAST = 0.2
-"""The affine map shrinks no direction more than this."""
+"""The symmetric part of the affine map is at least this: it shrinks no direction more, and cannot fold."""
 STEEPEST = 0.5
 """h |du/dy| of a step, at most."""
 MOST_STEPS = 64
@@ -122,12 +122,13 @@ def moved(
     left = old - begin
     for shorter in range(6):
         size = length * 0.7**shorter * box
-        steps = 8 if np.abs(left / box).max() > 1e-12 else 0
-        path, force, steepest = _flow(begin, left, size, steps)
-        if steepest > STEEPEST and steps * steepest / STEEPEST <= MOST_STEPS:
-            path, force, steepest = _flow(begin, left, size, int(np.ceil(1.1 * steps * steepest / STEEPEST)))
-        if steepest <= STEEPEST:
-            return Moved(matrix, shift, path, force, size, old, new, goals)
+        steps = int(np.abs(left / box).max() > 1e-12)
+        while steps <= MOST_STEPS:
+            path, force, steepest = _flow(begin, left, size, steps)
+            if steepest <= STEEPEST:
+                return Moved(matrix, shift, path, force, size, old, new, goals)
+            # Landmarks may come nearer to each other on their way: some more than the first step asks for.
+            steps = 1 + int(steps * steepest / STEEPEST)
     raise DataError(
         f"Expected places that can be moved without folding the space between them, got {len(old)} of which near ones go "
         "different ways. Move them less, or move those that are near each other together."
@@ -147,7 +148,7 @@ def _affine(old: FloatArray, new: FloatArray, starts: FloatArray) -> tuple[Float
     bend = np.linalg.solve(spread, (weight[:, None] * around).T @ (shifts - mean)).T
     for _ in range(60):
         forward = np.eye(d) + bend
-        if np.linalg.det(forward) > 0 and np.linalg.svd(forward, compute_uv=False)[-1] >= LEAST:
+        if np.linalg.eigvalsh((forward + forward.T) / 2)[0] >= LEAST:
             break
         bend = 0.9 * bend
     matrix = np.linalg.inv(np.eye(d) + bend)

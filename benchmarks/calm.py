@@ -23,8 +23,7 @@ from benchmarks.sets import Motions, Paths
 from benchmarks.table import Row, report
 from eigenwell import datasets
 from eigenwell.fields import Field, StableField, curves
-from eigenwell.fields.flows import forward, inverse
-from eigenwell.fields.stable import goals
+from eigenwell.fields.stable import from_latent, goals, latent
 from eigenwell.learning.learner import learn_motions
 from eigenwell.velocities import estimate_velocities
 
@@ -67,11 +66,11 @@ def solution(field: StableField, x0: np.ndarray, steps: int = 700) -> np.ndarray
     """Points (m, steps + 1, d) on the solution curves from some states, close together, whatever their clock says."""
     model = field.model
     goal, delta = goals(model), np.full(len(x0), curves.longest_step(model) / 4)
-    y = [forward(model.flow, field.to_unit(x0))]
+    y = [latent(model, field.to_unit(x0))]
     for _ in range(steps):
         y.append(curves.advance(model, y[-1], goal, delta))
-    latent = np.stack(y, axis=1)
-    return field.from_unit(inverse(model.flow, latent.reshape(-1, latent.shape[-1]))).reshape(latent.shape)
+    nodes = np.stack(y, axis=1)
+    return field.from_unit(from_latent(model, nodes.reshape(-1, nodes.shape[-1]))).reshape(nodes.shape)
 
 
 def calm(field: Field, starts: np.ndarray | None = None) -> Calm:

@@ -106,7 +106,7 @@ class StableField:
         -------
         (n, d) array
         """
-        return x if self.model.world is None else self.from_unit(self.model.world.forward(self.to_unit(x)))
+        return x if self.model.world is None else self.from_unit(self.model.world.outer.forward(self.to_unit(x)))
 
     def present_place(self, z: FloatArray) -> FloatArray:
         """S^-1(z): where states of the learned world are now.
@@ -119,7 +119,7 @@ class StableField:
         -------
         (n, d) array
         """
-        return z if self.model.world is None else self.from_unit(self.model.world.inverse(self.to_unit(z)))
+        return z if self.model.world is None else self.from_unit(self.model.world.outer.inverse(self.to_unit(z)))
 
     @cached_property
     def _planar(self) -> Planar | None:
@@ -174,10 +174,9 @@ class StableField:
         (2,)
         """
         states, single = check_states(x, self.dimension)
-        if single and self._planar is not None:
-            return self._predict_one(states[0])
         if self._planar is not None and 0 < len(states) <= FEW:
-            return np.stack([self._predict_one(state) for state in states])
+            one_by_one = [self._predict_one(state) for state in states]
+            return one_by_one[0] if single else np.stack(one_by_one)
         velocities = self._apply(velocity, states) * (self.scale * self.pace)
         # psi(x) - psi(x*) is zero there up to rounding; the field is zero by definition.
         if not self.moves:
@@ -325,18 +324,7 @@ class StableField:
         -------
         StableField
         """
-        keep = slice(q, q + 1)
-        model = self.model
-        return replace(
-            self,
-            model=model._replace(
-                attractors=model.attractors[keep],
-                log_weights=np.zeros(1),
-                swirls=model.swirls[keep],
-                softening=model.softening[keep],
-                world=model.world and model.world._replace(places=model.world.places[keep]),
-            ),
-        )
+        return replace(self, model=self.model.alone(q))
 
     def _from_latent(self, y: FloatArray) -> FloatArray:
         return self.from_unit(from_latent(self.model, y)) if len(y) else np.empty((0, self.dimension))

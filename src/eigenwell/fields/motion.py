@@ -173,13 +173,13 @@ class Motion:
 
     def _velocity(self, x: FloatArray) -> FloatArray:
         lifted = self.lifted
+        z = np.append(x, self.phase)
+        unit = lifted.to_unit(z)
         if self._law is None:
             return motion_velocity(lifted, x, self.phase, self._heading, self._radius, self._origin)
-        z = np.append(x, self.phase)
         if (z == lifted.attractors[0]).all():
             return np.zeros(3)
-        unit = ((z - lifted.centre) / lifted.scale).tolist()
-        return np.array(self._law(unit, self._heading.tolist(), RETURN, WIDTH)) * (lifted.scale * lifted.pace)
+        return np.array(self._law(unit.tolist(), self._heading.tolist(), RETURN, WIDTH)) * (lifted.scale * lifted.pace)
 
     def _credit(self, x: FloatArray) -> None:
         """Move the phase by the share of the last step that was seen."""

@@ -88,6 +88,17 @@ class StableModel(NamedTuple):
         """p."""
         return max(self.flow.dimension, 2)
 
+    def alone(self, q: int) -> StableModel:
+        """Attractor q alone in the same coordinates."""
+        keep = slice(q, q + 1)
+        return self._replace(
+            attractors=self.attractors[keep],
+            log_weights=np.zeros(1),
+            swirls=self.swirls[keep],
+            softening=self.softening[keep],
+            world=self.world and self.world._replace(places=self.world.places[keep]),
+        )
+
 
 BRAKE_POWER = 8
 """How late the brake sets in: at half the limit it takes 0.05 % of the speed, at two thirds 0.5 %."""
@@ -161,12 +172,17 @@ def velocity(model: StableModel, x: Array, goal: Array | None = None) -> Array:
 
 def learned(model: StableModel, x: Array) -> tuple[Array, Seen | None]:
     """S(x) and DS(x): where points of the world are in the learned one."""
-    return (x, None) if model.world is None else model.world.linearise(x)
+    return (x, None) if at_home(model, x) else model.world.linearise(x)  # type: ignore[union-attr]
+
+
+def at_home(model: StableModel, x: Array) -> bool:
+    """Whether S(x) = x for all of some points: nothing is warped, or what keeps a field home does not reach there."""
+    return model.world is None or (isinstance(x, np.ndarray) and model.world.still(x))
 
 
 def latent(model: StableModel, x: Array) -> Array:
     """psi(S(x))."""
-    return forward(model.flow, x if model.world is None else model.world.forward(x))
+    return forward(model.flow, x if at_home(model, x) else model.world.forward(x))  # type: ignore[union-attr]
 
 
 def from_latent(model: StableModel, y: Array) -> Array:
@@ -208,8 +224,12 @@ def clock_speed(model: StableModel, y: Array, goal: Array) -> Array:
 
 def potential(model: StableModel, x: Array, goal: Array | None = None) -> Array:
     """V = M^2 / 2."""
-    log_r = offsets(latent(model, x), goals(model) if goal is None else goal)[1]
-    return 0.5 * namespace(x).exp(2 * _log_mean(model, log_r)[0])
+    return potential_at(model, latent(model, x), goals(model) if goal is None else goal)
+
+
+def potential_at(model: StableModel, y: Array, goal: Array) -> Array:
+    """V at latent points."""
+    return 0.5 * namespace(y).exp(2 * _log_mean(model, offsets(y, goal)[1])[0])
 
 
 def potential_gradient(model: StableModel, x: Array, goal: Array | None = None) -> Array:

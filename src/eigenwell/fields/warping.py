@@ -46,7 +46,7 @@ class Warped:
     def warps(self) -> tuple[Any, ...]:
         """What is applied, from the world inwards: Within, Around, Moved. None: the field as it was learned."""
         world = self.map.model.world
-        return () if world is None else tuple(one for one in world.warps if not isinstance(one, Stretch))
+        return () if world is None else world.outer.warps
 
     @property
     def unwarped(self: Any) -> Field:

@@ -76,6 +76,22 @@ class World(NamedTuple):
     """The warps after `moment`, for goals that move; none: everything stands still."""
     moment: float = 1.0
 
+    @property
+    def outer(self) -> World:
+        """Without the innermost, which keeps every field home: the change that was asked for."""
+        return self._replace(warps=tuple(one for one in self.warps if not isinstance(one, Stretch)), later=())
+
+    def still(self, u: Array) -> bool:
+        """Whether all points are where nothing but a Stretch is, and that does nothing."""
+        if len(self.warps) != 1 or not isinstance(self.warps[0], Stretch):
+            return not self.warps
+        one = self.warps[0]
+        low, high = (
+            (edge - self.centre) / self.scale for edge in (one.low + one.margin[0], one.high - one.margin[1])
+        )
+        head = u[:, : len(self.centre)]
+        return bool((head >= low).all() and (head <= high).all())
+
     def forward(self, u: Array) -> Array:
         """S(x)."""
         return self._outward(_through(self.warps, self._inward(u)), u)

@@ -12,6 +12,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError
 from ..errors import missing_extra
 from ..fields import Field, SecondOrderField, StableField
+from ..fields.home import kept_home
 from ..fields.stable import StableModel
 from ..graphs import thinned
 from ..progress import Progress, advance, told
@@ -317,7 +318,7 @@ def learn_bundles(
         frame = group[0].frame
         brake = frame.scale / (recipe.fastest * max(bundle.top_speed for bundle in group))
         braked = model._replace(brake=np.where(frame.braked, brake, 0.0))
-        return StableField(braked, frame.centre, frame.scale, frame.pace)
+        return kept_home(StableField(braked, frame.centre, frame.scale, frame.pace), *_box(group))
 
     def look(models: list[StableModel], losses: FloatArray) -> None:
         if watch is not None:
@@ -332,6 +333,15 @@ def learn_bundles(
         if not np.isfinite(one.losses).all()
     ]
     return tuple(fields), tuple(cautions[:1])
+
+
+def _box(group: Sequence[Bundle]) -> tuple[FloatArray, FloatArray]:
+    """Of the data and the goals, in their units, without a phase."""
+    frame = group[0].frame
+    n = int(frame.braked.sum())
+    x = np.concatenate([*(x for bundle in group for x in bundle.x), *(bundle.attractor[None] for bundle in group)])
+    x = frame.centre + frame.scale * x
+    return x.min(0)[:n], x.max(0)[:n]
 
 
 def _check_apart(bundles: Sequence[Bundle]) -> None:

@@ -89,6 +89,10 @@ class Recipe:
     home: float = 0.5
     """Of the way home: directions in three times the box."""
     home_batch: int = 60
+    bending: float = 0.0
+    """Of how much the way turns between two places."""
+    bending_batch: int = 100
+    ahead: float = 0.1
     decay: float = 4e-3
     speed_decay: float = 5e-3
     free_decay: float = 0.02

@@ -267,7 +267,11 @@ def _model(fixed: Any, data: TrainingSet, params: Trainable) -> StableModel:
 
 
 def _loss(params: Trainable, fixed: Any, data: TrainingSet, draws: Draws, i: Array, recipe: Recipe) -> Array:
-    misfit = _misfit(_model(fixed, data, params), _drawn(data, draws, recipe), i, recipe)
+    model = _model(fixed, data, params)
+    misfit = _misfit(model, _drawn(data, draws, recipe), i, recipe)
+    if recipe.bending > 0:
+        pick = _row(draws.home[: recipe.bending_batch], data.home_x)
+        misfit = misfit + recipe.bending * _bending(model, data.home_x[pick], data.home_weight[pick], recipe)
     return misfit + recipe.decay * (params.weights**2).sum() + recipe.speed_decay * (params.speed_weights**2).sum()
 
 
@@ -353,6 +357,15 @@ def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array
     fade = jnp.minimum(1.0, i / (recipe.warm_start * recipe.steps)) if recipe.warm_start > 0 else 1.0
     moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
     return fade * moving + recipe.position * place
+
+
+def _bending(model: StableModel, x: Array, weight: Array, recipe: Recipe) -> Array:
+    """Mean of (1 - cos) between the ways at a place and a little further on, per square of the distance."""
+    way = layers.direction(model, x)[0]
+    way = way / jnp.sqrt((way**2).sum(-1, keepdims=True) + 1e-8)
+    on = layers.direction(model, jax.lax.stop_gradient(x + recipe.ahead * way))[0]
+    on = on / jnp.sqrt((on**2).sum(-1, keepdims=True) + 1e-8)
+    return ((1 - (way * on).sum(-1)) * weight).mean()
 
 
 def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:

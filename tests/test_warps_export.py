@@ -1,14 +1,16 @@
 """Warps in C and ONNX: the same as in NumPy, compiled in and set at run time."""
 
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import eigenwell as ew
 from eigenwell.errors import DataError
 from eigenwell.export import DOUBLE, export_c
 from eigenwell.export.c_header import FLAGS, find_compiler
-from eigenwell.fields.warps import Stretch, World
+from eigenwell.fields.home import kept_home
 from test_warps import everything, two_goals
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -16,24 +18,11 @@ needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compil
 
 def softly(field):
     """With walls that were learned, as the innermost warp."""
-    low, high = field.samples.min(0) - 0.1, field.samples.max(0) + 0.1
-
-    def seen(one, places):
-        n = len(low)
-        soft = Stretch(low, high, np.full((2, n), 0.05), np.float64(0.5))
-        world = World(one.centre[:n], one.scale[:n], (soft,), places)
-        return type(one)(one.model._replace(world=world), one.centre, one.scale, one.pace)
-
-    lifted = tuple(seen(one, field.attractors[q : q + 1]) for q, one in enumerate(field.lifted))
-    return type(field)(
-        seen(field.map, field.attractors),
-        (),
-        lifted,
-        field.samples,
-        field.labels,
-        field.phases,
-        field.fit,
-        field.map_fit,
+    low, high = field.samples.min(0), field.samples.max(0)
+    return replace(
+        field,
+        map=kept_home(field.map, low, high),
+        lifted=tuple(kept_home(one, low, high) for one in field.lifted),
     )
 
 
@@ -60,6 +49,17 @@ def test_onnx_says_what_numpy_says(tmp_path, name):
     from eigenwell.export import export_onnx
 
     assert export_onnx(CASES[name](), tmp_path / "field.onnx", precision=DOUBLE).max_error < 1e-12
+
+
+def test_what_keeps_a_field_home_is_saved(tmp_path):
+    field = everything(softly(two_goals(memory=True)))
+    x = np.random.default_rng(0).uniform(-2, 2, (50, 2))
+    for one in (field, field.unwarped):
+        one.save(tmp_path / "field.eigenwell")
+        back = ew.load(tmp_path / "field.eigenwell")
+        np.testing.assert_array_equal(back.predict(x), one.predict(x))
+        np.testing.assert_array_equal(back.simulate(x[:3], 1.0), one.simulate(x[:3], 1.0))
+        assert len(back.warps) == len(one.warps)
 
 
 PROGRAM = """

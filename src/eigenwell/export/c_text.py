@@ -128,6 +128,7 @@ class Writer:
             "MOVES": these.cosines.shape[3] // 2,
             "POWER": max(these.dimension, 2),
             "BOUND": self.number(LOG_SCALE_BOUND),
+            "SOFT": int(these.knee.any()),
             "TABLES": self.written(_model_tables(these, self.precision.inside), kind),
         }
         return self.filled("model.h", words)
@@ -154,6 +155,7 @@ def _model_tables(these: Tables, inside: type) -> dict[str, Numbers]:
         "speed_sines": these.speed_sines,
         "speed_offset": these.speed_offset,
         "speed_window": these.speed_window,
+        "knee": these.knee,
         "longest": these.longest,
         "turn": these.turn,
     }

@@ -37,7 +37,6 @@ def world_tables(field: Field) -> dict[str, FloatArray]:
     named = {"mark_old": old, "mark_new": new, "start": starts if len(starts) else old[:1]}
     if soft:
         named |= {"soft_low": soft[0].low, "soft_high": soft[0].high, "soft_margin": soft[0].margin}
-        named["soft_knee"] = np.atleast_1d(np.asarray(soft[0].knee, dtype=np.float64))
     return named
 
 

@@ -132,7 +132,11 @@ static inline void @M@_limit(int n, const @P@_world *world, const @P@_seen *seen
     enum { D = @M@_space, N = @P@_warped };
     @WORK@ square = 0, here[N];
     for (int i = 0; i < N; ++i) here[i] = w[i] * @M@_scale[n][i];
-    const @WORK@ clock = @P@_leave(world, seen, here);
+    @WORK@ clock = 1;
+#if @SOFT@
+    clock = @P@_harden(seen, here);
+#endif
+    clock *= @P@_leave(world, seen, here);
     for (int i = 0; i < D; ++i) w[i] = i < N ? here[i] / @M@_scale[n][i] : clock * w[i];
     for (int i = 0; i < D; ++i) square += @M@_brake[n][i] * w[i] * @M@_brake[n][i] * w[i];
     const @WORK@ r = sqrt@f@(square), top = r > 1 ? r : 1, low = r / top / top; /* the smaller of r and 1/r */
@@ -146,6 +150,9 @@ static inline void @M@_unit(int n, const @P@_world *world, @P@_seen *seen, const
 {
     for (int i = 0; i < count; ++i) z[i] = (@WORK@)x[i];
     @P@_enter(world, z, seen);
+#if @SOFT@
+    @P@_soften(@M@_knee[n], z, seen);
+#endif
     for (int i = 0; i < count; ++i) z[i] = ((z[i] - @M@_centre[n][i]) - @M@_centre_rest[n][i]) / @M@_scale[n][i];
 }
 

@@ -71,7 +71,7 @@ class Stable:
         return self.graph.pick(getattr(self.wells, name), self.index)
 
     def unit(self, x: Value) -> Value:
-        z, back = enter(self.graph, self.world, x)
+        z, back = enter(self.graph, self.world, x, self._own("knee"))
         self.seen.append(back)
         return (z - self._own("centre")) / self._own("scale")
 

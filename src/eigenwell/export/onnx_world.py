@@ -18,15 +18,23 @@ FAR = 1e30
 """Stands for walls that are not there: infinity less infinity is no number."""
 
 
-def enter(g: GraphBuilder, world: World | None, x: Value) -> tuple[Value, Back]:
-    """S(x), and the way back of velocities; coordinates beyond the first N pass."""
+def enter(g: GraphBuilder, world: World | None, x: Value, knee: Value | None = None) -> tuple[Value, Back]:
+    """S(x), and the way back of velocities; coordinates beyond the first N pass.
+
+    What keeps the field home, its innermost warp, is left out without the knee of the field that is asked.
+    """
     if world is None:
         return x, lambda v: (v, g.number(1.0))
     n, backs = len(world.scale), []
     rest = x
     x = x.part(0, n)
     for one in world.warps:
-        x, back = _through(g, one, x)
+        if isinstance(one, Stretch):
+            if knee is None:
+                continue
+            x, back = _walls(g, one, knee, x, hard=False)
+        else:
+            x, back = _through(g, one, x)
         backs.append(back)
 
     def leave(v: Value) -> tuple[Value, Value]:
@@ -41,9 +49,7 @@ def enter(g: GraphBuilder, world: World | None, x: Value) -> tuple[Value, Back]:
 
 def _through(g: GraphBuilder, one: Any, x: Value) -> tuple[Value, Back]:
     if isinstance(one, Within):
-        return _walls(g, one.stretch, x, hard=True)
-    if isinstance(one, Stretch):
-        return _walls(g, one, x, hard=False)
+        return _walls(g, one.stretch, g.number(KNEE), x, hard=True)
     return _round(g, one, x) if isinstance(one, Around) else _landmarks(g, one, x)
 
 
@@ -59,18 +65,18 @@ def _limit(v: Value, low: float, high: float) -> Value:
     return v.call("Max", v.graph.number(low)).call("Min", v.graph.number(high))
 
 
-def _walls(g: GraphBuilder, one: Stretch, x: Value, *, hard: bool) -> tuple[Value, Back]:
+def _walls(g: GraphBuilder, one: Stretch, knee: Value, x: Value, *, hard: bool) -> tuple[Value, Back]:
     low, high = (np.nan_to_num(wall, posinf=FAR, neginf=-FAR) for wall in (one.low, one.high))
-    (below, above), knee = one.margin, float(one.knee)
+    below, above = one.margin
     zero = g.number(0.0)
     under = ((x - (low + below)) / -below).call("Max", zero)
     over = ((x - (high - above)) / above).call("Max", zero)
 
     def excess(u: Value) -> Value:
-        inner = u.call("Min", g.number(knee))
-        return inner / (1.0 - inner) + (u - inner) * (1 - knee) ** -2 - u
+        inner = u.call("Min", knee)
+        return inner / (1.0 - inner) + (u - inner) / (1.0 - knee) / (1.0 - knee) - u
 
-    left = (1.0 - under.call("Max", over)).call("Max", g.number(1 - knee))
+    left = (1.0 - under.call("Max", over)).call("Max", 1.0 - knee)
     shrink = left * left
 
     def back(v: Value) -> tuple[Value, Value]:

@@ -198,13 +198,6 @@ static inline void @P@_enter(const @P@_world *world, @WORK@ *x, @P@_seen *seen)
         }
         for (int i = 0; i < N; ++i) x[i] = y[i];
     }
-#if @SOFT@
-    for (int i = 0; i < N; ++i) {
-        @WORK@ under, over;
-        x[i] = @P@_stretch(x[i], @P@_soft_low[i], @P@_soft_high[i], @P@_soft_margin[0][i], @P@_soft_margin[1][i], @P@_soft_knee[0],
-                           &seen->soft[i], &under, &over);
-    }
-#endif
 }
 
 /* v = c DS^-1 v: a velocity of the learned world as one of this. Returns c, by which the clock runs. */
@@ -212,15 +205,6 @@ static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WO
 {
     enum { N = @P@_warped };
     @WORK@ clock = 1;
-#if @SOFT@
-    {
-        const @WORK@ speed = @P@_norm(v);
-        for (int i = 0; i < N; ++i) v[i] /= seen->soft[i];
-        const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
-        for (int i = 0; i < N; ++i) v[i] *= c;
-        clock *= c;
-    }
-#endif
     if (world->moved) {
         @WORK@ a[N * N];
         for (int i = 0; i < N; ++i) {
@@ -262,6 +246,27 @@ static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WO
     }
     return clock;
 }
+
+#if @SOFT@
+/* What keeps the field home: x is stretched beyond the data, v comes back. */
+static inline void @P@_soften(@WORK@ knee, @WORK@ *x, @P@_seen *seen)
+{
+    for (int i = 0; i < @P@_warped; ++i) {
+        @WORK@ under, over;
+        x[i] = @P@_stretch(x[i], @P@_soft_low[i], @P@_soft_high[i], @P@_soft_margin[0][i], @P@_soft_margin[1][i], knee,
+                           &seen->soft[i], &under, &over);
+    }
+}
+
+static inline @WORK@ @P@_harden(const @P@_seen *seen, @WORK@ *v)
+{
+    const @WORK@ speed = @P@_norm(v);
+    for (int i = 0; i < @P@_warped; ++i) v[i] /= seen->soft[i];
+    const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
+    for (int i = 0; i < @P@_warped; ++i) v[i] *= c;
+    return c;
+}
+#endif
 
 /* By how much two bodies can grow until they touch (Perram and Wertheim), below 1 where they overlap. */
 static inline @WORK@ @P@_contact(const @P@_world *world, int a, int b)

@@ -106,7 +106,11 @@ def variants():
     yield "before", OLD, Recipe()
     for length in (0.25, 0.32, 0.4):
         for bend in (3.0, 10.0, 30.0):
-            yield f"bend{bend} len{length}", idw(), replace(Recipe(), home=1.0, home_batch=100, length=length, bending=bend)
+            yield (
+                f"bend{bend} len{length}",
+                idw(),
+                replace(Recipe(), home=1.0, home_batch=100, length=length, bending=bend),
+            )
     base = replace(Recipe(), home=1.0, home_batch=100, length=0.32, bending=10.0)
     yield "home2", idw(), replace(base, home=2.0)
     yield "home.5", idw(), replace(base, home=0.5)
@@ -130,7 +134,9 @@ def calm_row(way, recipe):
     for f, m, g in zip(fields, motions, goals, strict=True):
         one = Field(f, (), (), *_kept(m, g))
         fit = followed(one, m, memory=False)
-        rows.append(C.calm(one).row() | {"fit": 100 * fit.distance, "worst": 100 * fit.worst.distance, "own": fit.arrives})
+        rows.append(
+            C.calm(one).row() | {"fit": 100 * fit.distance, "worst": 100 * fit.worst.distance, "own": fit.arrives}
+        )
     return {k: float(np.mean([r[k] for r in rows])) for k in rows[0]} | {"turn": [round(r["turning_95"]) for r in rows]}
 
 

@@ -10,7 +10,7 @@ from math import exp, hypot, sqrt
 from typing import Any
 
 from .warps import BACK, KNEE, TINY, Stretch, Within, World
-from .warps_around import SKIN, UNION, Around
+from .warps_around import CENTRE, SKIN, UNION, Around
 from .warps_moved import Moved
 
 Back = Callable[[float, float], tuple[float, float, float]]
@@ -131,7 +131,7 @@ def _round(one: Around) -> Through:
     def through(x: float, y: float) -> tuple[float, float, Back]:
         p, q = x - c_x, y - c_y
         if p == 0.0 and q == 0.0:
-            p = TINY**0.25
+            p = CENTRE
         tau, g_x, g_y = gauge(p, q)
         if tau >= kappa:
             return x, y, _unchanged

@@ -29,7 +29,6 @@ MARGIN = 0.1
 """Of a wall, as a share of the way between both walls or of the box; smaller where a goal is nearer to it."""
 MOMENT = 1e-3
 """Over which dS/dt is taken, in seconds times speed limit over box: a thousandth of a crossing."""
-MOST_STARTS = 200
 
 
 class Warped:
@@ -39,6 +38,7 @@ class Warped:
     goals: tuple[StableField, ...]
     lifted: tuple[StableField, ...]
     samples: FloatArray
+    labels: IntArray
     phases: FloatArray
     chart: Any
 
@@ -264,12 +264,17 @@ def _landmarks(field: Any, goals: FloatArray, passed: list[tuple[FloatArray, Flo
         raise DataError(
             "Expected goals at different places, got two at the same one. Move them apart; nothing was changed."
         )
-    starts = field.samples[field.phases == 1.0][:, : goals.shape[1]]
-    starts = starts[:: max(1, len(starts) // MOST_STARTS)]
     old = np.concatenate([home, *(pair[0][None] for pair in passed)])
     new = np.concatenate([goals, *(pair[1][None] for pair in passed)])
     numbers: IntArray = np.concatenate([np.arange(len(goals)), np.full(len(passed), -1)]).astype(np.intp)
-    return (moved(old, new, numbers, starts, field.box[: goals.shape[1]]),)
+    return (moved(old, new, numbers, start_places(field), field.box[: goals.shape[1]]),)
+
+
+def start_places(field: Any) -> FloatArray:
+    """(k, n), the mean start of the ways to each goal; scatter about it is no reason to shear the space."""
+    first = field.phases == 1.0
+    starts, labels = field.samples[first][:, : field.places.shape[1]], field.labels[first]
+    return np.stack([starts[labels == q].mean(0) for q in np.unique(labels)]) if first.any() else starts
 
 
 def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, box: FloatArray) -> FloatArray:

@@ -86,9 +86,7 @@ class World(NamedTuple):
         if len(self.warps) != 1 or not isinstance(self.warps[0], Stretch):
             return not self.warps
         one = self.warps[0]
-        low, high = (
-            (edge - self.centre) / self.scale for edge in (one.low + one.margin[0], one.high - one.margin[1])
-        )
+        low, high = ((edge - self.centre) / self.scale for edge in (one.low + one.margin[0], one.high - one.margin[1]))
         head = u[:, : len(self.centre)]
         return bool((head >= low).all() and (head <= high).all())
 

@@ -21,6 +21,8 @@ from .warps import BACK, TINY, length
 
 SKIN = 1e-6
 """Where a state touches or is inside, its place in the learned world is that of one this share of the size outside."""
+CENTRE = 1e-9
+"""A state in the very middle is taken to be so far off it, along the first axis."""
 UNION = 16
 """p: two bodies meet in a round instead of a crease, which bulges by at most 2^(1/16) = 4 %."""
 
@@ -65,7 +67,7 @@ class Around(NamedTuple):
         xp = namespace(x)
         kappa = self.reach
         away = x - self.centre
-        away = xp.where((away * away).sum(-1, keepdims=True) > 0, away, xp.eye(1, away.shape[1]) * TINY**0.25)
+        away = xp.where((away * away).sum(-1, keepdims=True) > 0, away, xp.eye(1, away.shape[1]) * CENTRE)
         tau, slope = self.gauge(self.centre + away)
         inside = tau / (1.0 + SKIN)
         # Inside, the place on the skin; the gradient of a gauge is the same all along a ray.

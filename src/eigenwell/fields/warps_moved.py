@@ -24,11 +24,13 @@ LENGTH = 0.5
 """l, in boxes: what is moved takes its surroundings along over half the extent."""
 SOFT = 0.1
 """Ends of a way nearer than this, in boxes, say little about how to stretch it: the ridge of the affine map."""
-LEAST = 0.2
-"""The symmetric part of the affine map is at least this: it shrinks no direction more, and cannot fold."""
+STRONGEST = 4.0
+"""|A^-1 - I| of the affine map A, at most: it shrinks no direction to less than a fifth."""
 STEEPEST = 0.5
 """h |du/dy| of a step, at most."""
-MOST_STEPS = 64
+MOST_STEPS = 32
+NOTHING = 1e-12
+"""In boxes, and on the diagonal of K."""
 NEWTON = 30
 
 
@@ -122,7 +124,7 @@ def moved(
     left = old - begin
     for shorter in range(6):
         size = length * 0.7**shorter * box
-        steps = int(np.abs(left / box).max() > 1e-12)
+        steps = int(np.abs(left / box).max() > NOTHING)
         while steps <= MOST_STEPS:
             path, force, steepest = _flow(begin, left, size, steps)
             if steepest <= STEEPEST:
@@ -148,7 +150,7 @@ def _affine(old: FloatArray, new: FloatArray, starts: FloatArray) -> tuple[Float
     bend = np.linalg.solve(spread, (weight[:, None] * around).T @ (shifts - mean)).T
     for _ in range(60):
         forward = np.eye(d) + bend
-        if np.linalg.eigvalsh((forward + forward.T) / 2)[0] >= LEAST:
+        if np.linalg.det(forward) > 0 and np.linalg.norm(np.linalg.inv(forward) - np.eye(d)) <= STRONGEST:
             break
         bend = 0.9 * bend
     matrix = np.linalg.inv(np.eye(d) + bend)
@@ -161,6 +163,6 @@ def _flow(begin: FloatArray, left: FloatArray, size: FloatArray, steps: int) -> 
     path = begin + (h * np.arange(steps))[:, None, None] * left
     away = (path[:, :, None] - path[:, None]) / size
     kernel = np.exp(-0.5 * (away * away).sum(-1))
-    force = np.linalg.solve(kernel + 1e-12 * np.eye(len(begin)), np.broadcast_to(h * left, path.shape))
+    force = np.linalg.solve(kernel + NOTHING * np.eye(len(begin)), np.broadcast_to(h * left, path.shape))
     steep = np.linalg.norm(force / size, axis=2).sum(1) * np.exp(-0.5)
     return path, force, float(steep.max(initial=0.0))

@@ -167,7 +167,7 @@ def _parts(field: Field | StableField | SecondOrderField) -> tuple[Config, Tenso
     if isinstance(field, StableField):
         kinds, seen = warps.named(field.model.world)
         alone = Config("stable field", field.dimension, field.n_attractors, 0, 0, None, None, (), warps=kinds)
-        return alone, _tensors("map", field) | seen
+        return alone, _tensors("map", field) | warps.home_tensors("map", field) | seen
     many = as_field(field)
     kinds, seen = warps.named(many.map.model.world)
     config = Config(
@@ -188,7 +188,7 @@ def _parts(field: Field | StableField | SecondOrderField) -> tuple[Config, Tenso
         "phases": np.array(many.phases, dtype=np.float64, order="C"),
     }
     for (prefix, _, _), one in zip(config.parts(), (many.map, *many.goals, *many.lifted), strict=True):
-        tensors |= _tensors(prefix, one)
+        tensors |= _tensors(prefix, one) | warps.home_tensors(prefix, one)
     return config, tensors
 
 
@@ -210,7 +210,8 @@ def _check(tensors: Tensors, config: Config, where: str) -> None:
         second_order.check_tensors(tensors, config, where)
     else:
         warped = warps.check_warps(tensors, config.warps, config.n_attractors, where)
-        check_tensors(tensors, config, where, warped)
+        homes = sum(warps.check_home(tensors, prefix, where) for prefix, _, _ in config.parts())
+        check_tensors(tensors, config, where, warped + homes)
 
 
 def _digest(text: str, tensors: Tensors) -> str:
@@ -258,7 +259,7 @@ def _load_file(source: Path) -> Field | StableField | SecondOrderField:
     if config.kind == SECOND_ORDER:
         return second_order.field_of(tensors)
     stable = [
-        warps.seen(stable_field(tensors, prefix), tensors, config.warps, None if q == "map" else int(q))
+        warps.seen(stable_field(tensors, prefix), tensors, config.warps, prefix, None if q == "map" else int(q))
         for prefix, _, _ in config.parts()
         for q in [prefix.split(".")[-1]]
     ]

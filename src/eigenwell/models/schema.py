@@ -130,7 +130,7 @@ def parse_config(text: str, where: str) -> Config:
     )
 
 
-WARPS = ("within", "stretch", "around", "moved")
+WARPS = ("within", "around", "moved")
 
 
 def _warps_from_json(said: Any, where: str) -> tuple[str, ...]:

@@ -16,10 +16,9 @@ from ..fields.warps_around import Around
 from ..fields.warps_moved import Moved
 from .schema import AGAIN, Tensors
 
-KINDS = {"within": Within, "stretch": Stretch, "around": Around, "moved": Moved}
+KINDS = {"within": Within, "around": Around, "moved": Moved}
 SHAPES = {
     "within": {"low": "d", "high": "d", "margin": "2d"},
-    "stretch": {"low": "d", "high": "d", "margin": "2d", "knee": ""},
     "around": {"centre": "d", "centres": "md", "shapes": "mdd", "reach": ""},
     "moved": {
         **{"matrix": "dd", "shift": "d", "path": "nmd", "force": "nmd", "length": "d"},
@@ -32,15 +31,43 @@ WALLS = ("low", "high")
 
 def named(world: World | None) -> tuple[tuple[str, ...], Tensors]:
     """Kinds and tensors of what a field is seen through; where goals were moving to is of the moment, and not kept."""
-    if world is None:
+    warps = () if world is None else world.outer.warps
+    if world is None or not warps:
         return (), {}
-    kinds = tuple(next(kind for kind, warp in KINDS.items() if isinstance(one, warp)) for one in world.warps)
+    kinds = tuple(next(kind for kind, warp in KINDS.items() if isinstance(one, warp)) for one in warps)
     tensors = {
         f"warps.{i}.{name}": np.array(value, dtype=np.float64, order="C")
-        for i, one in enumerate(world.warps)
+        for i, one in enumerate(warps)
         for name, value in one._asdict().items()
     }
     return kinds, tensors | {"warps.places": np.array(world.places, dtype=np.float64, order="C")}
+
+
+def home_of(one: StableField) -> Stretch | None:
+    """What keeps a field home, its innermost warp."""
+    world = one.model.world
+    return next((warp for warp in (() if world is None else world.warps) if isinstance(warp, Stretch)), None)
+
+
+def home_tensors(prefix: str, one: StableField) -> Tensors:
+    """Of one stable field."""
+    home = home_of(one)
+    if home is None:
+        return {}
+    return {f"{prefix}.home.{k}": np.array(v, dtype=np.float64, order="C") for k, v in home._asdict().items()}
+
+
+def check_home(tensors: Mapping[str, NDArray[Any]], prefix: str, where: str) -> int:
+    """Of one stable field; how many tensors they are."""
+    if f"{prefix}.home.low" not in tensors:
+        return 0
+    parts = {name: _tensor(tensors, f"{prefix}.home.{name}", where) for name in Stretch._fields}
+    n = parts["low"].shape
+    fits = [parts["high"].shape == n, parts["margin"].shape == (2, *n), parts["knee"].shape == (), len(n) == 1]
+    if not all(fits) or np.isnan(np.concatenate([value.ravel() for value in parts.values()])).any():
+        raise ModelError(f"Expected walls of {prefix}.home in {where}, got others. {AGAIN}")
+    _check_values(Stretch(**parts), f"{prefix}.home of {where}")
+    return len(parts)
 
 
 def check_warps(tensors: Mapping[str, NDArray[Any]], kinds: tuple[str, ...], attractors: int, where: str) -> int:
@@ -99,13 +126,16 @@ def warp_of(tensors: Mapping[str, NDArray[Any]], i: int, kind: str) -> Any:
 
 
 def seen(
-    one: StableField, tensors: Mapping[str, NDArray[Any]], kinds: tuple[str, ...], goal: int | None
+    one: StableField, tensors: Mapping[str, NDArray[Any]], kinds: tuple[str, ...], prefix: str, goal: int | None
 ) -> StableField:
     """A stable field of a file through its warps; `goal` where it is of one attractor alone."""
-    if not kinds:
+    inner: tuple[Stretch, ...] = ()
+    if f"{prefix}.home.low" in tensors:
+        inner = (Stretch(*(tensors[f"{prefix}.home.{name}"] for name in Stretch._fields)),)
+    if not kinds and not inner:
         return one
-    places = tensors["warps.places"]
-    n = places.shape[1]
+    n = tensors["warps.places"].shape[1] if kinds else len(inner[0].low)
+    places = tensors["warps.places"] if kinds else one.attractors[:, :n]
     warps = tuple(warp_of(tensors, i, kind) for i, kind in enumerate(kinds))
-    world = World(one.centre[:n], one.scale[:n], warps, places if goal is None else places[goal : goal + 1])
-    return replace(one, model=one.model._replace(world=world))
+    own = places if goal is None or not kinds else places[goal : goal + 1]
+    return replace(one, model=one.model._replace(world=World(one.centre[:n], one.scale[:n], (*warps, *inner), own)))

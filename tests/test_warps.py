@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.untrained import learned_field
 
 import eigenwell as ew
 from eigenwell.errors import DataError
@@ -10,7 +11,6 @@ from eigenwell.fields.pointwise_warps import planar_world
 from eigenwell.fields.warps import KNEE, Stretch, Within, World
 from eigenwell.fields.warps_around import Around
 from eigenwell.fields.warps_moved import moved
-from untrained import learned_field
 
 
 def ball(centre, radius, reach=2.0):

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.test_warps import everything, two_goals
 
 import eigenwell as ew
 from eigenwell.errors import DataError
 from eigenwell.export import DOUBLE, export_c
 from eigenwell.export.c_header import FLAGS, find_compiler
 from eigenwell.fields.home import kept_home
-from test_warps import everything, two_goals
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 

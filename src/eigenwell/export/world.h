@@ -374,7 +374,7 @@ static inline int @P@_landmarked(@P@_world *world)
     enum { N = @P@_warped, M = @P@_landmarks, S = @STARTS@, ALL = M + S };
     @WORK@ place[ALL][N], shift[ALL][N], weight[ALL], middle[N] = {0}, mean[N] = {0}, to[M][N], left[M][N];
     @WORK@ spread[N * N], bend[N * N], forward[N * N], back[N * N], total = 0;
-    world->moved = M > @P@_attractor_count;
+    world->moved = (int)M > (int)@P@_attractor_count;
     world->marks = M;
     world->steps = 0;
     for (int m = 0; m < M; ++m) {

@@ -10,6 +10,7 @@ import numpy as np
 from .._types import FloatArray
 from ..fields import Field, StableField
 from ..fields.surface import borders
+from ..fields.warps import World
 from ..learning import Growing
 
 MOST_SAMPLES = 1500
@@ -64,7 +65,25 @@ def of_stable(one: StableField) -> dict[str, Any]:
         "centre": one.centre.tolist(),
         "scale": one.scale.tolist(),
         "pace": float(one.pace),
+        "world": _world(model.world),
     }
+
+
+def _world(world: World | None) -> dict[str, Any] | None:
+    """What the field is seen through; a wall that is not there is null."""
+    if world is None or len(world.scale) != 2:
+        return None
+    warps = [
+        {"kind": type(one).__name__.lower(), **{name: _plain(value) for name, value in one._asdict().items()}}
+        for one in world.warps
+    ]
+    return {"warps": warps, "places": world.places.tolist()}
+
+
+def _plain(value: Any) -> Any:
+    found = np.asarray(value, dtype=object)
+    found[~np.isfinite(found.astype(np.float64))] = None
+    return found.tolist()
 
 
 def _borders(field: Field) -> dict[str, Any]:

@@ -63,8 +63,8 @@ class Recipe:
 
     layers: int = 10
     features: int = 32
-    length: float = 0.25
-    """Of the coupling kernels, in boxes. Half the published 0.45: the tube pays for the freedom."""
+    length: float = 0.4
+    """Of the coupling kernels, in boxes."""
     lift: float = 2.0
     """Boxes that the phase of a motion with memory spans: of 0.5, 1 and 2 the best when training demonstrations are left
     out."""
@@ -89,7 +89,7 @@ class Recipe:
     guide_batch: int = 300
     home: float = 1.0
     """Of the way home: directions in the box and in three times it."""
-    home_batch: int = 100
+    home_batch: int = 150
     bending: float = 0.1
     """Of (1 - cos) / distance^2 between the ways at a place and a little further on, at the same places: nothing curls that no
     path asked for. Turning of paths between drawings falls by half, and 95 % of it too."""

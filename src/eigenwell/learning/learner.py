@@ -25,7 +25,7 @@ from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
 from .second_order import learn_second_order
-from .sources import embeddings_of, identified, motions_of
+from .sources import check_inside, embeddings_of, identified, motions_of
 from .targets import Bundle, LaplacianTarget, Target, UnitBox
 from .winding import SpiralTarget
 
@@ -193,7 +193,7 @@ def learn(
         return learn_second_order(found, points)
     walls = low is not None or high is not None
     if walls:
-        _check_inside(found.demos.x, low, high)
+        check_inside(found.demos.x, low, high)
     motions = motions_of(found, points)
     lost = [q for q, paths in zip(points, motions, strict=True) if not paths]
     if lost:
@@ -347,20 +347,6 @@ def _box(group: Sequence[Bundle]) -> tuple[FloatArray, FloatArray]:
     x = np.concatenate([*(x for bundle in group for x in bundle.x), *(bundle.attractor[None] for bundle in group)])
     x = frame.centre + frame.scale * x
     return x.min(0)[:n], x.max(0)[:n]
-
-
-def _check_inside(x: FloatArray, low: Any, high: Any) -> None:
-    """Walls of a domain have the data between them."""
-    for name, wall, sign in (("low", low, 1.0), ("high", high, -1.0)):
-        if wall is None:
-            continue
-        beyond = sign * (x - np.array([np.nan if one is None else one for one in np.ravel(wall)], dtype=float)) <= 0
-        if beyond.any():
-            row = int(beyond.any(axis=1).argmax())
-            raise DataError(
-                f"Expected all samples within {name}={wall!r}, got sample {row} at {x[row].tolist()} on or beyond it. Move the "
-                "wall, or leave that sample out."
-            )
 
 
 def _check_apart(bundles: Sequence[Bundle]) -> None:

@@ -26,6 +26,8 @@ AT_REST = 1e-12
 """Latent distance, in boxes, below which a roll-out stands still: rounding of psi is larger. Waiting costs nothing."""
 CHUNK = 64
 """Steps between two looks at who has arrived."""
+ON_TIME = 1e-6
+"""A step in time is met to this share of it."""
 MOST_STEPS = 100_000
 """A state on the stable manifold of a saddle, up to rounding, creeps; it is left where it is."""
 
@@ -80,6 +82,31 @@ def roll(model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
     rolled = from_latent(model, states.reshape(-1, states.shape[-1])).reshape(states.shape)
     rolled[:, 0] = x0
     return np.asarray(rolled)
+
+
+def after(model: StableModel, x: FloatArray, dt: float) -> FloatArray:
+    """x (n, d) after dt: steps of sigma along the solution itself, the last one cut so that the clock says dt.
+
+    The curve does not depend on the clock, so that any number of steps of any size stays on one solution, and V falls.
+    Time is taken at the middle of every step, to second order.
+    """
+    goal, longest = goals(model), longest_step(model) / 2
+    y, left = latent(model, x), np.full(len(x), dt)
+    moving = ~resting(model, y, goal)
+    going = np.flatnonzero(moving)
+    rate = pace(model, y[going], goal)
+    for _ in range(MOST_STEPS):
+        if len(going) == 0:
+            break
+        here, most = y[going], left[going]
+        middle = advance(model, here, goal, np.minimum(longest, most / rate) / 2)
+        rate = pace(model, middle, goal)
+        step = np.minimum(longest, most / rate)
+        y[going] = advance(model, here, goal, step)
+        left[going] = most - step * rate
+        more = (left[going] > ON_TIME * dt) & ~resting(model, y[going], goal)
+        going, rate = going[more], rate[more]
+    return np.where(moving[:, None], from_latent(model, y), x)
 
 
 def _chunk(

@@ -15,7 +15,7 @@ from .._types import BoolArray, FloatArray
 from . import curves
 from .flows import forward
 from .pointwise import Planar, planar_velocity
-from .queries import check_states, check_times
+from .queries import check_states, check_step, check_times
 from .simulation import Latent, Stepper
 from .stable import StableModel, from_latent, goals, potential, potential_gradient, velocity
 
@@ -265,6 +265,38 @@ class StableField:
         at_rest = self._at_attractor(states)
         rolled[at_rest] = states[at_rest][:, None]
         return np.asarray(rolled[0] if single else rolled)
+
+    def advance(self, x: Any, dt: float) -> FloatArray:
+        """The state after dt along the true solution, for robots that are told positions: safe at any rate.
+
+        A loop x = field.advance(x, dt) stays on one solution whatever dt is, and ends where `basin` says.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+            States.
+        dt : float
+            Time until the next step, > 0.
+
+        Returns
+        -------
+        (d,) or (n, d) array
+
+        Raises
+        ------
+        ValueError
+            For states that are not finite, or a time step that is not positive.
+
+        Examples
+        --------
+        >>> field.toward(0).advance([0.0, 1.0], 0.01).shape
+        (2,)
+        """
+        states, single = check_states(x, self.dimension)
+        unit, dt = self.to_unit(states), check_step(dt) * self.pace
+        after = np.concatenate([curves.after(self.model, unit[i : i + ROWS], dt) for i in _starts(len(unit))])
+        after = np.where((after == unit).all(1, keepdims=True), states, self.from_unit(after))
+        return np.asarray(after[0] if single else after)
 
     def basin(self, x: Any) -> Any:
         """The attractor 0..Q-1 in which each state ends, followed in the latent space; -1 on a border, up to rounding.

@@ -112,14 +112,25 @@ class Field(Saved, Warped, MapQueries):
 
     @property
     def has_memory(self) -> bool:
-        """Whether `motion` can be asked for."""
+        """Whether `motion` can be asked for: always, but for a field learned with memory=False."""
         return bool(self.lifted)
+
+    @property
+    def by_motion(self) -> bool:
+        """Whether `simulate` follows motions rather than the map, because they follow the data better: `fit.by`."""
+        return self.has_memory and (self.fit is None or self.fit.by == "motion")
 
     @cached_property
     def box(self) -> FloatArray:
         """Extent of the samples along every axis; an axis that hardly moves counts as 2 % of the widest."""
         extent = np.ptp(self.samples, axis=0)
         return np.asarray(np.maximum(extent, 0.02 * extent.max()))
+
+    @cached_property
+    def home(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest coordinates of the samples and the attractors: no state that starts there leaves it far."""
+        places = np.concatenate([self.samples, self.attractors])
+        return places.min(axis=0), places.max(axis=0)
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -161,8 +172,8 @@ class Field(Saved, Warped, MapQueries):
     ) -> FloatArray:
         """Roll out from some starts.
 
-        With memory (the default where the field has one) each start follows its motion, as `motion(x0)` undisturbed; without, it
-        follows the map, as a loop on `predict`.
+        With memory each start follows its motion, as `motion(x0)` undisturbed; without, it follows the map, as a loop on
+        `predict`. By default whichever follows the data better; `field.fit.by` says which.
 
         Parameters
         ----------
@@ -191,7 +202,7 @@ class Field(Saved, Warped, MapQueries):
         >>> field.simulate(field.samples[0], t=[0.0, 0.5, 1.0], memory=False).shape
         (3, 2)
         """
-        if not (self.has_memory if memory is None else memory):
+        if not (self.by_motion if memory is None else memory):
             return self.map.simulate(x0, duration, t=t, stepper=stepper)
         states, single = check_states(x0, self.dimension)
         times = check_times(duration, t)

@@ -129,7 +129,7 @@ def _run(
 
 
 def _told(field: Field, rate: float, runs: list[Run], pushed: bool) -> MotionLoop:
-    low, high = field.samples.min(0), field.samples.max(0)
+    low, high = field.home
     changes = np.concatenate([change for _, change, _ in runs])
     beyond = [np.maximum(low - z[:, :-1], z[:, :-1] - high) / field.box for z, _, _ in runs]
     return MotionLoop(

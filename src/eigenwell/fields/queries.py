@@ -49,6 +49,13 @@ def check_times(duration: float | None, t: Any) -> FloatArray:
     return times
 
 
+def check_step(dt: Any) -> float:
+    """A time step."""
+    if not isinstance(dt, (int, float, np.integer, np.floating)) or not (np.isfinite(dt) and dt > 0):
+        raise ValueError(f"Expected a time step dt > 0, got {dt!r}. Time runs forwards.")
+    return float(dt)
+
+
 def check_index(q: Any, count: int, what: str) -> int:
     """An index 0..count-1 of something."""
     if isinstance(q, (bool, np.bool_)) or not isinstance(q, (int, np.integer)) or not 0 <= q < count:

@@ -211,15 +211,21 @@ def braking(model: StableModel, free: Array) -> Array:
 
 
 def clock_speed(model: StableModel, y: Array, goal: Array) -> Array:
-    """m s, with which the latent clock runs, at latent points y."""
-    xp = namespace(y)
+    """m c s, with which the latent clock runs, at latent points y."""
     x, steps = linearise_inverse(model.flow, y)
-    s = xp.exp(log_speed(model.speed, x))
-    free = s[:, None] * pull(steps, latent_velocity(model, y, goal))
+    s = namespace(y).exp(log_speed(model.speed, x))
+    return s * clock_of(model, x, s[:, None] * pull(steps, latent_velocity(model, y, goal)))
+
+
+def clock_of(model: StableModel, z: Array, free: Array) -> Array:
+    """m c at points z of the learned world with velocity `free`: what the brake and the warps make of the clock."""
     if model.world is None:
-        return s * braking(model, free)
-    here, c = model.world.linearise(model.world.inverse(x))[1].carry(free)
-    return s * c * braking(model, here)
+        return braking(model, free)
+    x = model.world.inverse(z)
+    if at_home(model, x):
+        return braking(model, free)
+    here, c = model.world.linearise(x)[1].carry(free)
+    return c * braking(model, here)
 
 
 def potential(model: StableModel, x: Array, goal: Array | None = None) -> Array:

@@ -132,7 +132,7 @@ def learn(
         Also train a field for each attractor alone, for `field.toward(goal)`. By default where sub-dynamics cross;
         otherwise `toward` uses the coordinates of the map.
     memory : bool, optional
-        Also train the motions, for `field.motion(x0)`. By default where paths cross themselves or each other.
+        Also train the motions, for `field.motion(x0)`. False: the map alone, in half the time.
     target, recipe : Target, Recipe, optional
         Where paths go in the latent space (default `SpiralTarget()`), and how to train (default `Recipe()`;
         `recipes.PAPER` is the paper's).
@@ -244,8 +244,8 @@ def learn_motions(
     smooth = known.smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
-    certain = bool(met if memory is None else memory)
-    steps = _Steps(fitting.steps + single.steps * (toward + certain))
+    memory = memory is not False
+    steps = _Steps(fitting.steps + single.steps * (toward + memory))
     kept = _kept(motions, attractors)
     failed: tuple[Caution, ...] = ()
 
@@ -262,17 +262,12 @@ def learn_motions(
         return [lifted_bundle(bundle, recipe.lift) for bundle in alone]
 
     # Where motions cross they are what is followed: first, so that whoever looks on sees them first.
-    lifted = part("lifted", raised(), single) if certain else ()
-    field = Field(part("map", [together if several else alone], fitting, [known])[0], (), (), *kept)
+    lifted = part("lifted", [lifted_bundle(bundle, recipe.lift) for bundle in alone], single) if memory else ()
+    field = Field(part("map", [together if several else alone], fitting, [known])[0], (), lifted, *kept)
     if toward:
         field = replace(field, goals=part("goals", alone, single))
-    map_fit = fit = followed(field, motions, memory=False)
-    if memory is None:
-        # A map that cannot follow its data needs memory; unless they are one field, which has none to give.
-        memory = not smooth and (bool(met) or not map_fit.good)
-    if memory:
-        field = replace(field, lifted=lifted or part("lifted", raised(), single))
-        fit = followed(field, motions, memory=True)
+    fits = [followed(field, motions, memory=with_memory) for with_memory in ((False, True) if memory else (False,))]
+    map_fit, fit = fits[0], min(fits, key=lambda one: (-one.arrives, one.distance))
     cautions = doubts.about_repeats(motions) + [
         caution for q, bundle in enumerate(alone) for caution in doubts.about_data(bundle, f"Sub-dynamics {q}")
     ]

@@ -16,15 +16,15 @@ from .._types import FloatArray
 from ..fields.flows import Array, fourier_features, identity_flow, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed
 from . import layers, waves
-from .guide import Guide, way_home
+from .guide import MOVING, Guide, way_home
 from .programs import kept_programs
 from .recipes import Recipe
 from .targets import Bundle, Target, arc_to_go
 
-MOVING = 0.02
-"""Samples slower than this share of the fastest have no direction worth learning."""
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
+AHEAD = 0.1
+"""Boxes between two places whose ways are compared: what turns and turns back in less is not seen, and hardly by people."""
 CHUNKS = 10
 HASTE_POWER = 3
 """Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
@@ -270,8 +270,10 @@ def _loss(params: Trainable, fixed: Any, data: TrainingSet, draws: Draws, i: Arr
     model = _model(fixed, data, params)
     misfit = _misfit(model, _drawn(data, draws, recipe), i, recipe)
     if recipe.bending > 0:
-        pick = _row(draws.home[: recipe.bending_batch], data.home_x)
-        misfit = misfit + recipe.bending * _bending(model, data.home_x[pick], data.home_weight[pick], recipe)
+        pick = _row(draws.home, data.home_x)
+        # From none to all of it: which way a path goes, and to which goal, is settled by the data first.
+        weight = recipe.bending * i / recipe.steps
+        misfit = misfit + weight * _bending(model, data.home_x[pick], data.home_weight[pick])
     return misfit + recipe.decay * (params.weights**2).sum() + recipe.speed_decay * (params.speed_weights**2).sum()
 
 
@@ -359,13 +361,16 @@ def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array
     return fade * moving + recipe.position * place
 
 
-def _bending(model: StableModel, x: Array, weight: Array, recipe: Recipe) -> Array:
-    """Mean of (1 - cos) between the ways at a place and a little further on, per square of the distance."""
-    way = layers.direction(model, x)[0]
-    way = way / jnp.sqrt((way**2).sum(-1, keepdims=True) + 1e-8)
-    on = layers.direction(model, jax.lax.stop_gradient(x + recipe.ahead * way))[0]
-    on = on / jnp.sqrt((on**2).sum(-1, keepdims=True) + 1e-8)
-    return ((1 - (way * on).sum(-1)) * weight).mean()
+def _bending(model: StableModel, x: Array, weight: Array) -> Array:
+    """Weighted mean of 1 - cos between the way at a place and the way a little further on, over the square of that."""
+
+    def way(x: Array) -> Array:
+        free = layers.direction(model, x)[0]
+        return free / jnp.sqrt((free**2).sum(-1, keepdims=True) + 1e-8)
+
+    here = way(x)
+    ahead = way(jax.lax.stop_gradient(x + AHEAD * here))
+    return ((1 - (here * ahead).sum(-1)) * weight).mean() / AHEAD**2
 
 
 def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:

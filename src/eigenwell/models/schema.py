@@ -179,7 +179,7 @@ def shown(value: Any) -> str:
     return f"a JSON {_JSON[type(value)]}" if isinstance(value, dict | list) else json.dumps(value)[:60]
 
 
-_NUMBERS = ("distance", "end_error", "cosine_error")
+_NUMBERS = ("distance", "end_error", "cosine_error", "timing")
 
 
 def _fit_as_json(fit: Fit | None) -> Any:

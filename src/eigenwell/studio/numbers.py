@@ -25,7 +25,7 @@ def of_field(field: Field) -> dict[str, Any]:
     """The map, the field towards each goal, the motions, and the samples they were learned from."""
     return {
         "map": of_stable(field.map),
-        "goals": [of_stable(field.toward(q)) for q in range(field.n_attractors)] if field.has_memory else [],
+        "goals": [of_stable(field.toward(q)) for q in range(field.n_attractors)] if field.by_motion else [],
         "lifted": [of_stable(one) for one in field.lifted],
         "samples": _samples(field.samples, field.labels, field.phases),
         **_borders(field),
@@ -88,7 +88,7 @@ def _plain(value: Any) -> Any:
 
 def _borders(field: Field) -> dict[str, Any]:
     """Saddles and separatrices of the map, three boxes around the strokes: the page draws what of them is in view."""
-    if field.has_memory or field.n_attractors == 1:
+    if field.by_motion or field.n_attractors == 1:
         return {"saddles": [], "separatrices": []}
     low, high = field.samples.min(axis=0), field.samples.max(axis=0)
     around = REACH * np.maximum(high - low, 0.1).max()

@@ -48,7 +48,9 @@ def _stability(certificate: Certificate) -> str:
         else ""
     )
     rest = ", …" if len(certificate.saddles) > 6 else ""
-    parts = "".join(f"<li>{judged(one.holds, one.name, one.name)}: {escape(one.said)}</li>" for one in certificate.verdicts[1:-1])
+    parts = "".join(
+        f"<li>{judged(one.holds, one.name, one.name)}: {escape(one.said)}</li>" for one in certificate.verdicts[1:-1]
+    )
     if certificate.too_slow:
         rates = ", ".join(f"{rate:g}" for rate in certificate.too_slow)
         parts += f'<li class="no">too slow for Euler\'s rule: {rates} Hz; use advance, or a higher rate</li>'

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..errors import EigenwellError
-from ..fields.certificates import Loop
+from ..fields.loops import Loop
 
 
 class ParityError(EigenwellError, ValueError):

@@ -75,16 +75,20 @@ def _limit(v: Value, low: float, high: float) -> Value:
 def _walls(g: GraphBuilder, one: Stretch, knee: Value, x: Value, *, hard: bool) -> tuple[Value, Back, Brake | None]:
     low, high = (np.nan_to_num(wall, posinf=FAR, neginf=-FAR) for wall in (one.low, one.high))
     below, above = one.margin
-    zero = g.number(0.0)
+    zero, h = g.number(0.0), 1.0 - knee
     under = ((x - (low + below)) / -below).call("Max", zero)
     over = ((x - (high - above)) / above).call("Max", zero)
 
     def excess(u: Value) -> Value:
         inner = u.call("Min", knee)
-        return inner / (1.0 - inner) + (u - inner) / (1.0 - knee) / (1.0 - knee) - u
+        return inner / (1.0 - inner) - inner + (1.0 / (h * h) - 1.0) * (u - inner) * share(u)
 
-    left = (1.0 - under.call("Max", over)).call("Max", 1.0 - knee)
-    shrink = left * left
+    def share(u: Value) -> Value:
+        return h / (h + (u - u.call("Min", knee)))
+
+    used = under.call("Max", over)
+    left, fall = 1.0 - used.call("Min", knee), share(used)
+    shrink = 1.0 / (1.0 + (1.0 / (left * left) - 1.0) * fall * fall)
 
     def back(v: Value) -> tuple[Value, Value]:
         speed = _norm(v)

@@ -11,8 +11,8 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..fields import REACH, Around, Field, Motion
-from ..fields.certificates import Loop, run_loops
 from ..fields.learned import LATE
+from ..fields.loops import Loop, run_loops
 from .exported import Answers, Exported, Parity, ParityError
 from .precision import Precision
 

@@ -88,9 +88,9 @@ static inline @WORK@ @P@_stretch(@WORK@ x, @WORK@ low, @WORK@ high, @WORK@ below
     *under = down > 0 ? down : 0;
     *over = up > 0 ? up : 0;
     const @WORK@ u = *under > *over ? *under : *over, inner = u < knee ? u : knee;
-    const @WORK@ left = 1 - u > 1 - knee ? 1 - u : 1 - knee;
-    const @WORK@ excess = inner / (1 - inner) + (u - inner) / ((1 - knee) * (1 - knee)) - u;
-    *slope = 1 / (left * left);
+    const @WORK@ h = 1 - knee, rest = u - inner, share = h / (h + rest);
+    const @WORK@ excess = inner / (1 - inner) - inner + (1 / (h * h) - 1) * rest * share;
+    *slope = 1 + (1 / ((1 - inner) * (1 - inner)) - 1) * share * share;
     return u > 0 ? (down > 0 ? x - below * excess : x + above * excess) : x;
 }
 

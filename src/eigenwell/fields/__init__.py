@@ -1,10 +1,11 @@
 """Learned fields at run time: diffeomorphism, stable field, motions, roll-outs and certificates, in NumPy alone."""
 
-from .certificates import Certificate, Loop
+from .certificates import Certificate, Verdict
 from .field import StableField
 from .fit import Fit, Followed
 from .learned import REACH as REACH
 from .learned import Field
+from .loops import Loop
 from .motion import Motion
 from .motion_loops import MotionLoop
 from .poses import Pose, PoseCertificate, PoseField, Twist
@@ -35,4 +36,5 @@ __all__ = [
     "StableField",
     "Stepper",
     "Twist",
+    "Verdict",
 ]

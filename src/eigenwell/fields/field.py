@@ -237,7 +237,7 @@ class StableField:
         x0 : (d,) or (m, d) array
             Starts.
         duration : float, optional
-            How long; in 200 steps.
+            How long; in 200 steps or more, a hundredth of the way through the box each.
         t : (k,) array, optional
             Or the times at which states are wanted, of which the first is that of x0.
         stepper : Stepper, optional
@@ -258,7 +258,7 @@ class StableField:
         2
         """
         states, single = check_states(x0, self.dimension)
-        times = check_times(duration, t)
+        times = check_times(duration, t, self.pace)
         stepper = Latent() if stepper is None else stepper
         rolled = self.from_unit(stepper.roll(self.model, self.to_unit(states), times * self.pace))
         rolled[:, 0] = states

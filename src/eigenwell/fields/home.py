@@ -25,8 +25,8 @@ RIM = 512
 """Places on the box, and rays to the rim of the sublevel set, in each of a few rounds that close in on the farthest."""
 ROUNDS = 6
 SPARE = 1.25
-"""The margin is stretched to this many times the farthest that was met; beyond it the slope only grows, so that a bound
-missed by as much again is still within the wall."""
+"""The knee of the stretch is at this many times the farthest that was met, and the wall itself half as far again: what the
+draws missed is still within it."""
 
 
 def kept_home(field: StableField, low: FloatArray, high: FloatArray) -> StableField:

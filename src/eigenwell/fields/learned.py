@@ -180,7 +180,7 @@ class Field(Saved, Warped, MapQueries):
         x0 : (d,) or (m, d) array
             Starts.
         duration : float, optional
-            How long; in 200 steps.
+            How long; in 200 steps or more, a hundredth of the way through the box each.
         t : (k,) array, optional
             Or the times at which states are wanted, of which the first is that of x0.
         memory : bool, optional
@@ -205,7 +205,7 @@ class Field(Saved, Warped, MapQueries):
         if not (self.by_motion if memory is None else memory):
             return self.map.simulate(x0, duration, t=t, stepper=stepper)
         states, single = check_states(x0, self.dimension)
-        times = check_times(duration, t)
+        times = check_times(duration, t, self.map.pace)
         goal, phase = self._beginnings(states)
         rolled = np.empty((len(states), len(times), self.dimension))
         for q in np.unique(goal):

@@ -296,4 +296,4 @@ def motion_after(
         step = min(left, CHANGE / slope(there)[1])
         there = runge_kutta.step(lambda y: slope(y)[0], there, step)
         left -= step
-    return lifted.from_unit(from_latent(model, there))[0]
+    return np.asarray(lifted.from_unit(from_latent(model, there))[0])

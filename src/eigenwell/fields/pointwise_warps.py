@@ -72,7 +72,8 @@ def _walls(one: Stretch, hard: bool) -> Part:
     (low_a, low_b), (high_a, high_b) = one.low.tolist(), one.high.tolist()
     (below_a, below_b), (above_a, above_b) = one.margin.tolist()
     knee = float(one.knee)
-    steep = (1.0 - knee) ** -2
+    h = 1.0 - knee
+    steep = h**-2 - 1.0
 
     def bent(x: float, low: float, high: float, below: float, above: float) -> tuple[float, float, float, float]:
         """S, S', and the shares of both margins that are used."""
@@ -81,8 +82,9 @@ def _walls(one: Stretch, hard: bool) -> Part:
         if u == 0.0:
             return x, 1.0, 0.0, 0.0
         inner = min(u, knee)
-        excess = inner / (1.0 - inner) + (u - inner) * steep - u
-        slope = max(1.0 - u, 1.0 - knee) ** -2
+        share = h / (h + u - inner)
+        excess = inner / (1.0 - inner) - inner + steep * (u - inner) * share
+        slope = 1.0 + ((1.0 - inner) ** -2 - 1.0) * share * share
         return (x - below * excess if under > 0 else x + above * excess), slope, under, over
 
     def through(x: float, y: float) -> tuple[float, float, Back, Brake | None]:

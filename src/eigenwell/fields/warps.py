@@ -19,7 +19,7 @@ import numpy as np
 from .flows import Array, namespace
 
 KNEE = 0.999
-"""Share of a wall's margin from which the stretch goes on as a straight line: at the wall itself the learned world is a
+"""Share of a wall's margin from which the stretch goes back to none: at the wall itself the learned world is more than a
 thousand margins away, and states that were pushed beyond still have a place in it."""
 TINY = 1e-300
 BACK = 0.1
@@ -181,10 +181,11 @@ def length(v: Array) -> Array:
 
 
 class Stretch(NamedTuple):
-    """Per coordinate the identity up to a margin m from the wall, then stretched; a straight line from a knee on.
+    """Per coordinate the identity up to a margin m from the wall, then stretched, and beyond a knee less and less.
 
-    With u the share of the margin that is used, S = edge + m g(u), g = u / (1 - u) up to the knee k and of slope
-    (1 - k)^-2 beyond: g' >= 1, so S is a diffeomorphism of R^d for any k < 1.
+    With u the share of the margin that is used, S = edge + m g(u), g = u / (1 - u) up to the knee k; from there on, with
+    h = 1 - k, g' = 1 + (h^-2 - 1) (h / (h + u - k))^2, which falls back to 1: what is far outside is moved away and not
+    stretched. g' >= 1, so S is a diffeomorphism of R^d for any k < 1.
     """
 
     low: Array
@@ -202,18 +203,25 @@ class Stretch(NamedTuple):
     def linearise(self, x: Array) -> tuple[Array, Diagonal]:
         """S(x) and DS(x), diagonal."""
         xp = namespace(x)
-        used = self.used(x)
-        bent = (xp.maximum(1.0 - xp.maximum(*used), 1.0 - self.knee)) ** -2
+        u = xp.maximum(*self.used(x))
+        inner, h = xp.minimum(u, self.knee), 1.0 - self.knee
+        bent = 1.0 + ((1.0 - inner) ** -2 - 1.0) * (h / (h + u - inner)) ** 2
         return self.forward(x), Diagonal(bent)
 
     def inverse(self, z: Array) -> Array:
-        """S^-1(z): u = w / (1 + w) up to the knee."""
+        """S^-1(z): u = w / (1 + w) up to the knee, a quadratic beyond."""
         xp = namespace(z)
         below, above = self.used(z)
-        knee, top = self.knee, self.knee / (1.0 - self.knee)
+        knee, h = self.knee, 1.0 - self.knee
+        top, steep = knee / h, h**-2
 
         def lost(w: Array) -> Array:
-            return w - xp.where(w < top, w / (1.0 + w), knee + (w - top) * (1.0 - knee) ** 2)
+            over = xp.maximum(w - top, 0.0) / h
+            less = steep - over
+            root = xp.sqrt(less * less + 4.0 * over)
+            # The positive root, written without the difference of near numbers.
+            v = xp.where(less > 0, 2.0 * over / xp.where(less > 0, less + root, 1.0), 0.5 * (root - less))
+            return w - xp.where(w < top, w / (1.0 + w), knee + h * v)
 
         return z + self.margin[0] * lost(below) - self.margin[1] * lost(above)
 
@@ -227,8 +235,9 @@ class Stretch(NamedTuple):
     def _excess(self, u: Array) -> Array:
         """g(u) - u."""
         xp = namespace(u)
-        inner = xp.minimum(u, self.knee)
-        return inner / (1.0 - inner) + (u - inner) / (1.0 - self.knee) ** 2 - u
+        inner, h = xp.minimum(u, self.knee), 1.0 - self.knee
+        rest = u - inner
+        return inner / (1.0 - inner) - inner + (h**-2 - 1.0) * rest * h / (h + rest)
 
 
 class Diagonal(NamedTuple):

@@ -9,8 +9,8 @@ import numpy as np
 from .._types import FloatArray
 from ..demonstrations import Caution
 from ..fields import Field
-from ..fields.certificates import run_loops
 from ..fields.fit import GOOD, Fit
+from ..fields.loops import run_loops
 from ..wording import plural
 from .crossing import Crossing
 from .targets import Bundle, travel_times

@@ -36,8 +36,6 @@ DOUBT = 0.1
 are predicted from each other to within it are one smooth field. Known systems reach 0.01, people's motions 0.15 to 0.4."""
 HOME = 0.15
 """Nearer than this to a sample, in boxes, its heading counts for more than the way to it."""
-NEAR = 0.1
-"""Nearer than this the tube speaks, which is as wide."""
 FAR, BLOCK = 3.0, 250
 """Half of the places are drawn in the box, half in three times it."""
 MOVING = 0.02
@@ -83,20 +81,19 @@ def guide(bundles: Sequence[Bundle], *, seed: int = 0) -> Guide:
 
 @dataclass(frozen=True, eq=False)
 class Home:
-    """States (n, d), the direction expected at each, and a weight 0..1, in unit coordinates."""
+    """States (n, d) and the direction expected at each, in unit coordinates."""
 
     x: FloatArray
     v: FloatArray
-    weight: FloatArray
 
 
 def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home:
     """States in the box and in three times it, and which way is home: to the paths, turning into their headings.
 
     The mean over all samples, weighted by distance^-3, of heading + min(distance / HOME, 1) x direction to the sample: a
-    direction that is smooth but on the paths themselves, where the tube knows better and its weight falls to zero. The
-    nearest sample's alone would jump where another becomes the nearest, and the field would curl to obey. `outside`: not
-    in the box itself, where the guide knows better.
+    direction that is smooth but on the paths themselves, where it is theirs. The nearest sample's alone would jump where
+    another becomes the nearest, and the field would curl to obey. `outside`: not in the box itself, where the guide knows
+    better.
     """
     x, v, _ = _nodes(bundles)
     speed = np.linalg.norm(v, axis=1)
@@ -111,16 +108,15 @@ def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home
         beyond = ((drawn < low) | (drawn > high)).any(1)
         # As many for every model, so that they can be trained side by side.
         drawn = drawn[np.resize(np.flatnonzero(beyond), DRAWS)]
-    way, near = np.empty_like(drawn), np.empty(DRAWS)
+    way = np.empty_like(drawn)
     for start in range(0, DRAWS, BLOCK):
         part = slice(start, start + BLOCK)
         to = x[None] - drawn[part, None]
         distance = np.maximum(np.linalg.norm(to, axis=2), 1e-9)
-        near[part] = distance.min(1)
-        share = (near[part, None] / distance) ** 3
+        share = (distance.min(1, keepdims=True) / distance) ** 3
         towards = np.minimum(1 / HOME, 1 / distance)[:, :, None] * to
         way[part] = (share[:, :, None] * (heading + towards)).sum(1)
-    return Home(drawn, way, np.minimum(near / NEAR, 1.0))
+    return Home(drawn, way)
 
 
 def _nodes(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -25,7 +25,7 @@ from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
 from .second_order import learn_second_order
-from .sources import embeddings_of, identified, motions_of
+from .sources import check_inside, embeddings_of, identified, motions_of
 from .targets import Bundle, LaplacianTarget, Target, UnitBox
 from .winding import SpiralTarget
 
@@ -80,6 +80,8 @@ def learn(
     time: Any = None,
     toward: bool | None = None,
     memory: bool | None = None,
+    low: Any = None,
+    high: Any = None,
     target: Target | None = None,
     recipe: Recipe | None = None,
     seed: int = 0,
@@ -111,6 +113,8 @@ def learn(
     time: Any = None,
     toward: bool | None = None,
     memory: bool | None = None,
+    low: Any = None,
+    high: Any = None,
     target: Target | None = None,
     recipe: Recipe | None = None,
     seed: int = 0,
@@ -133,6 +137,8 @@ def learn(
         otherwise `toward` uses the coordinates of the map.
     memory : bool, optional
         Also train the motions, for `field.motion(x0)`. False: the map alone, in half the time.
+    low, high : float or (d,) array, optional
+        Walls that no state passes, as `field.within`: gene levels are not negative, joints have limits.
     target, recipe : Target, Recipe, optional
         Where paths go in the latent space (default `SpiralTarget()`), and how to train (default `Recipe()`;
         `recipes.PAPER` is the paper's).
@@ -168,7 +174,7 @@ def learn(
     """
     if order not in (1, 2):
         raise DataError(f"Expected order 1 or 2, got {order!r}.")
-    given = {"toward": toward, "memory": memory, "target": target, "recipe": recipe}
+    given = {"toward": toward, "memory": memory, "low": low, "high": high, "target": target, "recipe": recipe}
     if order == 2 and (names := [name for name, value in given.items() if value is not None]):
         raise DataError(f"Expected order=2 alone, which is one least-squares fit, got {' and '.join(names)} besides.")
     found = identified(data, v, found, dt, time)
@@ -185,6 +191,9 @@ def learn(
         )
     if order == 2:
         return learn_second_order(found, points)
+    walls = low is not None or high is not None
+    if walls:
+        check_inside(found.demos.x, low, high)
     motions = motions_of(found, points)
     lost = [q for q, paths in zip(points, motions, strict=True) if not paths]
     if lost:
@@ -205,7 +214,8 @@ def learn(
             dtype=dtype,
             watch=watch,
         )
-    return replace(field, chart=found.demos.chart)
+    field = replace(field, chart=found.demos.chart)
+    return field.within(low, high) if walls else field
 
 
 def learn_motions(

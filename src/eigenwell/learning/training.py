@@ -65,7 +65,6 @@ class TrainingSet(NamedTuple):
     guide_weight: Array
     home_x: Array
     home_way: Array
-    home_weight: Array
     attractors: Array
     log_weights: Array
     swirls: Array
@@ -130,7 +129,6 @@ def training_set(
         guide_weight=between.weight,
         home_x=home.x,
         home_way=home.v,
-        home_weight=home.weight,
         attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1.0 for _ in missing]),
         log_weights=np.array([0.0] * len(bundles) + [ABSENT for _ in missing]),
         swirls=np.stack(swirls + [np.zeros_like(swirls[0]) for _ in missing]),
@@ -267,13 +265,7 @@ def _model(fixed: Any, data: TrainingSet, params: Trainable) -> StableModel:
 
 
 def _loss(params: Trainable, fixed: Any, data: TrainingSet, draws: Draws, i: Array, recipe: Recipe) -> Array:
-    model = _model(fixed, data, params)
-    misfit = _misfit(model, _drawn(data, draws, recipe), i, recipe)
-    if recipe.bending > 0:
-        pick = _row(draws.home, data.home_x)
-        # From none to all of it: which way a path goes, and to which goal, is settled by the data first.
-        weight = recipe.bending * i / recipe.steps
-        misfit = misfit + weight * _bending(model, data.home_x[pick], data.home_weight[pick])
+    misfit = _misfit(_model(fixed, data, params), _drawn(data, draws, recipe), i, recipe)
     return misfit + recipe.decay * (params.weights**2).sum() + recipe.speed_decay * (params.speed_weights**2).sum()
 
 
@@ -320,7 +312,7 @@ def _drawn(data: TrainingSet, draws: Draws, recipe: Recipe) -> Batch:
         kinds.append(_weighted(between, recipe.guide))
     if recipe.home > 0:
         pick = _row(draws.home, data.home_x)
-        x, weight = data.home_x[pick], data.home_weight[pick] * (recipe.home / recipe.home_batch)
+        x, weight = data.home_x[pick], jnp.full(recipe.home_batch, recipe.home / recipe.home_batch, dtype=data.x.dtype)
         kinds.append(Batch(x, data.home_way[pick], jnp.zeros_like(x), 0 * weight, weight, 0 * weight))
     return Batch(*(jnp.concatenate(rows) for rows in zip(*kinds, strict=True)))
 
@@ -358,19 +350,17 @@ def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array
     turn = 1 - (f * v).sum(-1) / lengths
     fade = jnp.minimum(1.0, i / (recipe.warm_start * recipe.steps)) if recipe.warm_start > 0 else 1.0
     moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
+    if recipe.home > 0 and recipe.bending > 0:  # the last rows are those on their way home
+        moving = moving + recipe.bending * _bending(model, batch.x[-recipe.home_batch :], way[-recipe.home_batch :])
     return fade * moving + recipe.position * place
 
 
-def _bending(model: StableModel, x: Array, weight: Array) -> Array:
-    """Weighted mean of 1 - cos between the way at a place and the way a little further on, over the square of that."""
-
-    def way(x: Array) -> Array:
-        free = layers.direction(model, x)[0]
-        return free / jnp.sqrt((free**2).sum(-1, keepdims=True) + 1e-8)
-
-    here = way(x)
-    ahead = way(jax.lax.stop_gradient(x + AHEAD * here))
-    return ((1 - (here * ahead).sum(-1)) * weight).mean() / AHEAD**2
+def _bending(model: StableModel, x: Array, way: Array) -> Array:
+    """Mean of 1 - cos between the way at some places and the way a little further on, over the square of that."""
+    here = way / jnp.sqrt((way**2).sum(-1, keepdims=True) + 1e-8)
+    ahead = layers.direction(model, jax.lax.stop_gradient(x + AHEAD * here))[0]
+    ahead = ahead / jnp.sqrt((ahead**2).sum(-1, keepdims=True) + 1e-8)
+    return (1 - (here * ahead).sum(-1)).mean() / AHEAD**2
 
 
 def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:

@@ -21,8 +21,9 @@ class Walls {
       const under = (this.under[i] = Math.max((this.low[i] + below - x[i]) / below, 0));
       const over = (this.over[i] = Math.max((x[i] - this.high[i] + above) / above, 0));
       const u = Math.max(under, over), inner = Math.min(u, knee);
-      const excess = inner / (1 - inner) + (u - inner) / (1 - knee) ** 2 - u;
-      this.slope[i] = Math.max(1 - u, 1 - knee) ** -2;
+      const h = 1 - knee, share = h / (h + u - inner);
+      const excess = inner / (1 - inner) - inner + (h ** -2 - 1) * (u - inner) * share;
+      this.slope[i] = 1 + ((1 - inner) ** -2 - 1) * share * share;
       if (u > 0) x[i] += under > 0 ? -below * excess : above * excess;
     }
   }

@@ -103,7 +103,7 @@ def test_the_clock_is_positive_and_the_direction_that_of_the_pull(d, name):
     slope = one.linearise(x)[1]
     v = np.random.default_rng(3).standard_normal(x.shape)
     w, c = slope.carry(v)
-    assert (c > 0).all()
+    assert (c > 0).all() and (slope.slower(w) > 0).all()
     np.testing.assert_allclose(w, c[:, None] * slope.pull(v), rtol=1e-6, atol=1e-12)
 
 

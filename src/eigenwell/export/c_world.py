@@ -11,7 +11,7 @@ from ..fields import Field
 from ..fields.bodies import REACH, THINNEST
 from ..fields.warping import MARGIN, start_places
 from ..fields.warps import BACK, KNEE, Stretch, Within
-from ..fields.warps_around import CENTRE, SKIN, UNION, Around
+from ..fields.warps_around import CENTRE, SKIN, SLOW, UNION, Around
 from ..fields.warps_moved import LENGTH, MOST_STEPS, NOTHING, SOFT, STEEPEST, STRONGEST, Moved
 
 BODIES = 8
@@ -47,6 +47,7 @@ def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
     constants = {
         "KNEE": KNEE,
         "SKIN": SKIN,
+        "SLOW": SLOW,
         "SMALL": CENTRE,
         "BACK": BACK,
         "MARGIN": MARGIN,

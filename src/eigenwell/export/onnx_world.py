@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..fields.warps import BACK, KNEE, Stretch, Within, World
-from ..fields.warps_around import CENTRE, SKIN, UNION, Around
+from ..fields.warps_around import CENTRE, SKIN, SLOW, UNION, Around
 from ..fields.warps_moved import Moved
 from .graph import GraphBuilder, Value
 
 Back = Callable[[Value], tuple[Value, Value]]
 """c DS^-1 v (n, N) and c (n, 1) of a velocity."""
+Brake = Callable[[Value], tuple[Value, Value]]
+"""Of a velocity: the share of it that is safe, and what takes a state back from the wrong side."""
 FAR = 1e30
 """Stands for walls that are not there: infinity less infinity is no number."""
 
@@ -25,29 +27,34 @@ def enter(g: GraphBuilder, world: World | None, x: Value, knee: Value | None = N
     """
     if world is None:
         return x, lambda v: (v, g.number(1.0))
-    n, backs = len(world.scale), []
+    n, backs, brakes = len(world.scale), [], []
     rest = x
     x = x.part(0, n)
     for one in world.warps:
         if isinstance(one, Stretch):
             if knee is None:
                 continue
-            x, back = _walls(g, one, knee, x, hard=False)
+            x, back, brake = _walls(g, one, knee, x, hard=False)
         else:
-            x, back = _through(g, one, x)
+            x, back, brake = _through(g, one, x)
         backs.append(back)
+        brakes += [] if brake is None else [brake]
 
     def leave(v: Value) -> tuple[Value, Value]:
         clock = g.number(1.0)
         for back in reversed(backs):
             v, c = back(v)
             clock = clock * c
+        braked = [brake(v) for brake in brakes]
+        if braked:
+            slow = g.number(1.0).call("Min", *(share for share, _ in braked))
+            v, clock = (v * slow).call("Sum", *(more for _, more in braked)), clock * slow
         return v, clock
 
     return x.concat(rest.part(n, 2**31)), leave
 
 
-def _through(g: GraphBuilder, one: Any, x: Value) -> tuple[Value, Back]:
+def _through(g: GraphBuilder, one: Any, x: Value) -> tuple[Value, Back, Brake | None]:
     if isinstance(one, Within):
         return _walls(g, one.stretch, g.number(KNEE), x, hard=True)
     return _round(g, one, x) if isinstance(one, Around) else _landmarks(g, one, x)
@@ -65,7 +72,7 @@ def _limit(v: Value, low: float, high: float) -> Value:
     return v.call("Max", v.graph.number(low)).call("Min", v.graph.number(high))
 
 
-def _walls(g: GraphBuilder, one: Stretch, knee: Value, x: Value, *, hard: bool) -> tuple[Value, Back]:
+def _walls(g: GraphBuilder, one: Stretch, knee: Value, x: Value, *, hard: bool) -> tuple[Value, Back, Brake | None]:
     low, high = (np.nan_to_num(wall, posinf=FAR, neginf=-FAR) for wall in (one.low, one.high))
     below, above = one.margin
     zero, h = g.number(0.0), 1.0 - knee
@@ -87,17 +94,18 @@ def _walls(g: GraphBuilder, one: Stretch, knee: Value, x: Value, *, hard: bool) 
         speed = _norm(v)
         w = v * shrink
         c = (speed + _least(g)) / (_norm(w) + _least(g))
-        w = w * c
-        if not hard:
-            return w, c
+        return w * c, c
+
+    def brake(w: Value) -> tuple[Value, Value]:
+        speed = _norm(w)
         ahead = w.call("Greater", zero).call("Where", over, under)
         room = (1.0 - ahead).call("Max", g.number(1 - KNEE))
         share = (room * speed / (w.call("Abs") + _least(g))).call("Min", g.number(1.0))
         slower = share.call("ReduceMin", axes=[-1], keepdims=1)
         out = (under - 1.0).call("Max", zero) - (over - 1.0).call("Max", zero)
-        return w * slower + speed * _limit(out / BACK, -1.0, 1.0), c * slower
+        return slower, speed * _limit(out / BACK, -1.0, 1.0)
 
-    return x - below * excess(under) + above * excess(over), back
+    return x - below * excess(under) + above * excess(over), back, brake if hard else None
 
 
 def _gauge(g: GraphBuilder, one: Around, away: Value) -> tuple[Value, Value]:
@@ -121,7 +129,7 @@ def _gauge(g: GraphBuilder, one: Around, away: Value) -> tuple[Value, Value]:
     return tau, parts[0].call("Sum", *parts[1:])
 
 
-def _round(g: GraphBuilder, one: Around, x: Value) -> tuple[Value, Back]:
+def _round(g: GraphBuilder, one: Around, x: Value) -> tuple[Value, Back, Brake | None]:
     kappa, d = float(one.reach), len(one.centre)
     away = x - one.centre
     off = (away * away).sum(-1).call("Greater", g.number(0.0))
@@ -139,15 +147,19 @@ def _round(g: GraphBuilder, one: Around, x: Value) -> tuple[Value, Back]:
         speed = _norm(v)
         w = (v - bend * (slope * v).sum(-1) * away) / phi
         c = (speed + _least(g)) / (_norm(w) + _least(g))
-        towards = (-(c * (slope * w).sum(-1))).call("Max", g.number(0.0))
-        c = c * (speed * _norm(slope) * t / (towards + _least(g))).call("Min", g.number(1.0))
+        return near.call("Where", w * c, v), near.call("Where", c, g.number(1.0))
+
+    def brake(w: Value) -> tuple[Value, Value]:
+        speed = _norm(w)
+        towards = (-((slope * w).sum(-1))).call("Max", g.number(0.0))
+        limit = speed * _norm(slope) * (outer - 1.0) / (SLOW - 1)
         out = speed / _norm(away) * _limit((1.0 - inside) / BACK, 0.0, 1.0)
-        return near.call("Where", w * c + out * away, v), near.call("Where", c, g.number(1.0))
+        return (limit / (towards + _least(g))).call("Min", g.number(1.0)), out * away
 
-    return near.call("Where", one.centre + phi * away, x), back
+    return near.call("Where", one.centre + phi * away, x), back, brake
 
 
-def _landmarks(g: GraphBuilder, one: Moved, x: Value) -> tuple[Value, Back]:
+def _landmarks(g: GraphBuilder, one: Moved, x: Value) -> tuple[Value, Back, Brake | None]:
     d = len(one.shift)
     y = x @ one.matrix.T + one.shift
     steps: list[Value] = []
@@ -164,7 +176,7 @@ def _landmarks(g: GraphBuilder, one: Moved, x: Value) -> tuple[Value, Back]:
             v = _solved(step, v, d)
         return v @ undo, g.number(1.0)
 
-    return y, back
+    return y, back, None
 
 
 def _solved(matrix: Value, v: Value, d: int) -> Value:

@@ -34,7 +34,7 @@ typedef struct {
     @WORK@ hard[@P@_warped], under[@P@_warped], over[@P@_warped], soft[@P@_warped];
     int near[@P@_most_bodies];
     @WORK@ away[@P@_most_bodies][@P@_warped], slope[@P@_most_bodies][@P@_warped];
-    @WORK@ phi[@P@_most_bodies], bend[@P@_most_bodies], t[@P@_most_bodies], inside[@P@_most_bodies];
+    @WORK@ phi[@P@_most_bodies], bend[@P@_most_bodies], left[@P@_most_bodies], inside[@P@_most_bodies];
     @WORK@ jacobian[@P@_warped][@P@_warped];
 } @P@_seen;
 
@@ -144,12 +144,12 @@ static inline void @P@_enter(const @P@_world *world, @WORK@ *x, @P@_seen *seen)
         for (int i = 0; i < N; ++i) away[i] = x[i] - world->middle[g][i];
         if (!(@P@_norm(away) > 0)) away[0] = @SMALL@;
         const @WORK@ tau = @P@_gauge(world, g, away, seen->slope[g]);
-        seen->near[g] = tau < kappa;
-        if (!seen->near[g]) continue;
         const @WORK@ outer = tau > 1 + @SKIN@ ? tau : 1 + @SKIN@, t = (outer - 1) / (kappa - 1);
-        const @WORK@ phi = t * (kappa + 1 - t) / outer, rise = (kappa + 1 - 2 * t) / (kappa - 1);
+        seen->near[g] = tau < kappa;
+        seen->left[g] = (outer - 1) / (@SLOW@ - 1);
         seen->inside[g] = tau / (1 + @SKIN@);
-        seen->t[g] = t;
+        if (!seen->near[g]) continue;
+        const @WORK@ phi = t * (kappa + 1 - t) / outer, rise = (kappa + 1 - 2 * t) / (kappa - 1);
         seen->phi[g] = phi;
         seen->bend[g] = (rise - phi) / outer / rise;
         for (int i = 0; i < N; ++i) {
@@ -215,35 +215,42 @@ static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WO
     for (int g = world->groups - 1; g >= 0; --g) {
         if (!seen->near[g]) continue;
         const @WORK@ *away = seen->away[g], *slope = seen->slope[g], speed = @P@_norm(v);
-        @WORK@ along = 0, towards = 0;
+        @WORK@ along = 0;
         for (int i = 0; i < N; ++i) along += slope[i] * v[i];
         for (int i = 0; i < N; ++i) v[i] = (v[i] - seen->bend[g] * along * away[i]) / seen->phi[g];
-        @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
-        for (int i = 0; i < N; ++i) towards -= c * slope[i] * v[i];
-        const @WORK@ limit = speed * @P@_norm(slope) * seen->t[g];
-        if (towards > limit) c *= limit / towards;
-        @WORK@ out = (1 - seen->inside[g]) / @BACK@;
-        out = speed / @P@_norm(away) * (out < 0 ? 0 : out > 1 ? 1 : out);
-        for (int i = 0; i < N; ++i) v[i] = c * v[i] + out * away[i];
+        const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
+        for (int i = 0; i < N; ++i) v[i] *= c;
         clock *= c;
     }
     if (world->walls) {
         const @WORK@ speed = @P@_norm(v);
-        @WORK@ slower = 1;
         for (int i = 0; i < N; ++i) v[i] /= seen->hard[i];
         const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
-        for (int i = 0; i < N; ++i) {
-            v[i] *= c;
-            const @WORK@ used = v[i] > 0 ? seen->over[i] : seen->under[i], left = 1 - used > 1 - @KNEE@ ? 1 - used : 1 - @KNEE@;
-            if (left * speed < slower * fabs@f@(v[i])) slower = left * speed / fabs@f@(v[i]);
-        }
-        for (int i = 0; i < N; ++i) {
-            @WORK@ out = (seen->under[i] > 1 ? seen->under[i] - 1 : 0) - (seen->over[i] > 1 ? seen->over[i] - 1 : 0);
-            out = out / @BACK@ < -1 ? -1 : out / @BACK@ > 1 ? 1 : out / @BACK@;
-            v[i] = v[i] * slower + speed * out;
-        }
-        clock *= c * slower;
+        for (int i = 0; i < N; ++i) v[i] *= c;
+        clock *= c;
     }
+    /* The brakes see where the state really goes. */
+    const @WORK@ speed = @P@_norm(v);
+    @WORK@ slow = 1, back[N];
+    for (int i = 0; i < N; ++i) {
+        back[i] = 0;
+        if (!world->walls) continue;
+        const @WORK@ used = v[i] > 0 ? seen->over[i] : seen->under[i], left = 1 - used > 1 - @KNEE@ ? 1 - used : 1 - @KNEE@;
+        if (left * speed < slow * fabs@f@(v[i])) slow = left * speed / fabs@f@(v[i]);
+        @WORK@ out = (seen->under[i] > 1 ? seen->under[i] - 1 : 0) - (seen->over[i] > 1 ? seen->over[i] - 1 : 0);
+        out = out / @BACK@ < -1 ? -1 : out / @BACK@ > 1 ? 1 : out / @BACK@;
+        back[i] = speed * out;
+    }
+    for (int g = 0; g < world->groups; ++g) {
+        const @WORK@ *away = seen->away[g], *slope = seen->slope[g], limit = speed * @P@_norm(slope) * seen->left[g];
+        @WORK@ towards = 0, out = (1 - seen->inside[g]) / @BACK@;
+        for (int i = 0; i < N; ++i) towards -= slope[i] * v[i];
+        if (limit < slow * towards) slow = limit / towards;
+        out = speed / @P@_norm(away) * (out < 0 ? 0 : out > 1 ? 1 : out);
+        for (int i = 0; i < N; ++i) back[i] += out * away[i];
+    }
+    for (int i = 0; i < N; ++i) v[i] = slow * v[i] + back[i];
+    clock *= slow;
     return clock;
 }
 

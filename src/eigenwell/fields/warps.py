@@ -45,6 +45,14 @@ class Slope(Protocol):
         """c DS^-1 v, (n, d), and c > 0, (n,)."""
         ...
 
+    def slower(self, w: Array) -> Array:
+        """A share of the speed, (n,), with which w does not run into what must not be touched."""
+        ...
+
+    def back(self, w: Array) -> Array:
+        """(n, d): for states on the wrong side of it, straight back at the speed |w|; else zero."""
+        ...
+
 
 class Warp(Protocol):
     """A diffeomorphism S from the world, or what is seen of it, to the learned world."""
@@ -139,6 +147,11 @@ class Seen(NamedTuple):
         for slope in reversed(self.slopes):
             w, c = slope.carry(w)
             clock = clock * c
+        # The brakes see where the state really goes, after all warps.
+        slow, back = xp.ones_like(clock), xp.zeros_like(w)
+        for slope in self.slopes:
+            slow, back = xp.minimum(slow, slope.slower(w)), back + slope.back(w)
+        w, clock = w * slow[:, None] + back, clock * slow
         return xp.concatenate([w / self.world.scale, clock[:, None] * v[:, n:]], axis=1), clock
 
     def push_gradient(self, w: Array) -> Array:
@@ -247,6 +260,12 @@ class Diagonal(NamedTuple):
         c = (length(v) + TINY) / (length(w) + TINY)
         return w * c[:, None], c
 
+    def slower(self, w: Array) -> Array:
+        return namespace(w).ones_like(w[:, 0])
+
+    def back(self, w: Array) -> Array:
+        return namespace(w).zeros_like(w)
+
 
 class Within(NamedTuple):
     """Walls that no state passes: a Stretch whose knee is at the wall, so that the wall is a thousand margins away.
@@ -294,12 +313,14 @@ class Walled(NamedTuple):
         return self.diagonal.push_gradient(w)
 
     def carry(self, v: Array) -> tuple[Array, Array]:
-        xp = namespace(v)
-        w, c = self.diagonal.carry(v)
-        speed = length(v)[:, None]
+        return self.diagonal.carry(v)
+
+    def slower(self, w: Array) -> Array:
+        xp = namespace(w)
         left = xp.maximum(1.0 - xp.where(w > 0, self.above, self.below), 1.0 - KNEE)
-        slower = xp.minimum(left * speed / (xp.abs(w) + TINY), 1.0).min(-1)
-        # Beyond the wall, where only a push can take a state: straight back.
+        return xp.minimum(left * length(w)[:, None] / (xp.abs(w) + TINY), 1.0).min(-1)
+
+    def back(self, w: Array) -> Array:
+        xp = namespace(w)
         over = xp.maximum(self.below - 1.0, 0.0) - xp.maximum(self.above - 1.0, 0.0)
-        back = speed * xp.clip(over / BACK, -1.0, 1.0)
-        return w * slower[:, None] + back, c * slower
+        return length(w)[:, None] * xp.clip(over / BACK, -1.0, 1.0)

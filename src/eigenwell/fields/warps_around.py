@@ -21,6 +21,8 @@ from .warps import BACK, TINY, length
 
 SKIN = 1e-6
 """Where a state touches or is inside, its place in the learned world is that of one this share of the size outside."""
+SLOW = 2.0
+"""Sizes from the centre within which a state that heads for the surface is slowed."""
 CENTRE = 1e-9
 """A state in the very middle is taken to be so far off it, along the first axis."""
 UNION = 16
@@ -77,7 +79,7 @@ class Around(NamedTuple):
         sigma = xp.where(t < 1.0, t * (kappa + 1.0 - t), outer)
         rise = xp.where(t < 1.0, (kappa + 1.0 - 2.0 * t) / (kappa - 1.0), 1.0)
         phi = sigma / outer
-        return self.centre + phi[:, None] * away, Radial(away, slope, outer, phi, rise, t, inside)
+        return self.centre + phi[:, None] * away, Radial(away, slope, outer, phi, rise, inside)
 
     def inverse(self, z: Array) -> Array:
         """S^-1(z): t (kappa + 1 - t) = tau(z), a quadratic."""
@@ -100,8 +102,6 @@ class Radial(NamedTuple):
     tau: Array
     phi: Array
     rise: Array
-    t: Array
-    """Share of the layer between surface and reach."""
     inside: Array
     """tau of the state itself; below 1 it is inside."""
 
@@ -123,14 +123,19 @@ class Radial(NamedTuple):
         return self.phi[:, None] * w + (self.bend * along)[:, None] * self.slope
 
     def carry(self, v: Array) -> tuple[Array, Array]:
-        """At the speed of the learned field; what heads for the surface at most |v| t, and from inside straight out."""
-        xp = namespace(v)
+        """At the speed of the learned field."""
         w = self.pull(v)
-        speed = length(v)
-        c = (speed + TINY) / (length(w) + TINY)
-        towards = -c * (self.slope * w).sum(-1)
-        slower = xp.minimum(speed * length(self.slope) * self.t / (xp.maximum(towards, 0.0) + TINY), 1.0)
-        slower = xp.where(self.t < 1.0, slower, 1.0)
-        c = c * slower
-        out = (speed / length(self.away) * xp.clip((1.0 - self.inside) / BACK, 0.0, 1.0))[:, None] * self.away
-        return w * c[:, None] + out, c
+        c = (length(v) + TINY) / (length(w) + TINY)
+        return w * c[:, None], c
+
+    def slower(self, w: Array) -> Array:
+        """What heads for the surface does so with at most |w| (tau - 1) / (SLOW - 1), however thin the layer is."""
+        xp = namespace(w)
+        towards = xp.maximum(-(self.slope * w).sum(-1), 0.0)
+        limit = length(w) * length(self.slope) * (self.tau - 1.0) / (SLOW - 1.0)
+        return xp.minimum(limit / (towards + TINY), 1.0)
+
+    def back(self, w: Array) -> Array:
+        """From inside straight out."""
+        out = namespace(w).clip((1.0 - self.inside) / BACK, 0.0, 1.0)
+        return (length(w) / length(self.away) * out)[:, None] * self.away

@@ -1,8 +1,9 @@
 """Places that were moved: an affine map for the shape of the whole, and a flow that carries what is left.
 
-The affine map x -> x + B x + e of the learned world takes goals to where they are now and leaves starts where they are, by least
-squares with the least B: with one start and one goal it is the stretch and shear along the way between them, and the look of a
-motion is kept exactly. What it leaves is done by the flow that carries landmarks q_i along straight lines,
+The affine map x -> x + B x + e of the learned world takes goals to where they are now and leaves starts where they are, by
+least squares with the least B: with one start and one goal it is the stretch and shear along the way between them, and the look
+of a motion is kept exactly. What it leaves is done by the flow that carries landmarks q_i along straight lines (or bows, where
+those would meet),
 
     y <- y + h sum_i k(y, q_i) p_i,      K p = qdot,      k(y, q) = exp(-|(y - q) / l|^2 / 2),      N steps of h = 1 / N.
 
@@ -12,6 +13,7 @@ Each step takes landmarks exactly where they belong, and is a diffeomorphism of 
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +30,9 @@ STRONGEST = 4.0
 """|A^-1 - I| of the affine map A, at most: it shrinks no direction to less than a fifth."""
 STEEPEST = 0.5
 """h |du/dy| of a step, at most."""
-MOST_STEPS = 32
+BULGES = (0.0, 0.2, 0.4)
+"""In boxes: landmarks that would run through each other on straight lines make a bow around."""
+MOST_STEPS = 48
 NOTHING = 1e-12
 """In boxes, and on the diagonal of K."""
 NEWTON = 30
@@ -113,6 +117,12 @@ class Dense(NamedTuple):
         """A way that is longer now is made in the same time: c = 1."""
         return self.pull(v), namespace(v).ones_like(v[:, 0])
 
+    def slower(self, w: Array) -> Array:
+        return namespace(w).ones_like(w[:, 0])
+
+    def back(self, w: Array) -> Array:
+        return namespace(w).zeros_like(w)
+
 
 def moved(
     old: FloatArray, new: FloatArray, goals: IntArray, starts: FloatArray, box: FloatArray, length: float = LENGTH
@@ -122,11 +132,12 @@ def moved(
     matrix, shift = matrix * box[:, None] / box, shift * box
     begin = new @ matrix.T + shift
     left = old - begin
-    for shorter in range(6):
+    for bulge, shorter in product(BULGES, range(6)):
         size = length * 0.7**shorter * box
+        aside = bulge * box * _aside(begin / box, left / box)
         steps = int(np.abs(left / box).max() > NOTHING)
         while steps <= MOST_STEPS:
-            path, force, steepest = _flow(begin, left, size, steps)
+            path, force, steepest = _flow(begin, left, aside, size, steps)
             if steepest <= STEEPEST:
                 return Moved(matrix, shift, path, force, size, old, new, goals)
             # Landmarks may come nearer to each other on their way: some more than the first step asks for.
@@ -157,12 +168,31 @@ def _affine(old: FloatArray, new: FloatArray, starts: FloatArray) -> tuple[Float
     return np.asarray(matrix, dtype=np.float64), np.asarray(middle - matrix @ (middle + mean))
 
 
-def _flow(begin: FloatArray, left: FloatArray, size: FloatArray, steps: int) -> tuple[FloatArray, FloatArray, float]:
+def _aside(begin: FloatArray, left: FloatArray) -> FloatArray:
+    """For each landmark that moves, a direction across its way, from where it comes nearest to another's."""
+    out = np.zeros_like(begin)
+    for i, way in enumerate(left):
+        length = way @ way
+        if length > NOTHING and len(begin) > 1:
+            gaps = np.delete(begin + left / 2, i, 0) - begin[i]
+            gaps = gaps - np.clip(gaps @ way / length, 0, 1)[:, None] * way
+            off = -gaps[np.linalg.norm(gaps, axis=1).argmin()]
+            # Where it runs right through, any direction will do: the axis most across.
+            off = off + 1e-3 * np.eye(len(way))[np.abs(way).argmin()]
+            off = off - (off @ way) / length * way
+            out[i] = off / np.linalg.norm(off)
+    return out
+
+
+def _flow(
+    begin: FloatArray, left: FloatArray, aside: FloatArray, size: FloatArray, steps: int
+) -> tuple[FloatArray, FloatArray, float]:
     """Places of the landmarks before each step, h p, and the steepest step; no steps where nothing is left."""
-    h = 1 / max(steps, 1)
-    path = begin + (h * np.arange(steps))[:, None, None] * left
+    t = np.linspace(0, 1, max(steps, 1) + 1)[:, None, None]
+    whole = begin + t * left + 4 * t * (1 - t) * aside
+    path, moves = whole[:steps], np.diff(whole, axis=0)[:steps]
     away = (path[:, :, None] - path[:, None]) / size
     kernel = np.exp(-0.5 * (away * away).sum(-1))
-    force = np.linalg.solve(kernel + NOTHING * np.eye(len(begin)), np.broadcast_to(h * left, path.shape))
+    force = np.linalg.solve(kernel + NOTHING * np.eye(len(begin)), moves)
     steep = np.linalg.norm(force / size, axis=2).sum(1) * np.exp(-0.5)
     return path, force, float(steep.max(initial=0.0))

@@ -1,7 +1,7 @@
 // What a field of the plane is seen through, as fields/warps*.py has it: walls, things in the way, goals elsewhere.
 // x enters as a place of the world and leaves as one of the learned world; velocities come back.
 
-const KNEE = 0.999, BACK = 0.1, SKIN = 1e-6, CENTRE = 1e-9, UNION = 16;
+const KNEE = 0.999, BACK = 0.1, SKIN = 1e-6, SLOW = 2, CENTRE = 1e-9, UNION = 16;
 const TINY = 1e-300;
 
 /** Walls that are stretched away; hard ones let nothing pass. */
@@ -29,21 +29,27 @@ class Walls {
   }
 
   leave(v) {
-    const { under, over } = this;
     const speed = Math.hypot(v[0], v[1]);
     for (let i = 0; i < 2; i++) v[i] /= this.slope[i];
-    let c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY), slower = 1;
+    const c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY);
     for (let i = 0; i < 2; i++) v[i] *= c;
-    if (!this.hard) return c;
+    return c;
+  }
+
+  /** The share of a velocity that is safe; what takes a state back from the wrong side is added to `back`. */
+  brake(v, speed, back) {
+    if (!this.hard) return 1;
+    const { under, over } = this;
+    let slower = 1;
     for (let i = 0; i < 2; i++) {
       const left = Math.max(1 - (v[i] > 0 ? over[i] : under[i]), 1 - KNEE);
       slower = Math.min(slower, (left * speed) / (Math.abs(v[i]) + TINY));
     }
     for (let i = 0; i < 2; i++) {
       const out = Math.max(under[i] - 1, 0) - Math.max(over[i] - 1, 0);
-      v[i] = v[i] * slower + speed * Math.min(Math.max(out / BACK, -1), 1);
+      back[i] += speed * Math.min(Math.max(out / BACK, -1), 1);
     }
-    return c * slower;
+    return slower;
   }
 }
 
@@ -83,13 +89,13 @@ class Around {
     for (let i = 0; i < 2; i++) away[i] = x[i] - centre[i];
     if (away[0] === 0 && away[1] === 0) away[0] = CENTRE;
     const tau = this.gauge(away);
+    const outer = Math.max(tau, 1 + SKIN), t = (outer - 1) / (reach - 1);
     this.near = tau < reach;
-    if (!this.near) return;
-    const outer = Math.max(tau, 1 + SKIN);
+    this.left = (outer - 1) / (SLOW - 1);
     this.inside = tau / (1 + SKIN);
-    this.t = (outer - 1) / (reach - 1);
-    this.phi = (this.t * (reach + 1 - this.t)) / outer;
-    const rise = (reach + 1 - 2 * this.t) / (reach - 1);
+    if (!this.near) return;
+    this.phi = (t * (reach + 1 - t)) / outer;
+    const rise = (reach + 1 - 2 * t) / (reach - 1);
     this.bend = (rise - this.phi) / outer / rise;
     for (let i = 0; i < 2; i++) {
       away[i] *= outer / tau;
@@ -103,12 +109,17 @@ class Around {
     const speed = Math.hypot(v[0], v[1]);
     const along = this.bend * (slope[0] * v[0] + slope[1] * v[1]);
     for (let i = 0; i < 2; i++) v[i] = (v[i] - along * away[i]) / this.phi;
-    let c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY);
-    const towards = Math.max(-c * (slope[0] * v[0] + slope[1] * v[1]), 0);
-    c *= Math.min((speed * Math.hypot(slope[0], slope[1]) * this.t) / (towards + TINY), 1);
-    const out = (speed / Math.hypot(away[0], away[1])) * Math.min(Math.max((1 - this.inside) / BACK, 0), 1);
-    for (let i = 0; i < 2; i++) v[i] = v[i] * c + out * away[i];
+    const c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY);
+    for (let i = 0; i < 2; i++) v[i] *= c;
     return c;
+  }
+
+  brake(v, speed, back) {
+    const { away, slope } = this;
+    const towards = Math.max(-(slope[0] * v[0] + slope[1] * v[1]), 0);
+    const out = (speed / Math.hypot(away[0], away[1])) * Math.min(Math.max((1 - this.inside) / BACK, 0), 1);
+    for (let i = 0; i < 2; i++) back[i] += out * away[i];
+    return Math.min((speed * Math.hypot(slope[0], slope[1]) * this.left) / (towards + TINY), 1);
   }
 }
 
@@ -149,6 +160,8 @@ class Moved {
     v[1] = (a * y - c * x) / whole;
     return 1;
   }
+
+  brake() { return 1; }
 }
 
 const KINDS = {
@@ -178,7 +191,11 @@ export class World {
     let clock = 1;
     for (let i = 0; i < 2; i++) x[i] = u[i] * scale[i];
     for (let k = this.warps.length - 1; k >= 0; k--) clock *= this.warps[k].leave(x);
-    for (let i = 0; i < 2; i++) u[i] = x[i] / scale[i];
+    // The brakes see where the state really goes.
+    const speed = Math.hypot(x[0], x[1]), back = [0, 0];
+    const slow = Math.min(...this.warps.map((warp) => warp.brake(x, speed, back)));
+    clock *= slow;
+    for (let i = 0; i < 2; i++) u[i] = (x[i] * slow + back[i]) / scale[i];
     for (let i = 2; i < u.length; i++) u[i] *= clock;
   }
 }

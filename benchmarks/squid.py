@@ -2,8 +2,8 @@
 
 Starts of a 16 x 16 grid over 1.3 boxes that do not end at a goal; then, on the shown strokes and in pixels, root mean square
 error in time, dynamic time warping per point and Frechet distance of the roll-out from each start over the stroke's duration,
-100 points each, by `field.simulate` as it comes; beside it by the map alone, without memory, and the figures that SQUID's authors stored. The strokes are not ours to
-pass on: EIGENWELL_SQUID names the folder with set_2.npz, set_5.npz and set_10.npz.
+100 points each, by `field.simulate` as it comes; beside it by the map alone, without memory, and the figures that SQUID's
+authors stored. The strokes are not ours to pass on: EIGENWELL_SQUID names the folder with set_2.npz, set_5.npz and set_10.npz.
 
 python -m benchmarks.squid [--sets 2 5 10] [--name squid]
 """

@@ -99,9 +99,10 @@ def after(model: StableModel, x: FloatArray, dt: float) -> FloatArray:
         if len(going) == 0:
             break
         here, most = y[going], left[going]
-        middle = advance(model, here, goal, np.minimum(longest, most / rate) / 2)
-        rate = pace(model, middle, goal)
         step = np.minimum(longest, most / rate)
+        for _ in range(2):
+            rate = pace(model, advance(model, here, goal, step / 2), goal)
+            step = np.minimum(longest, most / rate)
         y[going] = advance(model, here, goal, step)
         left[going] = most - step * rate
         more = (left[going] > ON_TIME * dt) & ~resting(model, y[going], goal)

@@ -52,6 +52,8 @@ WIDTH = 0.05
 """In latent boxes: this far off its path a motion goes on at half its speed; twice as far, at a fifth."""
 CHANGE = 0.25
 """Share of itself that the latent state changes by in a step of `advance`, at most: the error is below a millionth of it."""
+MOST_STEPS = 1000
+"""Of one call of `advance`."""
 DONE = 0.01
 """A motion is done within this share of the box of its goal."""
 
@@ -275,7 +277,9 @@ def _law(
     wait = 1 / (1 + (float(np.linalg.norm(tau)) / WIDTH) ** 2)
     s = wait * float(np.exp(log_speed(model.speed, unit)[0]))
     turn = 1 + float(np.linalg.norm(model.swirls[0], 2))
-    return s * latent_velocity(model, there, origin[None]) + RETURN * tau, RETURN + turn * s / r
+    return s * latent_velocity(model, there, origin[None]) + RETURN * tau, RETURN + turn * s / (
+        r + float(model.softening[0])
+    )
 
 
 def motion_after(
@@ -293,7 +297,7 @@ def motion_after(
 
     left = dt * lifted.pace
     while left > 0 and np.linalg.norm(there[0] - origin) > AT_REST:
-        step = min(left, CHANGE / slope(there)[1])
+        step = min(left, max(CHANGE / slope(there)[1], dt * lifted.pace / MOST_STEPS))
         there = runge_kutta.step(lambda y: slope(y)[0], there, step)
         left -= step
     return np.asarray(lifted.from_unit(from_latent(model, there))[0])

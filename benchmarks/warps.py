@@ -215,12 +215,15 @@ def _even(x: np.ndarray, points: int = 150) -> np.ndarray:
 
 def crowded(field: Field, rng: np.random.Generator, count: int) -> Field:
     """Some balls across the demonstrations; those that leave no room are drawn again."""
-    other = field
-    while len(bodies(other)) < count:
+    other, placed = field, 0
+    for _ in range(100):
+        if placed == count:
+            break
         i = rng.choice(np.flatnonzero((field.phases > 0.2) & (field.phases < 0.8)))
         radius = extent(field) * rng.uniform(0.03, 0.08)
         try:
             other = other.around(field.samples[i] + 0.3 * radius * rng.standard_normal(field.dimension), radius=radius)
+            placed += 1
         except DataError:
             continue
     return other

@@ -215,12 +215,15 @@ def _even(x: np.ndarray, points: int = 150) -> np.ndarray:
 
 def crowded(field: Field, rng: np.random.Generator, count: int) -> Field:
     """Some balls across the demonstrations; those that leave no room are drawn again."""
-    other = field
-    while len(bodies(other)) < count:
+    other, placed = field, 0
+    for _ in range(100):
+        if placed == count:
+            break
         i = rng.choice(np.flatnonzero((field.phases > 0.2) & (field.phases < 0.8)))
         radius = extent(field) * rng.uniform(0.03, 0.08)
         try:
             other = other.around(field.samples[i] + 0.3 * radius * rng.standard_normal(field.dimension), radius=radius)
+            placed += 1
         except DataError:
             continue
     return other
@@ -244,6 +247,7 @@ def modulated(field: Field, other: Field) -> Callable[[np.ndarray], np.ndarray]:
 
 def around_part(fields: Fields, count: int) -> list[Row]:
     total, there, deep, ratio, plain_there, plain_deep, latent = 0, 0, [], [], 0, [], 0.0
+    joined: list[bool] = []
     for k, (name, field) in enumerate(fields):
         rng = np.random.default_rng(k)
         other = crowded(field, rng, 1 + k % 6)
@@ -259,11 +263,13 @@ def around_part(fields: Fields, count: int) -> list[Row]:
         latent = max(latent, float(depth(other, ways.reshape(-1, field.dimension)).max()))
         total, there, plain_there = total + len(x), there + int(arrived.sum()), plain_there + int(rough[0].sum())
         deep.append(deepest.max())
+        joined.append(any(len(one.centres) > 1 for one in bodies(other)))
         plain_deep.append(rough[1].max())
         print(
             f"    {name}: {arrived.mean():.1%} deepest {deepest.max():.2e}, modulation {rough[0].mean():.1%} {rough[1].max():.1e}"
         )
     ways_ = np.concatenate(ratio)
+    apart = max((one for one, both in zip(deep, joined, strict=True) if not both), default=0.0)
     median, late = np.median(ways_), np.quantile(ways_, 0.95)
     scenes = f"1 to 6 balls across the demonstrations, {len(fields)} fields x {count} starts"
     return [
@@ -277,7 +283,7 @@ def around_part(fields: Fields, count: int) -> list[Row]:
         Row(
             f"{scenes}: deepest penetration, share of the radius; by roll-outs",
             "<= .001; 0",
-            f"{max(deep):.1e}; {latent:.1e}",
+            f"{apart:.1e} of balls apart, {max(deep):.1e} with some that overlap; {latent:.1e}",
             f"modulation {max(plain_deep):.2f}, median of the fields {np.median(plain_deep):.1e}",
             max(deep) <= 1e-3 and latent == 0,
         ),
@@ -410,15 +416,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--cache", type=Path, default=None, help="folder in which learned fields are kept")
     parser.add_argument("--name", default="warps", help="of the file in benchmarks/results")
+    parser.add_argument("--starts", type=int, default=200, help="of loops in each field")
     options = parser.parse_args(arguments)
     fields = list(all_fields(options.quick, options.cache))
-    count = 40 if options.quick else 200
+    count = 40 if options.quick else options.starts
     done: list[Row] = []
     parts: dict[str, Callable[[], list[Row]]] = {
         "moved": lambda: moved_part(fields, count),
         "shape": lambda: shape_part(fields),
         "around": lambda: around_part(fields, count),
-        "within": lambda: within_part(fields, 50 if options.quick else 500),
+        "within": lambda: within_part(fields, int(2.5 * count)),
         "cost": lambda: cost_part(fields),
         "export": lambda: export_part(fields),
     }

@@ -124,10 +124,10 @@ def main() -> None:
     reach = ew.learn(tips, dt=0.02, memory=False, recipe=recipe)
     print(posture, reach, sep="\n")
 
-    # Joint limits, 0.1 rad outside what was shown; the push would take the arm through them.
-    low, high = np.min(np.vstack(joints), axis=0) - 0.1, np.max(np.vstack(joints), axis=0) + 0.1
+    # Joint limits, 0.05 rad outside what was shown; the push would take the arm through them.
+    low, high = np.min(np.vstack(joints), axis=0) - 0.05, np.max(np.vstack(joints), axis=0) + 0.05
     limited = posture.within(low, high)
-    force = (0.8, 1.1, np.array([0.0, 90.0, 40.0]))
+    force = (1.5, 2.2, np.array([0.0, 120.0, 80.0]))
     runs = {}
     for name, field in (("joint limits", limited), ("none", posture)):
         angles, runs[name] = follow(in_joints(field), START, 8.0, force)
@@ -138,7 +138,8 @@ def main() -> None:
     # A ball on the way of the tip, and a goal that moves about where it was.
     q = int(reach.basin(tips[0][0]))
     way = reach.simulate(tips[0][0], duration=6.0)
-    centre, radius = way[np.argmin(np.abs(np.linalg.norm(way - way[-1], axis=1) - 0.3))], 0.07
+    along = np.cumsum(np.linalg.norm(np.diff(way, axis=0), axis=1))
+    centre, radius = way[np.searchsorted(along, 0.5 * along[-1])], 0.07
     home = reach.attractors[q]
 
     def moving(now: float) -> tuple[np.ndarray, np.ndarray]:
@@ -182,7 +183,7 @@ def drawn(axis: plt.Axes, links: np.ndarray, at: int, ball: tuple[np.ndarray, fl
         u, v = np.mgrid[0 : 2 * np.pi : 24j, 0 : np.pi : 12j]
         sphere = np.array([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)])
         axis.plot_surface(*(ball[0][:, None, None] + ball[1] * sphere), color="#e09f3e", alpha=0.8)
-    axis.set(xlim=(-0.6, 0.8), ylim=(-0.7, 0.7), zlim=(0, 1.2), box_aspect=(1, 1, 0.86))
+    axis.set(xlim=(-0.3, 0.7), ylim=(-0.5, 0.5), zlim=(0, 1.0), box_aspect=(1, 1, 1))
     axis.view_init(24, -50)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..errors import DataError
-from .warps_around import Around
+from .warps_around import UNION, Around
 
 REACH = 2.0
 """The layer around a body in which ways bend ends at twice its size, or before a goal, a wall or another body's."""
@@ -136,7 +136,7 @@ def _half_widths(one: Around) -> tuple[FloatArray, FloatArray]:
     """How far a body reaches below and above its centre along every axis."""
     half = np.sqrt(np.einsum("mii->mi", np.linalg.inv(np.einsum("mji,mjk->mik", one.shapes, one.shapes))))
     # The round where several meet bulges.
-    bulge = len(one.centres) ** (1 / 16)
+    bulge = len(one.centres) ** (1 / UNION)
     offset = one.centres - one.centre
     return bulge * (half - offset).max(0), bulge * (half + offset).max(0)
 

@@ -1,7 +1,7 @@
 // What a field of the plane is seen through, as fields/warps*.py has it: walls, things in the way, goals elsewhere.
 // x enters as a place of the world and leaves as one of the learned world; velocities come back.
 
-const KNEE = 0.999, BACK = 0.1, SKIN = 1e-6, SLOW = 2, CENTRE = 1e-9, UNION = 16;
+const KNEE = 0.999, BACK = 0.1, SKIN = 1e-6, SLOW = 2, CENTRE = 1e-9, UNION = 4;
 const TINY = 1e-300;
 
 /** Walls that are stretched away; hard ones let nothing pass. */

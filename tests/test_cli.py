@@ -203,8 +203,10 @@ def test_certify(model):
     code, out, err = run("certify", model, "--samples", "4", "--rate", "50", "--json")
     said = json.loads(out)
     assert err == "" and bool(said["failures"]) != said["holds"]
-    assert {loop["rate"] for loop in said["certificate"]["loops"]} == {50.0} and said["certificate"]["sinks"] == 2
-    assert code == (0 if said["holds"] and said["follows_the_data"] else 6)
+    rates = {(loop["method"], loop["rate"]) for loop in said["certificate"]["loops"]}
+    assert rates == {("euler", 50.0), ("advance", 5.0)} and said["certificate"]["sinks"] == 2
+    assert said["holds"] == all(said["verdicts"].values())
+    assert code == (0 if said["holds"] else 6)
     fails(3, "certify", model, "--rate", "0", match="rates > 0")
 
 
@@ -222,7 +224,7 @@ def test_learn_replaces_models_and_nothing_else(folder, tmp_path):
     again = (*args[:4], "--memory", "-o", tmp_path / "notes.txt", "--force", "--json")
     out = json.loads(ok(*again))
     assert out["n_attractors"] == 2 and out["model"] == str(again[6]) and out["memory"] and not out["toward"]
-    assert out["fit"]["by"] == "motion" and out["map_fit"]["by"] == "map" and len(out["saddles"]) == 1
+    assert out["fit"]["by"] in ("map", "motion") and out["map_fit"]["by"] == "map" and len(out["saddles"]) == 1
 
 
 @pytest.mark.slow

@@ -124,10 +124,10 @@ def main() -> None:
     reach = ew.learn(tips, dt=0.02, memory=False, recipe=recipe)
     print(posture, reach, sep="\n")
 
-    # Joint limits, 0.05 rad outside what was shown; the push would take the arm through them.
-    low, high = np.min(np.vstack(joints), axis=0) - 0.05, np.max(np.vstack(joints), axis=0) + 0.05
+    # Joint limits, 0.1 rad outside what was shown.
+    low, high = np.min(np.vstack(joints), axis=0) - 0.1, np.max(np.vstack(joints), axis=0) + 0.1
     limited = posture.within(low, high)
-    force = (1.5, 2.2, np.array([0.0, 120.0, 80.0]))
+    force = (0.8, 1.1, np.array([0.0, 90.0, 40.0]))
     runs = {}
     for name, field in (("joint limits", limited), ("none", posture)):
         angles, runs[name] = follow(in_joints(field), START, 8.0, force)

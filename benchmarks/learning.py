@@ -15,7 +15,8 @@ import eigenwell as ew
 from benchmarks.table import Row
 from eigenwell import datasets, metrics, systems
 from eigenwell.fields import StableField
-from eigenwell.fields.certificates import BOX, CLOSE
+from eigenwell.fields.certificates import BOX
+from eigenwell.fields.loops import CLOSE
 from eigenwell.learning import learn, learn_bundles
 from eigenwell.learning.recipes import Recipe
 from eigenwell.learning.targets import Bundle, travel_times

@@ -74,6 +74,53 @@ static int loop(int ticks, int with_memory, const double *start, const double *p
     return 0;
 }
 
+/* The world changes while it runs: a goal that moves, seen 30 times a second, and a ball half-way. Nothing is allocated. */
+static int loop_in_a_world(int ticks, const double *start)
+{
+    enum { N = eigenwell_field_warped };
+    eigenwell_field_world world = eigenwell_field_home, next;
+    double x[D], span = 0, made = 0, total = 0;
+    real now[D], v[D];
+    int goal, refused = 0, worlds = 0;
+    for (int i = 0; i < D; ++i) {
+        x[i] = start[i];
+        now[i] = (real)x[i];
+        span += (double)(eigenwell_field_box[i] * eigenwell_field_box[i]);
+    }
+    span = sqrt(span);
+    goal = eigenwell_field_basin(now) < 0 ? 0 : eigenwell_field_basin(now);
+    for (int tick = 0; tick < ticks; ++tick) {
+        struct timespec begin, middle, end;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        if (tick % 33 == 0) {
+            next = eigenwell_field_home;
+            next.goal[goal][0] += (eigenwell_field_work)(0.05 * span * sin(0.001 * tick));
+            if (tick == 0 || world.bodies > eigenwell_field_home.bodies) {
+                const int ball = next.bodies++;
+                for (int i = 0; i < N; ++i) {
+                    next.centre[ball][i] = (eigenwell_field_work)((start[i] + (double)eigenwell_field_home.goal[goal][i]) / 2);
+                    for (int j = 0; j < N; ++j) next.shape[ball][i][j] = i == j ? (eigenwell_field_work)(1 / (0.05 * span)) : 0;
+                }
+            }
+            if (eigenwell_field_world_ready(&next)) world = next; /* else the last one stays: no room for the new one */
+            else ++refused;
+            ++worlds;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &middle);
+        for (int i = 0; i < D; ++i) now[i] = (real)x[i];
+        eigenwell_field_velocity_in(&world, now, v);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        for (int i = 0; i < D; ++i) x[i] += 1e-9 * (double)PERIOD_NS * (double)v[i];
+        made += microseconds(begin, middle);
+        total += microseconds(middle, end);
+    }
+    printf("C:      a goal that moves and a ball, %.1f us per velocity, %.1f us per world, %d of %d refused; at (", total / ticks,
+           made / worlds, refused, worlds);
+    for (int i = 0; i < D; ++i) printf(i ? ", %.4g" : "%.4g", x[i]);
+    printf(")\n");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     double start[D], push[D];
@@ -89,5 +136,5 @@ int main(int argc, char **argv)
         x[i] = (real)start[i];
     }
     if (eigenwell_field_far(x)) fprintf(stderr, "warning: no data near the start; it is stable there but not learned\n");
-    return loop(ticks, 0, start, push) || (MOTIONS && loop(ticks, 1, start, push));
+    return loop(ticks, 0, start, push) || (MOTIONS && loop(ticks, 1, start, push)) || loop_in_a_world(ticks, start);
 }

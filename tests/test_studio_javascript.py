@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.test_warps import everything, two_goals
 from tests.untrained import field_of, stable_field
 
 import eigenwell as ew
 from eigenwell.fields import StableField
+from eigenwell.fields.home import kept_home
 from eigenwell.studio.numbers import of_field, of_stable
 
 ROOT = Path(__file__).parents[1]
@@ -55,6 +57,29 @@ def stable_cases():
         }
 
 
+def warped_cases():
+    """Through every warp, in the plane and with a phase."""
+    field = everything(two_goals(memory=True))
+    low, high = field.samples.min(0), field.samples.max(0)
+    union = two_goals().around([[0.1, -0.3], [0.2, -0.2]], radius=0.15)
+    rng = np.random.default_rng(3)
+    for name, one in (
+        ("every warp", field.map),
+        ("every warp of a motion", field.lifted[0]),
+        ("a union", union.map),
+        ("kept home", kept_home(two_goals().map, low, high)),
+    ):
+        x = np.hstack([rng.uniform(-1.9, 1.9, (60, 2)), rng.uniform(0, 1, (60, one.dimension - 2))])
+        yield {
+            "name": name,
+            "numbers": of_stable(one),
+            "x": x.tolist(),
+            "v": one.predict(x).tolist(),
+            "potential": one.potential(x).tolist(),
+            "basin": one.basin(x).tolist(),
+        }
+
+
 def learned_cases():
     found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
     for name, memory in (("the map", False), ("motions", True)):
@@ -80,7 +105,7 @@ def test_the_page_evaluates_what_python_does_and_its_parts_keep_their_laws(tmp_p
     if node is None:
         pytest.skip("no node on this machine: apt-get install nodejs")
     cases = tmp_path / "cases.json"
-    cases.write_text(json.dumps({"stable": list(stable_cases()), "learned": list(learned_cases())}))
+    cases.write_text(json.dumps({"stable": [*stable_cases(), *warped_cases()], "learned": list(learned_cases())}))
     files = sorted(str(path) for path in (ROOT / "tests" / "page").glob("*.test.mjs"))
     done = subprocess.run(
         [node, "--test", *files], capture_output=True, text=True, timeout=120, env={**os.environ, "CASES": str(cases)}

@@ -6,8 +6,8 @@
 """
 
 from .c_header import export_c
+from .exported import Parity, ParityError
 from .onnx import export_onnx
-from .parity import Parity, ParityError
 from .precision import DOUBLE, FLOAT, SINGLE, Precision
 
 __all__ = ["DOUBLE", "FLOAT", "SINGLE", "Parity", "ParityError", "Precision", "export_c", "export_onnx"]

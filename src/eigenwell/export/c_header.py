@@ -19,7 +19,8 @@ from ..fields import Field, StableField
 from ..files import replacing
 from ..models import as_field
 from .c_text import Writer, c_header, identifier
-from .parity import STATES, Answers, Parity, ParityError, compare_poses, prove
+from .exported import Answers, Parity, ParityError
+from .parity import STATES, compare_poses, prove
 from .precision import FLOAT, Precision
 
 COMPILERS = ("cc", "gcc", "clang")

@@ -21,6 +21,7 @@ from ..fields.motion import DONE, RETURN, WIDTH
 from ..fields.stable import TINY
 from ..poses import EDGE, NO_TURN, SMALL
 from ..wording import plural
+from .c_world import world_tables, world_words
 from .precision import Precision
 from .tables import Tables, tables
 
@@ -75,6 +76,9 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
         "MOTION": writer.filled("motion.h", _motion_words(writer)) if field.lifted else "",
         **_angle_words(precision.inside),
     }
+    seen = world_words(field, writer.number, writer.braces)
+    seen["TABLES"] = writer.written({name: (values, precision.inside) for name, values in world_tables(field).items()})
+    words["WORLD"] = writer.filled("world.h", seen)
     words["MOTION_HELP"] = writer.fill(MOTION_HELP, words) if field.lifted else ""
     words["POSES"] = "" if field.chart is None else writer.filled("pose.h", _pose_words(field.chart, writer))
     words["POSE_HELP"] = "" if field.chart is None else writer.fill(POSE_HELP, words | {"PLACES": field.dimension - 3})
@@ -96,6 +100,9 @@ class Writer:
 
     def number(self, value: float) -> str:
         return _literal(value, self.precision.inside)
+
+    def braces(self, values: NDArray[Any]) -> str:
+        return _braces(np.asarray(values, dtype=self.precision.inside))
 
     def filled(self, template: str, words: dict[str, Any]) -> str:
         return self.fill(resources.files(__package__).joinpath(template).read_text(encoding="ascii"), words)
@@ -121,6 +128,7 @@ class Writer:
             "MOVES": these.cosines.shape[3] // 2,
             "POWER": max(these.dimension, 2),
             "BOUND": self.number(LOG_SCALE_BOUND),
+            "SOFT": int(these.knee.any()),
             "TABLES": self.written(_model_tables(these, self.precision.inside), kind),
         }
         return self.filled("model.h", words)
@@ -147,6 +155,7 @@ def _model_tables(these: Tables, inside: type) -> dict[str, Numbers]:
         "speed_sines": these.speed_sines,
         "speed_offset": these.speed_offset,
         "speed_window": these.speed_window,
+        "knee": these.knee,
         "longest": these.longest,
         "turn": these.turn,
     }
@@ -268,6 +277,8 @@ def _literal(value: Any, kind: type) -> str:
     """A number that C reads back to the last bit."""
     if np.issubdtype(kind, np.integer):
         return str(int(value))
+    if np.isinf(value):
+        return "HUGE_VAL" if value > 0 else "-HUGE_VAL"
     digits = str(kind(value))
     return (digits if set(digits) & set(".e") else f"{digits}.0") + _suffix(kind)
 

@@ -11,6 +11,10 @@
  * One attractor alone; the caller keeps the goal. NaN for a goal that does not exist:
  *   void @P@_toward(int goal, const @REAL@ x[@D@], @REAL@ v[@D@])
  *   @REAL@ @P@_potential_toward(int goal, const @REAL@ x[@D@])
+ * Goals elsewhere, walls, things in the way: every function above and below has a form _in with a world before its arguments:
+ *   @P@_world world = @P@_home;                       then set world.goal, .bodies, .centre, .shape, .low, .high
+ *   int  @P@_world_ready(@P@_world *world)            1; or 0, and it must not be used: no room
+ *   void @P@_velocity_in(const @P@_world *world, const @REAL@ x[@D@], @REAL@ v[@D@])
 @MOTION_HELP@@POSE_HELP@ *
  * NaN in gives NaN out, far = 1 and basin = -1.
  */
@@ -60,15 +64,18 @@ static inline void @P@_turn(const @WORK@ *half, @WORK@ *cosine, @WORK@ *sine, in
         sine[i] = 2 * s * c;
     }
 }
-@MODELS@
+@WORLD@@MODELS@
 /* --- the map --- */
 
 /* 1 at an attractor as it was rounded, which rests too; `only` one of them, or -1 for any. */
-static inline int @P@_at_rest(int only, const @REAL@ *x)
+static inline int @P@_at_rest(int only, const @P@_world *world, const @REAL@ *x)
 {
     for (int q = 0; q < @P@_attractor_count; ++q) {
         int same = only < 0 || only == q;
-        for (int i = 0; i < @P@_dimension; ++i) same &= !(x[i] < @P@_attractors[q][i]) && !(x[i] > @P@_attractors[q][i]);
+        for (int i = 0; i < @P@_dimension; ++i) {
+            const @REAL@ place = i < @P@_warped ? (@REAL@)world->goal[q][i < @P@_warped ? i : 0] : @P@_attractors[q][i];
+            same &= !(x[i] < place) && !(x[i] > place);
+        }
         if (same) return 1;
     }
     return 0;
@@ -82,31 +89,37 @@ static inline int @P@_known(const @REAL@ *x)
     return 1;
 }
 
-static inline void @P@_velocity(const @REAL@ *x, @REAL@ *v)
+static inline void @P@_velocity_in(const @P@_world *world, const @REAL@ *x, @REAL@ *v)
 {
-    if (@P@_known(x) && @P@_at_rest(-1, x)) {
+    if (@P@_known(x) && @P@_at_rest(-1, world, x)) {
         for (int i = 0; i < @P@_dimension; ++i) v[i] = 0;
         return;
     }
-    @P@_map_velocity(0, -1, x, v);
+    @P@_map_velocity(0, -1, world, x, v);
+}
+
+static inline void @P@_velocity(const @REAL@ *x, @REAL@ *v)
+{
+    @P@_velocity_in(&@P@_home, x, v);
 }
 
 /* y = psi(x) of the map. */
-static inline void @P@_latent(const @REAL@ *x, @WORK@ *y)
+static inline void @P@_latent(const @P@_world *world, const @REAL@ *x, @WORK@ *y)
 {
     @WORK@ z[@P@_dimension];
     @P@_map_step steps[@P@_map_layers];
-    @P@_map_unit(0, x, @P@_dimension, z);
+    @P@_seen seen;
+    @P@_map_unit(0, world, &seen, x, @P@_dimension, z);
     @P@_map_flow(0, z, y, steps);
 }
 
 /* V = M^2 / 2, M the power mean, of order 2 - p, of the distances r_q. */
-static inline @REAL@ @P@_potential(const @REAL@ *x)
+static inline @REAL@ @P@_potential_in(const @P@_world *world, const @REAL@ *x)
 {
     enum { D = @P@_dimension, Q = @P@_attractor_count, POWER = @POWER@ };
     @WORK@ y[D], a[Q], square[Q], e[D], u[D], sum = 0, weights = 0, top = -(@WORK@)HUGE_VAL;
-    if (@P@_known(x) && @P@_at_rest(-1, x)) return 0;
-    @P@_latent(x, y);
+    if (@P@_known(x) && @P@_at_rest(-1, world, x)) return 0;
+    @P@_latent(world, x, y);
     (void)@P@_map_mean(0, -1, y, a, square, e, u);
     if (Q == 1) return (@REAL@)(square[0] / 2);
     for (int q = 0; q < Q; ++q) {
@@ -121,9 +134,14 @@ static inline @REAL@ @P@_potential(const @REAL@ *x)
     return (@REAL@)(exp@f@(2 * (top + log@f@(sum / weights)) / (2 - POWER + (POWER == 2))) / 2);
 }
 
+static inline @REAL@ @P@_potential(const @REAL@ *x)
+{
+    return @P@_potential_in(&@P@_home, x);
+}
+
 /* Where x ends: psi(x) followed by Runge-Kutta 4 in the latent space, dy/dsigma = -(I + Omega) e, until one attractor
  * outweighs the others for good. */
-static inline int @P@_basin(const @REAL@ *x)
+static inline int @P@_basin_in(const @P@_world *world, const @REAL@ *x)
 {
     enum { D = @P@_dimension, Q = @P@_attractor_count };
     static const @WORK@ part[4] = {0, 0.5@f@, 0.5@f@, 1}, share[4] = {1, 2, 2, 1};
@@ -131,7 +149,7 @@ static inline int @P@_basin(const @REAL@ *x)
     @WORK@ y[D], at[D], a[Q], square[Q], e[D], u[4][D];
     if (!@P@_known(x)) return -1;
     if (Q == 1) return 0;
-    @P@_latent(x, y);
+    @P@_latent(world, x, y);
     for (long count = 0; count < @MOST_STEPS@; ++count) {
         @WORK@ others = 0, norm = 0;
         int nearest = 0;
@@ -152,30 +170,46 @@ static inline int @P@_basin(const @REAL@ *x)
     return -1;
 }
 
+static inline int @P@_basin(const @REAL@ *x)
+{
+    return @P@_basin_in(&@P@_home, x);
+}
+
 /* --- one attractor alone --- */
 
-static inline void @P@_toward(int goal, const @REAL@ *x, @REAL@ *v)
+static inline void @P@_toward_in(const @P@_world *world, int goal, const @REAL@ *x, @REAL@ *v)
 {
     const int known = goal >= 0 && goal < @P@_attractor_count;
-    if (!known || (@P@_known(x) && @P@_at_rest(goal, x))) {
+    if (!known || (@P@_known(x) && @P@_at_rest(goal, world, x))) {
         for (int i = 0; i < @P@_dimension; ++i) v[i] = known ? 0 : (@REAL@)NAN;
         return;
     }
-    @TOWARD@_velocity(@TOWARD_N@, @TOWARD_ONLY@, x, v);
+    @TOWARD@_velocity(@TOWARD_N@, @TOWARD_ONLY@, world, x, v);
+}
+
+static inline void @P@_toward(int goal, const @REAL@ *x, @REAL@ *v)
+{
+    @P@_toward_in(&@P@_home, goal, x, v);
 }
 
 /* V = |y - y_goal|^2 / 2. */
-static inline @REAL@ @P@_potential_toward(int goal, const @REAL@ *x)
+static inline @REAL@ @P@_potential_toward_in(const @P@_world *world, int goal, const @REAL@ *x)
 {
     enum { D = @P@_dimension, K = @TOWARD@_wells };
     @WORK@ z[D], y[D], a[K], square[K], e[D], u[D];
     @TOWARD@_step steps[@TOWARD@_layers];
     if (goal < 0 || goal >= @P@_attractor_count) return (@REAL@)NAN;
-    if (@P@_known(x) && @P@_at_rest(goal, x)) return 0;
-    @TOWARD@_unit(@TOWARD_N@, x, D, z);
+    if (@P@_known(x) && @P@_at_rest(goal, world, x)) return 0;
+    @P@_seen seen;
+    @TOWARD@_unit(@TOWARD_N@, world, &seen, x, D, z);
     @TOWARD@_flow(@TOWARD_N@, z, y, steps);
     (void)@TOWARD@_mean(@TOWARD_N@, @TOWARD_ONLY@, y, a, square, e, u);
     return (@REAL@)(square[@TOWARD_ONLY@] / 2);
+}
+
+static inline @REAL@ @P@_potential_toward(int goal, const @REAL@ *x)
+{
+    return @P@_potential_toward_in(&@P@_home, goal, x);
 }
 
 /* --- the samples --- */
@@ -183,15 +217,16 @@ static inline @REAL@ @P@_potential_toward(int goal, const @REAL@ *x)
 /* The nearest sample, axes scaled to the data's box, and the square of its distance; of one goal, or -1 for all. With
  * `phase` the beginnings of paths are preferred. A balanced k-d tree: the middle of a range of samples divides the rest
  * along its own axis. */
-static inline int @P@_nearest(const @REAL@ *x, int goal, const @REAL@ *phase, @WORK@ *distance)
+static inline int @P@_nearest(const @P@_world *world, const @REAL@ *x, int goal, const @REAL@ *phase, @WORK@ *distance)
 {
     enum { D = @P@_dimension };
     struct { int low, high; @WORK@ gap; } later[@P@_depth];
     int low = 0, high = @P@_samples, waiting = 0, best = 0;
     @WORK@ z[D], least = (@WORK@)HUGE_VAL;
-    for (int i = 0; i < D; ++i) {
-        z[i] = (((@WORK@)x[i] - (@WORK@)@P@_middle[i]) - @P@_middle_rest[i]) / @P@_box[i];
-    }
+    @P@_seen seen;
+    for (int i = 0; i < D; ++i) z[i] = (@WORK@)x[i];
+    @P@_enter(world, z, &seen);
+    for (int i = 0; i < D; ++i) z[i] = ((z[i] - (@WORK@)@P@_middle[i]) - @P@_middle_rest[i]) / @P@_box[i];
     for (;;) {
         while (low < high) {
             const int at = low + (high - low) / 2;
@@ -223,11 +258,16 @@ static inline int @P@_nearest(const @REAL@ *x, int goal, const @REAL@ *phase, @W
     }
 }
 
-static inline int @P@_far(const @REAL@ *x)
+static inline int @P@_far_in(const @P@_world *world, const @REAL@ *x)
 {
     @WORK@ distance;
-    (void)@P@_nearest(x, -1, 0, &distance);
+    (void)@P@_nearest(world, x, -1, 0, &distance);
     return distance > @REACH@;
+}
+
+static inline int @P@_far(const @REAL@ *x)
+{
+    return @P@_far_in(&@P@_home, x);
 }
 @MOTION@@POSES@
 #endif

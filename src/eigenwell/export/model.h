@@ -126,11 +126,18 @@ static inline @WORK@ @M@_speed(int n, const @WORK@ *z)
     return exp@f@(sum / (1 + k2 * mean * k2 * mean) + @M@_speed_offset[n]);
 }
 
-/* The brake, m = (1 + r^8)^(-1/8), r = |brake * w|, and the data's units. */
-static inline void @M@_limit(int n, @WORK@ *w)
+/* Into this world; the brake, m = (1 + r^8)^(-1/8), r = |brake * w|; and the data's units. */
+static inline void @M@_limit(int n, const @P@_world *world, const @P@_seen *seen, @WORK@ *w)
 {
-    enum { D = @M@_space };
-    @WORK@ square = 0;
+    enum { D = @M@_space, N = @P@_warped };
+    @WORK@ square = 0, here[N];
+    for (int i = 0; i < N; ++i) here[i] = w[i] * @M@_scale[n][i];
+    @WORK@ clock = 1;
+#if @SOFT@
+    clock = @P@_harden(seen, here);
+#endif
+    clock *= @P@_leave(world, seen, here);
+    for (int i = 0; i < D; ++i) w[i] = i < N ? here[i] / @M@_scale[n][i] : clock * w[i];
     for (int i = 0; i < D; ++i) square += @M@_brake[n][i] * w[i] * @M@_brake[n][i] * w[i];
     const @WORK@ r = sqrt@f@(square), top = r > 1 ? r : 1, low = r / top / top; /* the smaller of r and 1/r */
     const @WORK@ low2 = low * low, low4 = low2 * low2;
@@ -138,26 +145,31 @@ static inline void @M@_limit(int n, @WORK@ *w)
     for (int i = 0; i < D; ++i) w[i] *= braked * @M@_gain[n][i];
 }
 
-static inline void @M@_unit(int n, const @REAL@ *x, int count, @WORK@ *z)
+/* z = S(x) in unit coordinates. */
+static inline void @M@_unit(int n, const @P@_world *world, @P@_seen *seen, const @REAL@ *x, int count, @WORK@ *z)
 {
-    for (int i = 0; i < count; ++i) {
-        z[i] = (((@WORK@)x[i] - @M@_centre[n][i]) - @M@_centre_rest[n][i]) / @M@_scale[n][i];
-    }
+    for (int i = 0; i < count; ++i) z[i] = (@WORK@)x[i];
+    @P@_enter(world, z, seen);
+#if @SOFT@
+    @P@_soften(@M@_knee[n], z, seen);
+#endif
+    for (int i = 0; i < count; ++i) z[i] = ((z[i] - @M@_centre[n][i]) - @M@_centre_rest[n][i]) / @M@_scale[n][i];
 }
 
 /* xdot = m s(x) J^-1 u,  u = -(I + Omega) e / (|e| + epsilon). */
-static inline void @M@_velocity(int n, int only, const @REAL@ *x, @REAL@ *v)
+static inline void @M@_velocity(int n, int only, const @P@_world *world, const @REAL@ *x, @REAL@ *v)
 {
     enum { D = @M@_space, K = @M@_wells };
     @WORK@ z[D], y[D], a[K], square[K], e[D], u[D], norm = @TINY@;
     @M@_step steps[@M@_layers];
-    @M@_unit(n, x, D, z);
+    @P@_seen seen;
+    @M@_unit(n, world, &seen, x, D, z);
     @M@_flow(n, z, y, steps);
     const @WORK@ softening = @M@_mean(n, only, y, a, square, e, u);
     for (int i = 0; i < D; ++i) norm += e[i] * e[i];
     const @WORK@ factor = -@M@_speed(n, z) / (sqrt@f@(norm) + softening);
     for (int i = 0; i < D; ++i) u[i] *= factor;
     @M@_pull(steps, u);
-    @M@_limit(n, u);
+    @M@_limit(n, world, &seen, u);
     for (int i = 0; i < D; ++i) v[i] = (@REAL@)u[i];
 }

@@ -13,7 +13,7 @@ typedef struct {
 } @P@_motion;
 
 /* Begin at x towards a goal with a phase from 1 to 0. Returns 1, or 0 for a goal or a phase that does not exist. */
-static inline int @P@_motion_begin_at(@P@_motion *motion, int goal, @REAL@ phase, const @REAL@ *x)
+static inline int @P@_motion_begin_at_in(const @P@_world *world, @P@_motion *motion, int goal, @REAL@ phase, const @REAL@ *x)
 {
     enum { D = @P@_dimension + 1 };
     @WORK@ z[D], y[D], square = 0;
@@ -23,7 +23,8 @@ static inline int @P@_motion_begin_at(@P@_motion *motion, int goal, @REAL@ phase
     motion->phase = (@WORK@)phase;
     motion->rate = 0;
     motion->begun = 0;
-    @P@_lifted_unit(goal, x, D - 1, z);
+    @P@_seen seen;
+    @P@_lifted_unit(goal, world, &seen, x, D - 1, z);
     z[D - 1] = ((@WORK@)phase - @P@_lifted_centre[goal][D - 1]) / @P@_lifted_scale[goal][D - 1];
     @P@_lifted_flow(goal, z, y, steps);
     for (int i = 0; i < D; ++i) {
@@ -35,12 +36,22 @@ static inline int @P@_motion_begin_at(@P@_motion *motion, int goal, @REAL@ phase
     return 1;
 }
 
+static inline int @P@_motion_begin_at(@P@_motion *motion, int goal, @REAL@ phase, const @REAL@ *x)
+{
+    return @P@_motion_begin_at_in(&@P@_home, motion, goal, phase, x);
+}
+
 /* Begin at x, with goal and phase of the sample that is nearest, early ones preferred. */
-static inline int @P@_motion_begin(@P@_motion *motion, const @REAL@ *x)
+static inline int @P@_motion_begin_in(const @P@_world *world, @P@_motion *motion, const @REAL@ *x)
 {
     @WORK@ distance;
-    const int at = @P@_nearest(x, -1, @P@_phase, &distance);
-    return @P@_motion_begin_at(motion, (int)@P@_label[at], @P@_phase[at], x);
+    const int at = @P@_nearest(world, x, -1, @P@_phase, &distance);
+    return @P@_motion_begin_at_in(world, motion, (int)@P@_label[at], @P@_phase[at], x);
+}
+
+static inline int @P@_motion_begin(@P@_motion *motion, const @REAL@ *x)
+{
+    return @P@_motion_begin_in(&@P@_home, motion, x);
 }
 
 /* aim = exp(Omega ln(r / r0)) heading, by the eigenvectors of i Omega. */
@@ -67,7 +78,7 @@ static inline void @P@_wind(int n, const @WORK@ *heading, @WORK@ log_ratio, @WOR
  * zdot = m J^-1 (-c s (I + Omega) y / (|y| + epsilon) + k tau),  c = 1 / (1 + (|tau| / width)^2): the field, slowed while
  * the state is off its path, and a turn tau, perpendicular to y, that brings it back. Of the last step only the share that
  * was seen moves the phase: a robot that is held keeps it. */
-static inline int @P@_motion_step(@P@_motion *motion, const @REAL@ *x, @REAL@ dt, @REAL@ *v)
+static inline int @P@_motion_step_in(const @P@_world *world, @P@_motion *motion, const @REAL@ *x, @REAL@ dt, @REAL@ *v)
 {
     enum { D = @P@_dimension + 1 };
     const int n = motion->goal;
@@ -88,7 +99,8 @@ static inline int @P@_motion_step(@P@_motion *motion, const @REAL@ *x, @REAL@ dt
         credit = credit > 0 ? (credit < 1 ? credit : 1) : 0;
         motion->phase += credit * motion->dt * motion->rate;
     }
-    @P@_lifted_unit(n, x, D - 1, z);
+    @P@_seen seen;
+    @P@_lifted_unit(n, world, &seen, x, D - 1, z);
     z[D - 1] = (motion->phase - @P@_lifted_centre[n][D - 1]) / @P@_lifted_scale[n][D - 1];
     @P@_lifted_flow(n, z, y, steps);
     for (int i = 0; i < D; ++i) {
@@ -109,8 +121,8 @@ static inline int @P@_motion_step(@P@_motion *motion, const @REAL@ *x, @REAL@ dt
     }
     for (int i = 0; i < D; ++i) u[i] = factor * u[i] + @RETURN@ * tau[i];
     @P@_lifted_pull(steps, u);
-    @P@_lifted_limit(n, u);
-    if (@P@_known(x) && @P@_at_rest(n, x) && motion->phase == @P@_rest_phase[n]) {
+    @P@_lifted_limit(n, world, &seen, u);
+    if (@P@_known(x) && @P@_at_rest(n, world, x) && motion->phase == @P@_rest_phase[n]) {
         for (int i = 0; i < D; ++i) u[i] = 0;
     }
     for (int i = 0; i < D - 1; ++i) {
@@ -124,14 +136,25 @@ static inline int @P@_motion_step(@P@_motion *motion, const @REAL@ *x, @REAL@ dt
     return 1;
 }
 
+static inline int @P@_motion_step(@P@_motion *motion, const @REAL@ *x, @REAL@ dt, @REAL@ *v)
+{
+    return @P@_motion_step_in(&@P@_home, motion, x, dt, v);
+}
+
 /* 1 once the last state was within a hundredth of the box of the goal, with nothing left of the path. */
-static inline int @P@_motion_done(const @P@_motion *motion)
+static inline int @P@_motion_done_in(const @P@_world *world, const @P@_motion *motion)
 {
     @WORK@ square = 0;
     for (int i = 0; i < @P@_dimension; ++i) {
-        const @WORK@ place = (@WORK@)@P@_attractors[motion->goal][i] + @P@_attractor_rest[motion->goal][i];
+        const @WORK@ known = (@WORK@)@P@_attractors[motion->goal][i] + @P@_attractor_rest[motion->goal][i];
+        const @WORK@ place = i < @P@_warped ? world->goal[motion->goal][i < @P@_warped ? i : 0] : known;
         const @WORK@ away = (motion->last[i] - place) / @P@_lifted_scale[motion->goal][i];
         square += away * away;
     }
     return motion->begun && square < @DONE@ * @DONE@ && motion->phase < 10 * @DONE@ && motion->phase > -10 * @DONE@;
+}
+
+static inline int @P@_motion_done(const @P@_motion *motion)
+{
+    return @P@_motion_done_in(&@P@_home, motion);
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from ..fields.curves import AT_REST, CHUNK, MOST_STEPS
 from ..fields.flows import LOG_SCALE_BOUND
 from ..fields.motion import RETURN, WIDTH
 from ..fields.stable import TINY
+from ..fields.warps import World
 from .c_text import wind
 from .graph import GraphBuilder, Value
+from .onnx_world import Back, enter
 from .tables import Tables, tables
 
 Jacobian = list[tuple[Value, Value]]
@@ -45,19 +47,22 @@ class Stable:
     these: Tables
     wells: Tables
     index: Value | None
+    world: World | None
+    seen: list[Back] = field(default_factory=list)
+    """The way back into the world of the states that were asked."""
 
     @classmethod
     def of_map(cls, graph: GraphBuilder, field: Field) -> Stable:
         """The map alone."""
         only = tables([field.map])
-        return cls(graph, only, only, None)
+        return cls(graph, only, only, None, field.map.model.world)
 
     @classmethod
     def of_goal(cls, graph: GraphBuilder, field: Field, index: Value) -> Stable:
         """Index 0 is the map, q + 1 the field of attractor q alone."""
         alone = [repeated(field.toward(q), field.n_attractors) for q in range(field.n_attractors)]
         every = tables([field.map, *alone])
-        return cls(graph, every if field.goals else tables([field.map]), every, index)
+        return cls(graph, every if field.goals else tables([field.map]), every, index, field.map.model.world)
 
     def _own(self, name: str) -> Value:
         return self.graph.pick(getattr(self.these, name), self.index)
@@ -66,7 +71,18 @@ class Stable:
         return self.graph.pick(getattr(self.wells, name), self.index)
 
     def unit(self, x: Value) -> Value:
-        return (x - self._own("centre")) / self._own("scale")
+        z, back = enter(self.graph, self.world, x, self._own("knee"))
+        self.seen.append(back)
+        return (z - self._own("centre")) / self._own("scale")
+
+    def present(self, free: Value) -> Value:
+        """A velocity of the learned world as one of this, in unit coordinates."""
+        if self.world is None:
+            return free
+        n, scale = len(self.world.scale), self._own("scale")
+        here = free * scale
+        moved, clock = self.seen[-1](here.part(0, n))
+        return moved.concat(clock * here.part(n, 2**31)) / scale
 
     def flow(self, z: Value) -> tuple[Value, Jacobian]:
         """y = psi(z), and the Jacobians of its layers. See `fields.flows` for the equations."""
@@ -155,6 +171,7 @@ class Stable:
 
     def limited(self, free: Value) -> Value:
         """m free in the data's units, m = (1 + r^8)^(-1/8), r = |brake * free|, written in the smaller of r and 1/r."""
+        free = self.present(free)
         share = free * self._own("brake")
         r = (share * share).sum(-1).call("Sqrt")
         top = r.call("Max", self.graph.number(1.0))
@@ -241,7 +258,7 @@ def motion(
     A radius of 0 says that the motion begins here.
     """
     own = tables(field.lifted)
-    one = Stable(g, own, own, goal)
+    one = Stable(g, own, own, goal, field.map.model.world)
     unit = one.unit(z)
     latent, steps = one.flow(unit)
     y = latent - g.pick(own.wells[:, 0], goal)
@@ -276,7 +293,7 @@ def nearest(field: Field, x: Value, phases: Any = None, late: float = 0.0) -> tu
     """
     middle = (field.samples.min(0) + field.samples.max(0)) / 2
     samples = (field.samples - middle) / field.box
-    z = (x - middle) / field.box
+    z = (enter(x.graph, field.map.model.world, x)[0] - middle) / field.box
     beside = (samples**2).sum(1) + (0 if phases is None else (late * (1 - phases)) ** 2)
     rest = beside + z @ (-2 * samples.T)
     index = rest.call("ArgMin", axis=1, keepdims=0)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..errors import EigenwellError
-from ..fields import REACH, Field, Motion
-from ..fields.certificates import Loop, run_loops
+from ..fields import REACH, Around, Field, Motion
 from ..fields.learned import LATE
+from ..fields.loops import Loop, run_loops
+from .exported import Answers, Exported, Parity, ParityError
 from .precision import Precision
 
 STATES = 10_000
@@ -24,114 +23,11 @@ LOOPS = 100
 """Starts in the box of the data from which loops on the export must arrive where its `basin` said."""
 CROSSING = 200
 """Steps in which such a loop would cross the box at the speed limit."""
+CLEAR = 1.05
+"""Sizes of what is gone round, from its centre, within which the export is not asked: next to a surface the direction hangs
+on the distance from it, and rounding counts a million times."""
 MOST_TIES = 1e-3
 """Share of states that may lie on a border between basins, to rounding, and be given to the other side."""
-
-
-class ParityError(EigenwellError, ValueError):
-    """An exported field does not say what the library says, and was not written."""
-
-
-@dataclass(frozen=True)
-class Parity:
-    """What comparing an exported field with the library found.
-
-    Attributes
-    ----------
-    path : Path
-        What was written.
-    proved : bool
-        Whether it was run and compared; where it could not be, `reason` says why.
-    states : int
-        Compared.
-    max_error : float
-        The largest of a velocity, potential or rate, relative to the larger of its own size and that at the samples.
-    tolerance : float
-        What it was held to.
-    ties : int
-        States on a border of basins or of what is far, where rounding decides.
-    latency_us : float
-        Microseconds of one velocity.
-    reason : str
-        Why it was not proved.
-    loop : Loop or None
-        What loops on the exported field did.
-    motion_us : float
-        Microseconds of one step of a motion.
-
-    Examples
-    --------
-    >>> from eigenwell.export import export_c
-    >>> export_c(field, "field.h").proved  # doctest: +SKIP
-    True
-    """
-
-    path: Path
-    proved: bool
-    states: int = 0
-    max_error: float = math.nan
-    tolerance: float = math.nan
-    ties: int = 0
-    latency_us: float = math.nan
-    reason: str = ""
-    loop: Loop | None = None
-    motion_us: float = math.nan
-
-    def __str__(self) -> str:
-        if not self.proved:
-            return f"written, parity not proved: {self.reason}"
-        tied = f" ({self.ties} on a border)" if self.ties else ""
-        loops = "" if self.loop is None else f"; {self.loop.arrived:.0%} of {self.loop.starts} loops arrive"
-        motion = "" if math.isnan(self.motion_us) else f", {self.motion_us:.3g} us per step of a motion,"
-        return (
-            f"agrees with NumPy to {self.max_error:.1e} on {self.states:,} states{tied}{loops}; "
-            f"{self.latency_us:.3g} us per state{motion} on this machine"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """What an exported field says of n states."""
-
-    velocity: FloatArray
-    basin: IntArray
-    far: BoolArray
-    potential: FloatArray
-
-
-class Exported(Protocol):
-    """An exported field that can be asked, in the data's units."""
-
-    def answers(self, x: FloatArray) -> Answers: ...
-
-    def velocity(self, x: FloatArray) -> FloatArray: ...
-
-    def toward(self, goal: int, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Velocity and potential."""
-        ...
-
-    def begin(self, x: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Goal and phase with which motions begin."""
-        ...
-
-    def motion(
-        self,
-        goal: int,
-        x0: FloatArray,
-        phase0: FloatArray,
-        x: FloatArray,
-        phase: FloatArray,
-        after: FloatArray,
-        dt: float,
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Of motions begun at (x0, phase0): velocity and rate at (x, phase), and the phase once `after` is seen."""
-        ...
-
-    def roll(self, x0: FloatArray, dt: float, steps: int) -> tuple[FloatArray, BoolArray]:
-        """Where motions from x0 have come, and whether they are done."""
-        ...
-
-    def latency(self, x: FloatArray, *, motions: bool) -> float: ...
 
 
 def prove(field: Field, exported: Exported, path: Path, precision: Precision) -> Parity:
@@ -173,7 +69,18 @@ def parity_states(field: Field, precision: Precision, seed: int = 0) -> FloatArr
             + field.box * 10.0 ** rng.uniform(-6, -1, (near, 1)) * rng.standard_normal((near, field.dimension)),
         ]
     )
-    return rng.permutation(states).astype(precision.outside).astype(np.float64)
+    return _rounded(rng.permutation(_clear(field, states)), precision)
+
+
+def _clear(field: Field, states: FloatArray) -> FloatArray:
+    """Those on or in what is gone round, moved out of it."""
+    states = states.copy()
+    for one in field.warps:
+        if isinstance(one, Around):
+            n = len(one.centre)
+            away = states[:, :n] - one.centre
+            states[:, :n] = one.centre + np.maximum(CLEAR / one.gauge(states[:, :n])[0], 1.0)[:, None] * away
+    return states
 
 
 _REPORT = "Nothing was written. Please report this model."
@@ -241,7 +148,8 @@ def _ties(field: Field, x: FloatArray, said: Answers, precision: Precision) -> i
     size = 1 + (((x - middle) / field.box) ** 2).sum(1)
     moved = np.flatnonzero(said.basin != field.basin(x))
     flagged = said.far != field.far(x)
-    distance = np.asarray(cKDTree(field.samples / field.box).query(x[flagged] / field.box)[0]) ** 2
+    there = field.map.learned_place(x[flagged])
+    distance = np.asarray(cKDTree(field.samples / field.box).query(there / field.box)[0]) ** 2
     wrong = list(x[flagged][np.abs(distance - REACH**2) > precision.tie * size[flagged]])
     # A state on a border has both basins around it, as near as the export can tell states apart.
     around = np.random.default_rng(0).standard_normal((32, field.dimension)) * field.box
@@ -293,16 +201,15 @@ def compare_motions(field: Field, x: FloatArray, exported: Exported, precision: 
         lifted = field.lifted[q]
         mine = np.flatnonzero(field.labels == q)
         at = mine[rng.integers(len(mine), size=share)]
-        start = _rounded(
-            field.samples[at] + 0.02 * field.box * rng.standard_normal((share, field.dimension)), precision
-        )
+        start = field.samples[at] + 0.02 * field.box * rng.standard_normal((share, field.dimension))
+        start = _rounded(_clear(field, start), precision)
         phase0 = _rounded(field.phases[at], precision)
         # Later on the same path and pushed off it, by up to a fifth of the box.
         phase = _rounded(phase0 * rng.uniform(0, 1, share), precision)
         order = mine[np.argsort(field.phases[mine])]
         there = order[np.clip(np.searchsorted(field.phases[order], phase), 0, len(order) - 1)]
         push = 0.2 * field.box * rng.standard_normal((share, field.dimension)) * rng.uniform(0, 1, (share, 1)) ** 3
-        now = _rounded(field.samples[there] + push, precision)
+        now = _rounded(_clear(field, field.samples[there] + push), precision)
         expected, motions = np.empty((share, field.dimension + 1)), []
         for i in range(share):
             motion = Motion.at(lifted, q, start[i], float(phase0[i]))
@@ -333,7 +240,7 @@ def _begin_ties(field: Field, x: FloatArray, exported: Exported, precision: Prec
     other = np.flatnonzero((goal != mine) | (np.abs(phase - begins) > 1e-6))
     points = np.column_stack([field.samples / field.box, LATE * field.phases])
     for i in other:
-        asked = np.append(x[i] / field.box, LATE)
+        asked = np.append(field.map.learned_place(x[i : i + 1])[0] / field.box, LATE)
         square = ((points - asked) ** 2).sum(1)
         same = (field.labels == goal[i]) & (np.abs(field.phases - phase[i]) <= 1e-6)
         if not same.any() or square[same].min() - square.min() > precision.tie * (1 + asked @ asked):
@@ -367,7 +274,7 @@ def _loops(field: Field, exported: Exported) -> Loop:
     """The user's loop, x += dt * v, on the exported velocity, and motions until they are done; or a ParityError."""
     rng = np.random.default_rng(2)
     middle = (field.samples.min(0) + field.samples.max(0)) / 2
-    starts = middle + field.box / 2 * rng.uniform(-1, 1, (LOOPS, field.dimension))
+    starts = field.map.present_place(middle + field.box / 2 * rng.uniform(-1, 1, (LOOPS, field.dimension)))
     limit = field.speed_limit
     if not np.isfinite(limit):
         limit = float(np.linalg.norm(field.predict(field.samples), axis=1).max())

@@ -16,6 +16,7 @@ from ..fields import StableField
 from ..fields.curves import longest_step
 from ..fields.flows import split
 from ..fields.stable import goals
+from ..models.warps import home_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,8 @@ class Tables:
     speed_offset: FloatArray
     speed_window: FloatArray
     """(N,)."""
+    knee: FloatArray
+    """(N,): of the innermost warp, which keeps a field home; 0 where there is none."""
     longest: FloatArray
     """(N,): the step of sigma with which a state is followed to its end."""
     turn: FloatArray
@@ -100,6 +103,7 @@ def tables(fields: Sequence[StableField]) -> Tables:
         speed_sines=speed_sines,
         speed_offset=np.array([float(model.speed.offset) for model in models]),
         speed_window=np.array([float(model.speed.window) for model in models]),
+        knee=np.array([0.0 if home is None else float(home.knee) for home in map(home_of, fields)]),
         longest=np.array([longest_step(model) for model in models]),
         turn=1 + np.linalg.norm(swirls, ord=2, axis=(2, 3)).max(axis=1),
     )

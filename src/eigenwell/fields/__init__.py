@@ -1,10 +1,11 @@
 """Learned fields at run time: diffeomorphism, stable field, motions, roll-outs and certificates, in NumPy alone."""
 
-from .certificates import Certificate, Loop
+from .certificates import Certificate, Verdict
 from .field import StableField
 from .fit import Fit, Followed
 from .learned import REACH as REACH
 from .learned import Field
+from .loops import Loop
 from .motion import Motion
 from .motion_loops import MotionLoop
 from .poses import Pose, PoseCertificate, PoseField, Twist
@@ -12,6 +13,9 @@ from .second_order import SecondOrderField
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed as Speed
 from .stable import StableModel as StableModel
+from .warps import Within as Within
+from .warps_around import Around as Around
+from .warps_moved import Moved as Moved
 
 __all__ = [
     "Adaptive",
@@ -32,4 +36,5 @@ __all__ = [
     "StableField",
     "Stepper",
     "Twist",
+    "Verdict",
 ]

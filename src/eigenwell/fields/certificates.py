@@ -1,8 +1,8 @@
 """Stability is proved on paper; a certificate reports what was met when the public call was put to the test.
 
-The test is the user's own loop, x += dt * field.predict(x), at the rates a controller runs at, from the box of the data
-and from three times it; not an inner part of the proof. Beside it: V along those loops, every equilibrium that exists,
-continuity along random lines, and how well the data are followed.
+The test is the user's own loop, x += dt * field.predict(x) or x = field.advance(x, dt), at the rates a controller runs at, from
+the box of the data and from three times it; not an inner part of the proof. Beside it: V along those loops, every equilibrium
+that exists, continuity along random lines, and how well the data are followed.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import runge_kutta
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import BoolArray, FloatArray
 from ..progress import advance
 from ..wording import plural
 from .fit import Fit
+from .loops import Loop, nearly_there, run_loops
 from .motion_loops import MotionLoop, motion_loops
 
 if TYPE_CHECKING:
@@ -24,89 +24,49 @@ if TYPE_CHECKING:
 
 BOX = 3.0
 """States are drawn from the box of the data and from this many times it."""
-CLOSE = 1e-2
-"""A loop has arrived within this share of the data's box of an attractor."""
 NEARBY = 1e-9
 """Two states this share of the box apart must have velocities that differ by less than a millionth of the speed limit."""
+SMOOTH = 1e-6
+"""What velocities so near may differ by."""
+HOME = 0.25
+"""Boxes that a state which starts in the box of the data may leave it by."""
+SLOWER = 10.0
+"""Loops on `advance` run at a tenth of the slowest rate: they can."""
 LINES = 50
-MOST_STEPS, FINE_STEPS = 200_000, 3000
-AT_ONCE = 4096
-"""States of loops that are held until V is asked for them."""
+FINE_STEPS = 3000
+"""Of a loop at a high rate: its last ones."""
 
 
 @dataclass(frozen=True)
-class Loop:
-    """What loops on `predict` did at one rate, by one method, from one region.
+class Verdict:
+    """One part of a certificate: its name, whether it holds, and the number it was decided by.
 
     Attributes
     ----------
-    method : str
-        "euler" or "rk4".
-    rate : float
-        Steps per unit of time.
-    region : float
-        Size of the box that starts were drawn from, in boxes of the data.
-    starts : int
-        How many.
-    arrived : float
-        Share that came to rest at an attractor.
-    as_basin_said : float
-        Share that came to rest where `basin` had said.
-    falling : float
-        Share of the steps in which V fell.
-    excursion : float
-        How far those from near the data left their box, in boxes.
-    path_ratio : (float, float)
-        Median and 95 % quantile of the way made, over the straight way.
+    name : str
+        "stable", "arrives", "where basin said", "stays home" or "follows".
+    holds : bool
+        Whether it does.
+    said : str
+        With its number.
 
     Examples
     --------
-    >>> field.certificate(samples=4, rates=(50.0,)).loops[0].method
-    'euler'
+    >>> [one.name for one in field.certificate(samples=4, rates=(50.0,)).verdicts]
+    ['stable', 'arrives', 'where basin said', 'stays home', 'follows']
     """
 
-    method: str
-    """"euler" or "rk4"."""
-    rate: float
-    """In steps per unit of time."""
-    region: float
-    """Starts were drawn from this many times the box of the data."""
-    starts: int
-    arrived: float
-    """Share that came within a hundredth of the box of an attractor."""
-    as_basin_said: float
-    """Share that arrived where `basin` said; starts within a step of a border may not."""
-    falling: float
-    """Share of steps along which V fell, until arrival."""
-    excursion: float
-    """How far beyond the box the farthest path of a start that is not far went, in boxes."""
-    path_ratio: tuple[float, float]
-    """Length of the path over the straight distance: median and 95 %."""
-
-    @property
-    def holds(self) -> bool:
-        """All arrive; and by Runge-Kutta, where basin said, but for starts on a border, with V falling at every step.
-
-        An explicit Euler step is an approximation of its own: it cuts corners, so that V may rise a little where the field
-        turns sharply, and takes energy into a field that winds, so that a start near a border may end beyond it. What it did
-        is reported; what is asked of it is that it arrives.
-        """
-        if self.method == "euler":
-            return self.arrived == 1.0
-        return self.arrived == 1.0 and self.as_basin_said >= 0.98 and self.falling >= 0.9999
+    name: str
+    holds: bool
+    said: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.method} at {self.rate:g} Hz from {self.region:g} x the box: {self.arrived:.1%} of {self.starts} arrive, "
-            f"{self.as_basin_said:.1%} where basin said, V falls at {self.falling:.2%} of the steps, "
-            f"path / straight {self.path_ratio[0]:.2f} (95 %: {self.path_ratio[1]:.2f}), "
-            f"at most {self.excursion:.2f} boxes outside"
-        )
+        return f"{self.name if self.holds else 'NOT ' + self.name}: {self.said}"
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What sampling found of a field. `holds` needs all of it; `fit` says whether it also follows the data.
+    """What sampling found of a field. `holds` is all of `verdicts`: what a script may rely on.
 
     Attributes
     ----------
@@ -156,14 +116,46 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Stable as it is called: every loop arrives where it should, V falls, no jump, Q sinks and nothing else."""
+        """All of it: stable, arrives, where `basin` said, stays home, follows the data."""
+        return all(one.holds for one in self.verdicts)
+
+    @property
+    def safe(self) -> bool:
+        """All of it but the last: wherever it is and however it was learned, it is safe to run."""
+        return all(one.holds for one in self.verdicts[:-1])
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Each part by name, with its number."""
+        still = self.speed_at_attractors == 0 and self.sinks == len(self.attractors)
+        exact = [loop for loop in self.loops if loop.method == "advance"]
+        asked = [loop for loop in self.ran if loop.rate not in self.too_slow]
+        arrived = min((loop.arrived for loop in asked), default=0.0)
+        said = min((loop.as_basin_said for loop in exact), default=1.0)
+        # A push may take a motion anywhere.
+        out = max(loop.excursion for loop in self.ran if not getattr(loop, "pushed", False))
+        fit = self.fit
         return (
-            self.speed_at_attractors == 0
-            and self.decreasing == 1.0
-            and self.sinks == len(self.attractors)
-            and self.jump < 1e-6
-            and all(loop.holds for loop in self.ran)
+            Verdict(
+                "stable",
+                still and self.decreasing == 1.0 and self.jump < SMOOTH,
+                f"{plural(self.sinks, 'sink')}, {plural(len(self.saddles), 'saddle')}; dV/dt < 0 at {self.decreasing:.2%} of "
+                f"{self.samples} states; largest jump {self.jump:.1g} of the speed limit",
+            ),
+            Verdict("arrives", bool(asked) and arrived == 1.0, f"{arrived:.1%} of the loops"),
+            Verdict("where basin said", said == 1.0, f"{said:.1%} of the loops on advance"),
+            Verdict("stays home", out <= HOME, f"at most {out:.2f} boxes outside, of {HOME}"),
+            Verdict("follows", fit is None or fit.good, "nothing to compare with" if fit is None else str(fit)),
         )
+
+    @property
+    def too_slow(self) -> tuple[float, ...]:
+        """Rates at which loops on `predict` or `motion.step` do not all arrive: use a higher one, or `advance`.
+
+        The highest rate that was asked for is never among them: there the loops must arrive.
+        """
+        rates = {loop.rate for loop in self.ran if not loop.holds and getattr(loop, "method", "euler") == "euler"}
+        return tuple(sorted(rates - {max(loop.rate for loop in self.ran)}))
 
     @property
     def ran(self) -> tuple[Loop | MotionLoop, ...]:
@@ -183,24 +175,14 @@ class Certificate:
         list of str
             Empty where all of it holds.
         """
-        said = [str(loop) for loop in self.ran if not loop.holds]
-        if self.decreasing < 1:
-            said.append(f"V falls at only {self.decreasing:.2%} of the sampled states")
-        if self.sinks != len(self.attractors):
-            said.append(f"{plural(self.sinks, 'sink')} found for {plural(len(self.attractors), 'attractor')}")
-        if self.jump >= 1e-6:
-            said.append(f"the field jumps by {self.jump:.2g} of its speed limit")
-        return said
+        return [str(one) for one in self.verdicts if not one.holds]
 
     def __str__(self) -> str:
-        lines = [
-            f"{'holds' if self.holds else 'DOES NOT HOLD'}: {plural(self.sinks, 'sink')}, {plural(len(self.saddles), 'saddle')}; "
-            f"dV/dt < 0 at {self.decreasing:.2%} of {self.samples} states; largest jump {self.jump:.1g} of the speed limit"
-        ]
-        lines += [f"  {loop}" for loop in self.ran]
-        if self.fit is not None:
-            lines.append(f"  {'follows the data' if self.fit.good else 'DOES NOT FOLLOW THE DATA'}: {self.fit}")
-        return "\n".join(lines)
+        lines = ["holds" if self.holds else "DOES NOT HOLD", *(f"  {one}" for one in self.verdicts)]
+        if self.too_slow:
+            rates = ", ".join(f"{rate:g}" for rate in self.too_slow)
+            lines.append(f"  too slow for Euler's rule: {rates} Hz; use field.advance, or a higher rate")
+        return "\n".join(lines + [f"  {loop}" for loop in self.ran])
 
 
 def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) -> Certificate:
@@ -212,7 +194,9 @@ def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) 
     rng = np.random.default_rng(seed)
     low, high = field.samples.min(0), field.samples.max(0)
     middle, half = (low + high) / 2, field.box / 2
-    wide = middle + BOX * half * rng.uniform(-1, 1, (10 * samples, field.dimension))
+    # Drawn in the learned world: no state of this one is outside its walls or inside what it goes round.
+    drawn = middle + BOX * half * rng.uniform(-1, 1, (10 * samples, field.dimension))
+    wide = field.map.present_place(drawn)
     slope = (field.potential_gradient(wide) * field.predict(wide)).sum(1)
     loops: list[Loop] = []
     for k, rate in enumerate(rates):
@@ -223,12 +207,12 @@ def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) 
         count = samples if coarsest else max(1, samples // 10)
         region = np.repeat([1.0, BOX], count)
         starts = middle + region[:, None] * half * rng.uniform(-1, 1, (2 * count, field.dimension))
+        starts = field.map.present_place(starts)
         if not coarsest:
-            starts = _nearly_there(field, starts, FINE_STEPS / rate * rng.uniform(0.25, 1.0, len(starts)))
+            starts = nearly_there(field, starts, FINE_STEPS / rate * rng.uniform(0.25, 1.0, len(starts)))
         loops += run_loops(field, starts, rate, region, "euler")
         if coarsest:
-            some = slice(count, count + max(1, count // 4))
-            loops += run_loops(field, starts[some], rate, region[some], "rk4")
+            loops += run_loops(field, starts, rate / SLOWER, region, "advance")
     advance("control rates", len(rates), len(rates))
     return Certificate(
         attractors=field.attractors,
@@ -237,134 +221,11 @@ def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) 
         speed_at_attractors=float(np.abs(field.predict(field.attractors)).max()),
         decreasing=float((slope < 0).mean()),
         loops=tuple(loops),
-        jump=_largest_jump(field, wide[: 2 * LINES]),
+        jump=_largest_jump(field, drawn[: 2 * LINES]),
         samples=len(wide),
-        fit=field.fit,
+        fit=None if field.warps else field.fit,
         motions=motion_loops(field, min(rates), max(1, samples // 10), rng),
     )
-
-
-def run_loops(
-    field: Field, starts: FloatArray, rate: float, region: FloatArray, method: str = "euler", most: int = MOST_STEPS
-) -> list[Loop]:
-    """The user's loop on `predict`, from some starts until each has arrived or its time is up; a Loop for each region.
-
-    Its time is three times what the latent roll-out of the same start takes, and some steps more.
-    """
-    dt = 1 / rate
-    box, low, high = field.box, field.samples.min(0), field.samples.max(0)
-    said, near = field.basin(starts), ~field.far(starts)
-    x, heights = starts.copy(), _Heights(field, starts)
-    length, outside, steps = np.zeros(len(x)), np.zeros(len(x)), np.zeros(len(x))
-    going, ends = np.arange(len(x)), np.full(len(x), -1)
-    limit = np.minimum(_step_limit(field, starts, dt), most)
-    for step in range(int(limit.max())):
-        here = x[going]
-        moved = here + dt * field.predict(here) if method == "euler" else runge_kutta.step(field.predict, here, dt)
-        heights.add(going, moved)
-        steps[going] += 1
-        length[going] += np.linalg.norm((moved - here) / box, axis=1)
-        beyond = np.maximum(low - moved, moved - high) / box
-        outside[going] = np.maximum(outside[going], beyond.max(axis=1))
-        x[going] = moved
-        away = np.linalg.norm((moved[:, None] - field.attractors) / box, axis=2)
-        close = away.min(1) < CLOSE
-        ends[going[close]] = away.argmin(1)[close]
-        going = going[~close & (step + 1 < limit[going])]
-        if len(going) == 0:
-            break
-    fell = heights.falls()
-    straight = np.linalg.norm((starts - x) / box, axis=1)
-    loops = []
-    for one in np.unique(region):
-        mine = region == one
-        there = mine & (ends >= 0) & (straight > CLOSE)
-        ratio = length[there] / straight[there] if there.any() else np.ones(1)
-        loops.append(
-            Loop(
-                method=method,
-                rate=rate,
-                region=float(one),
-                starts=int(mine.sum()),
-                arrived=float((ends[mine] >= 0).mean()),
-                as_basin_said=float((ends[mine] == said[mine]).mean()),
-                falling=float(fell[mine].sum() / max(steps[mine].sum(), 1)),
-                excursion=float(outside[mine & near].max(initial=0.0)),
-                path_ratio=(float(np.median(ratio)), float(np.quantile(ratio, 0.95))),
-            )
-        )
-    return loops
-
-
-class _Heights:
-    """In how many of its steps V fell along each loop. V is asked for many states at once: one by one costs a hundredfold."""
-
-    def __init__(self, field: Field, starts: FloatArray) -> None:
-        self._field, self._last = field, field.potential(starts)
-        self._fell = np.zeros(len(starts))
-        self._who: list[IntArray] = []
-        self._states: list[FloatArray] = []
-        self._count = 0
-
-    def add(self, who: IntArray, states: FloatArray) -> None:
-        """Where some loops have come in one more step."""
-        self._who.append(who)
-        self._states.append(states)
-        self._count += len(who)
-        if self._count >= AT_ONCE:
-            self.falls()
-
-    def falls(self) -> FloatArray:
-        if self._count:
-            who = np.concatenate(self._who)
-            order = np.argsort(who, kind="stable")  # one loop after the other, each in the order of its steps
-            who, height = who[order], self._field.potential(np.concatenate(self._states)[order])
-            first = np.diff(who, prepend=-1) > 0
-            before = np.where(first, self._last[who], np.roll(height, 1))
-            self._fell += np.bincount(who[height < before], minlength=len(self._fell))
-            last = np.append(first[1:], True)
-            self._last[who[last]] = height[last]
-            self._who, self._states, self._count = [], [], 0
-        return self._fell
-
-
-def _step_limit(field: Field, starts: FloatArray, dt: float) -> FloatArray:
-    """Steps each start is given: three times what its latent roll-out needs."""
-    return np.asarray(np.ceil(3 * _arrival(field, starts) / dt) + 20)
-
-
-def _nearly_there(field: Field, starts: FloatArray, left: FloatArray) -> FloatArray:
-    """The states on the latent roll-outs from some starts that have `left` time to go."""
-    needed = _arrival(field, starts)
-    return np.stack(
-        [
-            field.map.simulate(x, t=[0.0, max(0.0, t - rest)])[-1]
-            for x, t, rest in zip(starts, needed, left, strict=True)
-        ]
-    )
-
-
-def _arrival(field: Field, starts: FloatArray) -> FloatArray:
-    """When the latent roll-out of each start has arrived."""
-    box = field.box
-    needed = np.full(len(starts), np.inf)
-    fastest = field.speed_limit
-    if not np.isfinite(fastest):
-        fastest = max(float(np.linalg.norm(field.predict(field.samples), axis=1).max()), np.finfo(float).tiny)
-    x, elapsed = starts.copy(), 0.0
-    duration = 2 * float(np.linalg.norm(box)) / fastest
-    for _ in range(24):
-        missing = np.flatnonzero(~np.isfinite(needed))
-        if len(missing) == 0:
-            break
-        times = np.linspace(0, duration, 65)
-        path = field.map.simulate(x[missing], t=times)
-        there = np.linalg.norm((path[:, :, None] - field.attractors) / box, axis=3).min(2) < CLOSE
-        needed[missing] = np.where(there.any(1), elapsed + times[there.argmax(1)], np.inf)
-        # As long again as all so far.
-        x[missing], elapsed = path[:, -1], elapsed + duration
-        duration = elapsed
-    return np.where(np.isfinite(needed), needed, elapsed)
 
 
 def _sinks(field: Field) -> int:
@@ -383,11 +244,11 @@ def _sinks(field: Field) -> int:
 def _largest_jump(field: Field, ends: FloatArray) -> float:
     """Bisection along lines for the place where the velocity changes most, down to 1e-9 of the box."""
     a, b = ends[::2].copy(), ends[1::2].copy()
-    fa, fb = field.predict(a), field.predict(b)
+    fa, fb = (field.predict(field.map.present_place(end)) for end in (a, b))
     reach = float(np.linalg.norm((a - b) / field.box, axis=1).max())
     for _ in range(int(np.ceil(np.log2(reach / NEARBY)))):
         middle = (a + b) / 2
-        fm = field.predict(middle)
+        fm = field.predict(field.map.present_place(middle))
         first: BoolArray = np.linalg.norm(fm - fa, axis=1) >= np.linalg.norm(fb - fm, axis=1)
         b, fb = np.where(first[:, None], middle, b), np.where(first[:, None], fm, fb)
         a, fa = np.where(first[:, None], a, middle), np.where(first[:, None], fa, fm)

@@ -18,8 +18,7 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..runge_kutta import step as runge_kutta_step
-from .flows import forward, inverse
-from .stable import StableModel, clock_speed, goal_count, goals, offsets, shares, turned, wound
+from .stable import StableModel, clock_speed, from_latent, goal_count, goals, latent, offsets, shares, turned, wound
 
 STEP = 0.1
 """Longest step of sigma; shorter where the solution winds, so that it turns by at most a tenth of a radian."""
@@ -27,6 +26,8 @@ AT_REST = 1e-12
 """Latent distance, in boxes, below which a roll-out stands still: rounding of psi is larger. Waiting costs nothing."""
 CHUNK = 64
 """Steps between two looks at who has arrived."""
+ON_TIME = 1e-6
+"""A step in time is met to this share of it."""
 MOST_STEPS = 100_000
 """A state on the stable manifold of a saddle, up to rounding, creeps; it is left where it is."""
 
@@ -65,7 +66,7 @@ def roll(model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
     """States (m, len(times), d) of the solutions from x0 (m, d) at rising times, of which the first is x0's."""
     goal, delta = goals(model), longest_step(model)
     asked = times - times[0]
-    states = np.repeat(forward(model.flow, x0)[:, None], len(times), axis=1)
+    states = np.repeat(latent(model, x0)[:, None], len(times), axis=1)
     y, clock = states[:, 0].copy(), np.zeros(len(x0))
     going = np.flatnonzero(~resting(model, y, goal))
     for _ in range(MOST_STEPS // CHUNK):
@@ -78,9 +79,35 @@ def roll(model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
         late = asked[None, :] > clock[going][:, None]
         states[going] = np.where(late[:, :, None], y[going][:, None], states[going])
         going = going[(clock[going] < asked[-1]) & ~resting(model, y[going], goal)]
-    rolled = inverse(model.flow, states.reshape(-1, states.shape[-1])).reshape(states.shape)
+    rolled = from_latent(model, states.reshape(-1, states.shape[-1])).reshape(states.shape)
     rolled[:, 0] = x0
     return np.asarray(rolled)
+
+
+def after(model: StableModel, x: FloatArray, dt: float) -> FloatArray:
+    """x (n, d) after dt: steps of sigma along the solution itself, the last one cut so that the clock says dt.
+
+    The curve does not depend on the clock, so that any number of steps of any size stays on one solution, and V falls.
+    Time is taken at the middle of every step, to second order.
+    """
+    goal, longest = goals(model), longest_step(model) / 2
+    y, left = latent(model, x), np.full(len(x), dt)
+    moving = ~resting(model, y, goal)
+    going = np.flatnonzero(moving)
+    rate = pace(model, y[going], goal)
+    for _ in range(MOST_STEPS):
+        if len(going) == 0:
+            break
+        here, most = y[going], left[going]
+        step = np.minimum(longest, most / rate)
+        for _ in range(2):
+            rate = pace(model, advance(model, here, goal, step / 2), goal)
+            step = np.minimum(longest, most / rate)
+        y[going] = advance(model, here, goal, step)
+        left[going] = most - step * rate
+        more = (left[going] > ON_TIME * dt) & ~resting(model, y[going], goal)
+        going, rate = going[more], rate[more]
+    return np.where(moving[:, None], from_latent(model, y), x)
 
 
 def _chunk(
@@ -130,7 +157,7 @@ def fate(model: StableModel, x: FloatArray) -> IntArray:
         return np.zeros(len(x), dtype=np.intp)
     goal, delta = goals(model), longest_step(model)
     turn = 1 + float(np.linalg.norm(model.swirls, ord=2, axis=(1, 2)).max())
-    y = forward(model.flow, x)
+    y = latent(model, x)
     ends = np.full(len(x), -1, dtype=np.intp)
     going = np.arange(len(x))
     for _ in range(MOST_STEPS // CHUNK):

@@ -13,11 +13,11 @@ import numpy as np
 from .. import repr_html
 from .._types import BoolArray, FloatArray
 from . import curves
-from .flows import forward, inverse
+from .flows import forward
 from .pointwise import Planar, planar_velocity
-from .queries import check_states, check_times
+from .queries import check_states, check_step, check_times
 from .simulation import Latent, Stepper
-from .stable import StableModel, goals, potential, potential_gradient, velocity
+from .stable import StableModel, from_latent, goals, potential, potential_gradient, velocity
 
 ROWS = 1024
 """Rows evaluated at once: intermediate arrays stay in the cache, ten times faster than all at once."""
@@ -79,7 +79,10 @@ class StableField:
     @cached_property
     def attractors(self) -> FloatArray:
         """(Q, d), the places where the field is zero and stable."""
-        return self.from_unit(self.model.attractors)
+        places = self.from_unit(self.model.attractors)
+        if self.model.world is not None:
+            places[:, : self.model.world.places.shape[1]] = self.model.world.places
+        return places
 
     @property
     def speed_limit(self) -> float:
@@ -87,9 +90,40 @@ class StableField:
         brake = self.model.brake / (self.scale * self.pace)
         return float(1 / brake.max()) if brake.any() else np.inf
 
+    @property
+    def moves(self) -> bool:
+        """Whether goals of it move by themselves, see `Field.moved`."""
+        return self.model.world is not None and bool(self.model.world.later)
+
+    def learned_place(self, x: FloatArray) -> FloatArray:
+        """S(x): where states of the world are in the learned one, in the data's units; the same without warps.
+
+        Parameters
+        ----------
+        x : (n, d) array
+
+        Returns
+        -------
+        (n, d) array
+        """
+        return x if self.model.world is None else self.from_unit(self.model.world.outer.forward(self.to_unit(x)))
+
+    def present_place(self, z: FloatArray) -> FloatArray:
+        """S^-1(z): where states of the learned world are now.
+
+        Parameters
+        ----------
+        z : (n, d) array
+
+        Returns
+        -------
+        (n, d) array
+        """
+        return z if self.model.world is None else self.from_unit(self.model.world.outer.inverse(self.to_unit(z)))
+
     @cached_property
     def _planar(self) -> Planar | None:
-        return planar_velocity(self.model) if self.dimension == 2 else None
+        return planar_velocity(self.model) if self.dimension == 2 and not self.moves else None
 
     def to_unit(self, x: FloatArray) -> FloatArray:
         """Unit coordinates of states in the data's units.
@@ -140,13 +174,13 @@ class StableField:
         (2,)
         """
         states, single = check_states(x, self.dimension)
-        if single and self._planar is not None:
-            return self._predict_one(states[0])
         if self._planar is not None and 0 < len(states) <= FEW:
-            return np.stack([self._predict_one(state) for state in states])
+            one_by_one = [self._predict_one(state) for state in states]
+            return one_by_one[0] if single else np.stack(one_by_one)
         velocities = self._apply(velocity, states) * (self.scale * self.pace)
         # psi(x) - psi(x*) is zero there up to rounding; the field is zero by definition.
-        velocities[self._at_attractor(states)] = 0.0
+        if not self.moves:
+            velocities[self._at_attractor(states)] = 0.0
         return np.asarray(velocities[0] if single else velocities)
 
     def _predict_one(self, x: FloatArray) -> FloatArray:
@@ -203,7 +237,7 @@ class StableField:
         x0 : (d,) or (m, d) array
             Starts.
         duration : float, optional
-            How long; in 200 steps.
+            How long; in 200 steps or more, a hundredth of the way through the box each.
         t : (k,) array, optional
             Or the times at which states are wanted, of which the first is that of x0.
         stepper : Stepper, optional
@@ -224,13 +258,45 @@ class StableField:
         2
         """
         states, single = check_states(x0, self.dimension)
-        times = check_times(duration, t)
+        times = check_times(duration, t, self.pace)
         stepper = Latent() if stepper is None else stepper
         rolled = self.from_unit(stepper.roll(self.model, self.to_unit(states), times * self.pace))
         rolled[:, 0] = states
         at_rest = self._at_attractor(states)
         rolled[at_rest] = states[at_rest][:, None]
         return np.asarray(rolled[0] if single else rolled)
+
+    def advance(self, x: Any, dt: float) -> FloatArray:
+        """The state after dt along the true solution, for robots that are told positions: safe at any rate.
+
+        A loop x = field.advance(x, dt) stays on one solution whatever dt is, and ends where `basin` says.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+            States.
+        dt : float
+            Time until the next step, > 0.
+
+        Returns
+        -------
+        (d,) or (n, d) array
+
+        Raises
+        ------
+        ValueError
+            For states that are not finite, or a time step that is not positive.
+
+        Examples
+        --------
+        >>> field.toward(0).advance([0.0, 1.0], 0.01).shape
+        (2,)
+        """
+        states, single = check_states(x, self.dimension)
+        unit, dt = self.to_unit(states), check_step(dt) * self.pace
+        after = np.concatenate([curves.after(self.model, unit[i : i + ROWS], dt) for i in _starts(len(unit))])
+        after = np.where((after == unit).all(1, keepdims=True), states, self.from_unit(after))
+        return np.asarray(after[0] if single else after)
 
     def basin(self, x: Any) -> Any:
         """The attractor 0..Q-1 in which each state ends, followed in the latent space; -1 on a border, up to rounding.
@@ -290,20 +356,10 @@ class StableField:
         -------
         StableField
         """
-        keep = slice(q, q + 1)
-        model = self.model
-        return replace(
-            self,
-            model=model._replace(
-                attractors=model.attractors[keep],
-                log_weights=np.zeros(1),
-                swirls=model.swirls[keep],
-                softening=model.softening[keep],
-            ),
-        )
+        return replace(self, model=self.model.alone(q))
 
     def _from_latent(self, y: FloatArray) -> FloatArray:
-        return self.from_unit(inverse(self.model.flow, y)) if len(y) else np.empty((0, self.dimension))
+        return self.from_unit(from_latent(self.model, y)) if len(y) else np.empty((0, self.dimension))
 
     def _apply(
         self, function: Callable[[StableModel, FloatArray, FloatArray], FloatArray], states: FloatArray

@@ -14,7 +14,7 @@ GOOD = 0.05
 
 @dataclass(frozen=True)
 class Followed:
-    """One demonstration and the roll-out from its start over its duration, distances as shares of the data's extent.
+    """One demonstration and the roll-out from its start until at rest, distances as shares of the data's extent.
 
     Attributes
     ----------
@@ -23,13 +23,15 @@ class Followed:
     goal : int
         Its attractor.
     distance : float
-        Between demonstration and roll-out.
+        Between the path of the demonstration and that of the roll-out, whatever their clocks say.
     end_error : float
-        From the last state of the roll-out to the attractor.
+        From the roll-out to the attractor when the demonstration ends.
     cosine_error : float
         Mean of |1 - cos(f(x), v)|.
     arrives : bool
         Whether a loop from its start ends at its attractor.
+    timing : float
+        How early or late the roll-out is along the way, on average, as a share of the demonstration's duration.
 
     Examples
     --------
@@ -40,18 +42,20 @@ class Followed:
     name: str
     goal: int
     distance: float
-    """Dynamic time warping distance, root mean square per point."""
+    """Dynamic time warping distance of the paths at even lengths, root mean square per point."""
     end_error: float
-    """From the last state of the roll-out to the attractor the demonstration went to."""
+    """From where the roll-out is when the demonstration ends to the attractor the demonstration went to."""
     cosine_error: float
     """Mean of 1 - cos(f(x), v) over its samples."""
     arrives: bool
     """Whether the roll-out ends at the demonstration's own attractor."""
+    timing: float = 0.0
+    """Mean difference of the times at which a share of the way is done, over the duration."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How each demonstration is followed: by its motion where the field has memory, else by the map.
+    """How each demonstration is followed, by its motion or by the map: on which path, and how well in time.
 
     Attributes
     ----------
@@ -91,6 +95,11 @@ class Fit:
         return float(np.mean([one.arrives for one in self.demonstrations]))
 
     @property
+    def timing(self) -> float:
+        """Mean over the demonstrations: how early or late roll-outs are, as a share of the duration."""
+        return float(np.mean([one.timing for one in self.demonstrations]))
+
+    @property
     def worst(self) -> Followed:
         """The demonstration that is followed worst."""
         return max(self.demonstrations, key=lambda one: (not one.arrives, one.distance))
@@ -105,6 +114,6 @@ class Fit:
         off = "" if worst.arrives else ", at the wrong attractor"
         return (
             f"{self.by} follows {plural(len(self.demonstrations), 'demonstration')} to {self.distance:.1%} of the extent "
-            f"(worst: {worst.name}, {worst.distance:.1%}{off}); end error {self.end_error:.1%}, "
+            f"(worst: {worst.name}, {worst.distance:.1%}{off}), in time to {self.timing:.0%} of the duration; "
             f"{self.arrives:.0%} end at their own attractor"
         )

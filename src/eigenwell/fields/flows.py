@@ -240,14 +240,20 @@ def _scale_and_shift(flow: Flow, layer: int, p: Array) -> tuple[Array, Array]:
     return b * LOG_SCALE_BOUND * xp.tanh(out[:, :moved] / LOG_SCALE_BOUND), b * out[:, moved:]
 
 
-def layer_slopes(flow: Flow, layer: int, p: Array) -> tuple[Array, Array, Array, Array]:
+Features = Callable[[Array, Array], Array]
+"""`fourier_features`, or what training has in its place."""
+
+
+def layer_slopes(
+    flow: Flow, layer: int, p: Array, features: Features = fourier_features
+) -> tuple[Array, Array, Array, Array]:
     """s, t, and their derivatives with respect to p, (n, d_q, d_p) each."""
     xp = namespace(p)
     frequencies, weights = flow.frequencies[layer], flow.weights[layer]
     rows, inputs = weights.shape[0], p.shape[-1]
     slopes = derivative_weights(frequencies, weights).reshape(weights.shape[1], rows * inputs)
     # One product gives sigma, tau and all their derivatives.
-    out = fourier_features(frequencies, p) @ xp.concatenate([weights.T, slopes], axis=-1)
+    out = features(frequencies, p) @ xp.concatenate([weights.T, slopes], axis=-1)
     moved = rows // 2
     squashed = xp.tanh(out[:, :moved] / LOG_SCALE_BOUND)
     slope = out[:, rows:].reshape(-1, rows, inputs)

@@ -23,6 +23,7 @@ from .poses import PoseField
 from .queries import check_index, check_states, check_times
 from .saving import Saved
 from .simulation import Stepper
+from .warping import Warped
 
 REACH = 0.25
 """A state farther than this share of the data's box from every sample is far."""
@@ -32,7 +33,7 @@ place that is nearer but already under way."""
 
 
 @dataclass(frozen=True, eq=False)
-class Field(Saved, MapQueries):
+class Field(Saved, Warped, MapQueries):
     """A learned field: a map to follow from anywhere, and motions that follow what was shown.
 
     The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was
@@ -111,14 +112,25 @@ class Field(Saved, MapQueries):
 
     @property
     def has_memory(self) -> bool:
-        """Whether `motion` can be asked for."""
+        """Whether `motion` can be asked for: always, but for a field learned with memory=False."""
         return bool(self.lifted)
+
+    @property
+    def by_motion(self) -> bool:
+        """Whether `simulate` follows motions rather than the map, because they follow the data better: `fit.by`."""
+        return self.has_memory and (self.fit is None or self.fit.by == "motion")
 
     @cached_property
     def box(self) -> FloatArray:
         """Extent of the samples along every axis; an axis that hardly moves counts as 2 % of the widest."""
         extent = np.ptp(self.samples, axis=0)
         return np.asarray(np.maximum(extent, 0.02 * extent.max()))
+
+    @cached_property
+    def home(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest coordinates of the samples and the attractors: no state that starts there leaves it far."""
+        places = np.concatenate([self.samples, self.attractors])
+        return places.min(axis=0), places.max(axis=0)
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -146,7 +158,7 @@ class Field(Saved, MapQueries):
         False
         """
         states, single = check_states(x, self.dimension)
-        flags: BoolArray = np.asarray(self._tree.query(states / self.box)[0]) > REACH
+        flags: BoolArray = np.asarray(self._tree.query(self._learned(states) / self.box)[0]) > REACH
         return bool(flags[0]) if single else flags
 
     def simulate(
@@ -160,15 +172,15 @@ class Field(Saved, MapQueries):
     ) -> FloatArray:
         """Roll out from some starts.
 
-        With memory (the default where the field has one) each start follows its motion, as `motion(x0)` undisturbed; without, it
-        follows the map, as a loop on `predict`.
+        With memory each start follows its motion, as `motion(x0)` undisturbed; without, it follows the map, as a loop on
+        `predict`. By default whichever follows the data better; `field.fit.by` says which.
 
         Parameters
         ----------
         x0 : (d,) or (m, d) array
             Starts.
         duration : float, optional
-            How long; in 200 steps.
+            How long; in 200 steps or more, a hundredth of the way through the box each.
         t : (k,) array, optional
             Or the times at which states are wanted, of which the first is that of x0.
         memory : bool, optional
@@ -190,10 +202,10 @@ class Field(Saved, MapQueries):
         >>> field.simulate(field.samples[0], t=[0.0, 0.5, 1.0], memory=False).shape
         (3, 2)
         """
-        if not (self.has_memory if memory is None else memory):
+        if not (self.by_motion if memory is None else memory):
             return self.map.simulate(x0, duration, t=t, stepper=stepper)
         states, single = check_states(x0, self.dimension)
-        times = check_times(duration, t)
+        times = check_times(duration, t, self.map.pace)
         goal, phase = self._beginnings(states)
         rolled = np.empty((len(states), len(times), self.dimension))
         for q in np.unique(goal):
@@ -266,6 +278,9 @@ class Field(Saved, MapQueries):
         q, begin = self._beginnings(states, None if goal is None else self._goal(goal))
         return Motion.at(self._lifted(int(q[0])), int(q[0]), states[0], float(begin[0]) if phase is None else phase)
 
+    def _learned(self, states: FloatArray) -> FloatArray:
+        return self.map.learned_place(states)
+
     def _lifted(self, q: int) -> StableField:
         if not self.lifted:
             raise ValueError(
@@ -276,7 +291,7 @@ class Field(Saved, MapQueries):
 
     def _beginnings(self, states: FloatArray, goal: int | None = None) -> tuple[IntArray, FloatArray]:
         """Goal and phase with which motions from some states begin."""
-        asked = np.column_stack([states / self.box, np.full(len(states), LATE)])
+        asked = np.column_stack([self._learned(states) / self.box, np.full(len(states), LATE)])
         if goal is None:
             index = self._starts.query(asked)[1]
         else:
@@ -290,7 +305,7 @@ class Field(Saved, MapQueries):
         states, single = check_states(goal, self.dimension)
         if not single:
             raise ValueError(f"Expected one goal, an index or a state ({self.dimension},), got {len(states)} states.")
-        return int(self.labels[self._tree.query(states / self.box)[1][0]])
+        return int(self.labels[self._tree.query(self._learned(states) / self.box)[1][0]])
 
     def certificate(
         self,

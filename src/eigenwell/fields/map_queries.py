@@ -53,6 +53,29 @@ class MapQueries:
         """
         return self.map.predict(x)
 
+    def advance(self, x: Any, dt: float) -> FloatArray:
+        """The state after dt along the true solution of the map, for robots that are told positions.
+
+        A loop on it ends where `basin` says, at any rate.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+            States.
+        dt : float
+            Time until the next step, > 0.
+
+        Returns
+        -------
+        (d,) or (n, d) array
+
+        Examples
+        --------
+        >>> field.advance(field.samples[:5], dt=0.01).shape
+        (5, 2)
+        """
+        return self.map.advance(x, dt)
+
     def potential(self, x: Any) -> Any:
         """V of the map, which falls along every solution; zero at the attractors alone.
 

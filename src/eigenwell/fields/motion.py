@@ -25,17 +25,35 @@ from typing import Any
 
 import numpy as np
 
+from .. import runge_kutta
 from .._types import FloatArray
+from .curves import AT_REST
 from .field import StableField
-from .flows import forward, linearise, pull
+from .flows import linearise, linearise_inverse, pull
 from .pointwise_motion import Law, planar_motion
-from .queries import check_states
-from .stable import TINY, braking, goals, latent_velocity, log_speed, wound
+from .queries import check_states, check_step
+from .stable import (
+    TINY,
+    StableModel,
+    braked,
+    clock_of,
+    from_latent,
+    goals,
+    latent,
+    latent_velocity,
+    learned,
+    log_speed,
+    wound,
+)
 
 RETURN = 10.0
 """k, in 1 / unit time: a push has faded to 1/e in a tenth of the time a box takes at root mean square speed."""
 WIDTH = 0.05
 """In latent boxes: this far off its path a motion goes on at half its speed; twice as far, at a fifth."""
+CHANGE = 0.25
+"""Share of itself that the latent state changes by in a step of `advance`, at most: the error is below a millionth of it."""
+MOST_STEPS = 1000
+"""Of one call of `advance`."""
 DONE = 0.01
 """A motion is done within this share of the box of its goal."""
 
@@ -97,7 +115,7 @@ class Motion:
                 f"Expected one state ({lifted.dimension - 1},) to start from, got {len(states)}. Start one each."
             )
         origin = goals(lifted.model)[0]
-        y = forward(lifted.model.flow, lifted.to_unit(np.append(states[0], phase))[None])[0] - origin
+        y = latent(lifted.model, lifted.to_unit(np.append(states[0], phase))[None])[0] - origin
         radius = float(np.linalg.norm(y))
         heading = y / radius if radius > 0 else y
         law = planar_motion(lifted.model)
@@ -159,27 +177,58 @@ class Motion:
         ValueError
             For a state that is not finite or a time step that is not positive.
         """
-        if not (np.isfinite(dt) and dt > 0):
-            raise ValueError(f"Expected a time step dt > 0, got {dt}. Time runs forwards; call reset() to begin anew.")
+        x, dt = self._measured(x), check_step(dt)
+        zdot = self._velocity(x)
+        self._last = (x, zdot, dt)
+        return np.asarray(zdot[:-1])
+
+    def advance(self, x: Any, dt: float) -> FloatArray:
+        """Where to be after dt, from the measured state x (d,), for robots that are told positions.
+
+        The same law as `step`, along its true solution: it stays on its path at any rate.
+
+        Parameters
+        ----------
+        x : (d,) array
+            The measured state.
+        dt : float
+            Time until the next step.
+
+        Returns
+        -------
+        (d,) array
+            The next position.
+
+        Raises
+        ------
+        ValueError
+            For a state that is not finite or a time step that is not positive.
+        """
+        x, dt = self._measured(x), check_step(dt)
+        z = np.append(x, self.phase)
+        after = motion_after(self.lifted, z, self._heading, self._radius, self._origin, dt)
+        self._last = (x, (after - z) / dt, dt)
+        return np.asarray(after[:-1])
+
+    def _measured(self, x: Any) -> FloatArray:
+        """The one state that was measured; what it shows of the last step is credited."""
         states, single = check_states(x, self.lifted.dimension - 1)
         if not single:
             raise ValueError(
                 f"Expected one state ({self.lifted.dimension - 1},), got {len(states)}. Use one motion for each."
             )
         self._credit(states[0])
-        zdot = self._velocity(states[0])
-        self._last = (states[0], zdot, float(dt))
-        return np.asarray(zdot[:-1])
+        return np.asarray(states[0])
 
     def _velocity(self, x: FloatArray) -> FloatArray:
         lifted = self.lifted
+        z = np.append(x, self.phase)
+        unit = lifted.to_unit(z)
         if self._law is None:
             return motion_velocity(lifted, x, self.phase, self._heading, self._radius, self._origin)
-        z = np.append(x, self.phase)
         if (z == lifted.attractors[0]).all():
             return np.zeros(3)
-        unit = ((z - lifted.centre) / lifted.scale).tolist()
-        return np.array(self._law(unit, self._heading.tolist(), RETURN, WIDTH)) * (lifted.scale * lifted.pace)
+        return np.array(self._law(unit.tolist(), self._heading.tolist(), RETURN, WIDTH)) * (lifted.scale * lifted.pace)
 
     def _credit(self, x: FloatArray) -> None:
         """Move the phase by the share of the last step that was seen."""
@@ -209,16 +258,46 @@ def motion_velocity(
     z = np.append(x, phase)
     if (z == lifted.attractors[0]).all():
         return np.zeros(lifted.dimension)
-    unit = lifted.to_unit(z)[None]
-    latent, steps = linearise(model.flow, unit)
-    y = latent[0] - origin
+    unit, seen = learned(model, lifted.to_unit(z)[None])
+    there, steps = linearise(model.flow, unit)
+    free = pull(steps, _law(model, unit, there, heading, radius, origin)[0])
+    return np.asarray(braked(model, free, seen)[0] * (lifted.scale * lifted.pace))
+
+
+def _law(
+    model: StableModel, unit: FloatArray, there: FloatArray, heading: FloatArray, radius: float, origin: FloatArray
+) -> tuple[FloatArray, float]:
+    """The latent velocity of the law above but for m, (1, d + 1), and how fast y / R and R change at most."""
+    y = there[0] - origin
     r = float(np.sqrt(y @ y + TINY))
     aim = heading
     if model.swirls.any() and radius > 0:
         aim = wound(model.swirls[0], heading[None], np.log(np.array([max(r / radius, 1e-300)])))[0]
     tau = r * aim - (aim @ y) / r * y
-    off = float(np.linalg.norm(tau))
-    wait = 1 / (1 + (off / WIDTH) ** 2)
-    s = float(np.exp(log_speed(model.speed, unit)[0]))
-    free = pull(steps, wait * s * latent_velocity(model, latent, origin[None]) + RETURN * tau)
-    return np.asarray((free * braking(model, free)[:, None])[0] * (lifted.scale * lifted.pace))
+    wait = 1 / (1 + (float(np.linalg.norm(tau)) / WIDTH) ** 2)
+    s = wait * float(np.exp(log_speed(model.speed, unit)[0]))
+    turn = 1 + float(np.linalg.norm(model.swirls[0], 2))
+    return s * latent_velocity(model, there, origin[None]) + RETURN * tau, RETURN + turn * s / (
+        r + float(model.softening[0])
+    )
+
+
+def motion_after(
+    lifted: StableField, z: FloatArray, heading: FloatArray, radius: float, origin: FloatArray, dt: float
+) -> FloatArray:
+    """z = (x, phase) after dt of the law, by Runge-Kutta 4 in the latent space, where it is a few smooth numbers."""
+    model = lifted.model
+    there = latent(model, lifted.to_unit(z)[None])
+
+    def slope(there: FloatArray) -> tuple[FloatArray, float]:
+        unit, steps = linearise_inverse(model.flow, there)
+        w, rate = _law(model, unit, there, heading, radius, origin)
+        m = clock_of(model, unit, pull(steps, w))
+        return m[:, None] * w, float(m[0]) * rate
+
+    left = dt * lifted.pace
+    while left > 0 and np.linalg.norm(there[0] - origin) > AT_REST:
+        step = min(left, max(CHANGE / slope(there)[1], dt * lifted.pace / MOST_STEPS))
+        there = runge_kutta.step(lambda y: slope(y)[0], there, step)
+        left -= step
+    return np.asarray(lifted.from_unit(from_latent(model, there))[0])

@@ -71,7 +71,7 @@ def motion_loops(field: Field, rate: float, count: int, rng: np.random.Generator
     starts = rng.permutation(starts)[:count]
     alone, shoved = [], []
     for i in starts:
-        x0, goal = field.samples[i], int(field.labels[i])
+        x0, goal = field.map.present_place(field.samples[i][None])[0], int(field.labels[i])
         steps = _steps(field, x0, goal, rate)
         whole = _run(field, x0, goal, rate, steps)
         alone.append(whole)
@@ -129,7 +129,7 @@ def _run(
 
 
 def _told(field: Field, rate: float, runs: list[Run], pushed: bool) -> MotionLoop:
-    low, high = field.samples.min(0), field.samples.max(0)
+    low, high = field.home
     changes = np.concatenate([change for _, change, _ in runs])
     beyond = [np.maximum(low - z[:, :-1], z[:, :-1] - high) / field.box for z, _, _ in runs]
     return MotionLoop(

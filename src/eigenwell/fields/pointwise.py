@@ -12,6 +12,7 @@ from math import exp, hypot, sqrt, tanh
 import numpy as np
 
 from .flows import LOG_SCALE_BOUND, derivative_weights, split
+from .pointwise_warps import planar_world
 from .stable import BRAKE_POWER, TINY, StableModel, goals
 
 Planar = Callable[[float, float], tuple[float, float]]
@@ -42,6 +43,7 @@ def planar_velocity(model: StableModel) -> Planar:
     speed_rows = model.speed.weights * speed_count**-0.5
     brake_a, brake_b = (float(c) for c in model.brake)
     bound = LOG_SCALE_BOUND
+    through = planar_world(model.world)
 
     def pull(a: float, b: float) -> tuple[float, float, float, float]:
         """e, turn and softening at a latent state: the inverse-square mean of the wells."""
@@ -59,6 +61,9 @@ def planar_velocity(model: StableModel) -> Planar:
         return e_a / total, e_b / total, turn / total, softening / total
 
     def field(a: float, b: float) -> tuple[float, float]:
+        carry = None
+        if through is not None:
+            a, b, carry = through(a, b)
         angle = speed_a * a + speed_b * b
         wiggle = float(speed_rows[:speed_count] @ np.cos(angle) + speed_rows[speed_count:] @ np.sin(angle))
         log_speed = offset + wiggle / (1.0 + (speed_window * (a * a + b * b)) ** 2)
@@ -91,6 +96,8 @@ def planar_velocity(model: StableModel) -> Planar:
                 b = (b - shear * a) / scale
             else:
                 a = (a - shear * b) / scale
+        if carry is not None:
+            a, b, _ = carry(a, b)
         r = hypot(brake_a * a, brake_b * b)
         top = max(r, 1.0)
         gain = 1.0 / (top * (1.0 + (r / top / top) ** BRAKE_POWER) ** (1 / BRAKE_POWER))

@@ -12,6 +12,7 @@ from math import exp, sqrt, tanh
 import numpy as np
 
 from .flows import LOG_SCALE_BOUND, derivative_weights, split
+from .pointwise_warps import planar_world
 from .stable import BRAKE_POWER, TINY, StableModel, goals
 
 Triple = tuple[float, float, float]
@@ -23,7 +24,8 @@ def planar_motion(model: StableModel) -> Law | None:
 
     The same numbers as `motion.motion_velocity` to rounding, for fields of (x1, x2, phase) that do not wind.
     """
-    if model.flow.dimension != 3 or np.any(model.swirls):
+    moves = model.world is not None and model.world.later
+    if model.flow.dimension != 3 or np.any(model.swirls) or moves:
         return None
     count = model.flow.frequencies.shape[1]
     layers = []
@@ -42,8 +44,13 @@ def planar_motion(model: StableModel) -> Law | None:
     speed_rows = model.speed.weights * speed_count**-0.5
     brake = model.brake.tolist()
     bound = LOG_SCALE_BOUND
+    through = planar_world(model.world)
 
     def law(z: Triple, heading: Triple, gain: float, width: float) -> Triple:
+        carry = None
+        if through is not None:
+            a, b, carry = through(z[0], z[1])
+            z = (a, b, z[2])
         angle = speed_frequencies @ np.array(z)
         wiggle = float(speed_rows[:speed_count] @ np.cos(angle) + speed_rows[speed_count:] @ np.sin(angle))
         total = z[0] * z[0] + z[1] * z[1] + z[2] * z[2]
@@ -87,6 +94,9 @@ def planar_motion(model: StableModel) -> Law | None:
             p = w[passing]
             w[first] = (w[first] - shear_a * p) / scale_a
             w[second] = (w[second] - shear_b * p) / scale_b
+        if carry is not None:
+            w[0], w[1], clock = carry(w[0], w[1])
+            w[2] *= clock
         b = sqrt((brake[0] * w[0]) ** 2 + (brake[1] * w[1]) ** 2 + (brake[2] * w[2]) ** 2 + TINY)
         top = max(b, 1.0)
         m = 1.0 / (top * (1.0 + (b / top / top) ** BRAKE_POWER) ** (1 / BRAKE_POWER))

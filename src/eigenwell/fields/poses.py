@@ -15,7 +15,8 @@ from .._types import FloatArray
 from ..demonstrations import Chart
 from ..poses import EDGE, angular_velocity, composed, coordinates, exponential, orientations, unit_quaternions
 from ..wording import plural
-from .certificates import CLOSE, Certificate
+from .certificates import Certificate
+from .loops import CLOSE
 from .queries import check_states
 
 if TYPE_CHECKING:

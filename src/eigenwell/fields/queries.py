@@ -8,8 +8,8 @@ import numpy as np
 
 from .._types import FloatArray
 
-SAMPLES = 201
-"""States returned by `simulate(duration=...)`, start and end included."""
+SAMPLES, FINEST, MOST = 201, 0.01, 20_001
+"""States returned by `simulate(duration=...)`, start and end included: at least, at what step of unit time, and at most."""
 
 
 def check_states(x: Any, dimension: int) -> tuple[FloatArray, bool]:
@@ -32,21 +32,28 @@ def check_states(x: Any, dimension: int) -> tuple[FloatArray, bool]:
     return states.reshape(-1, dimension), single
 
 
-def check_times(duration: float | None, t: Any) -> FloatArray:
-    """Rising times that begin at the start of the roll-out."""
+def check_times(duration: float | None, t: Any, pace: float = 0.0) -> FloatArray:
+    """Rising times that begin at the start of the roll-out; for a duration, so many that the path has no kinks."""
     if (duration is None) == (t is None):
         raise ValueError("Expected either duration=... or t=..., got both or none. Pass one of them.")
     if t is None:
         assert duration is not None
         if not (np.isfinite(duration) and duration > 0):
             raise ValueError(f"Expected a finite duration > 0, got {duration}.")
-        return np.linspace(0.0, duration, SAMPLES)
+        return np.linspace(0.0, duration, min(max(SAMPLES, int(duration * pace / FINEST) + 1), MOST))
     times = np.asarray(t, dtype=np.float64)
     if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) < 0).any():
         raise ValueError(
             f"Expected t as rising finite times (n,), got shape {times.shape}. Sort it; t[0] is the time of x0."
         )
     return times
+
+
+def check_step(dt: Any) -> float:
+    """A time step."""
+    if not isinstance(dt, (int, float, np.integer, np.floating)) or not (np.isfinite(dt) and dt > 0):
+        raise ValueError(f"Expected a time step dt > 0, got {dt!r}. Time runs forwards.")
+    return float(dt)
 
 
 def check_index(q: Any, count: int, what: str) -> int:

@@ -8,13 +8,15 @@ from typing import Any
 class Saved:
     """A field that `models` can write."""
 
-    def save(self: Any, path: Any) -> None:
+    def save(self: Any, path: Any, *, overwrite: bool = False) -> None:
         """Write one file; eigenwell.load(path) brings the same numbers back.
 
         Parameters
         ----------
         path : str or path
             The file, for example "duffing.eigenwell".
+        overwrite : bool
+            Whether to replace a file that is not a model; a model is replaced anyway.
 
         Raises
         ------
@@ -27,4 +29,4 @@ class Saved:
         """
         from ..models import save
 
-        save(self, path)
+        save(self, path, overwrite=overwrite)

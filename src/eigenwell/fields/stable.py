@@ -31,6 +31,7 @@ import numpy as np
 
 from .flows import (
     Array,
+    Features,
     Flow,
     Step,
     forward,
@@ -42,6 +43,8 @@ from .flows import (
     push_gradient,
     window,
 )
+from .flows import inverse as flow_inverse
+from .warps import Seen, World
 
 TINY = 1e-30
 """Added under roots and logarithms to keep their slopes finite at zero; far below float32's resolution."""
@@ -77,20 +80,33 @@ class StableModel(NamedTuple):
     """epsilon_q > 0, (Q,), in latent units."""
     brake: Array
     """(d,): |brake * xdot| <= 1 is the limit of speed; zero for none."""
+    world: World | None = None
+    """What the field is seen through, see `warps`; all of the above is of the learned world."""
 
     @property
     def power(self) -> int:
         """p."""
         return max(self.flow.dimension, 2)
 
+    def alone(self, q: int) -> StableModel:
+        """Attractor q alone in the same coordinates."""
+        keep = slice(q, q + 1)
+        return self._replace(
+            attractors=self.attractors[keep],
+            log_weights=np.zeros(1),
+            swirls=self.swirls[keep],
+            softening=self.softening[keep],
+            world=self.world and self.world._replace(places=self.world.places[keep]),
+        )
+
 
 BRAKE_POWER = 8
 """How late the brake sets in: at half the limit it takes 0.05 % of the speed, at two thirds 0.5 %."""
 
 
-def log_speed(speed: Speed, x: Array) -> Array:
+def log_speed(speed: Speed, x: Array, features: Features = fourier_features) -> Array:
     """log s at points (n, d)."""
-    return window(speed.window, x)[:, 0] * (fourier_features(speed.frequencies, x) @ speed.weights) + speed.offset
+    return window(speed.window, x)[:, 0] * (features(speed.frequencies, x) @ speed.weights) + speed.offset
 
 
 def goals(model: StableModel) -> Array:
@@ -149,8 +165,38 @@ def direction(model: StableModel, x: Array, goal: Array | None = None) -> tuple[
 def velocity(model: StableModel, x: Array, goal: Array | None = None) -> Array:
     """xdot at points (n, d)."""
     xp = namespace(x)
-    free = xp.exp(log_speed(model.speed, x))[:, None] * direction(model, x, goal)[0]
-    return free * braking(model, free)[:, None]
+    z, seen = learned(model, x)
+    free = xp.exp(log_speed(model.speed, z))[:, None] * direction(model, z, goal)[0]
+    return braked(model, free, seen)
+
+
+def learned(model: StableModel, x: Array) -> tuple[Array, Seen | None]:
+    """S(x) and DS(x): where points of the world are in the learned one."""
+    return (x, None) if at_home(model, x) else model.world.linearise(x)  # type: ignore[union-attr]
+
+
+def at_home(model: StableModel, x: Array) -> bool:
+    """Whether S(x) = x for all of some points: nothing is warped, or what keeps a field home does not reach there."""
+    return model.world is None or (isinstance(x, np.ndarray) and model.world.still(x))
+
+
+def latent(model: StableModel, x: Array) -> Array:
+    """psi(S(x))."""
+    return forward(model.flow, x if at_home(model, x) else model.world.forward(x))  # type: ignore[union-attr]
+
+
+def from_latent(model: StableModel, y: Array) -> Array:
+    """S^-1(psi^-1(y))."""
+    z = flow_inverse(model.flow, y)
+    return z if model.world is None else model.world.inverse(z)
+
+
+def braked(model: StableModel, free: Array, seen: Seen | None) -> Array:
+    """m c DS^-1 f: what the learned world's velocity is in the world, no faster than the limit."""
+    if seen is None:
+        return free * braking(model, free)[:, None]
+    here = seen.carry(free)[0]
+    return seen.following(here * braking(model, here)[:, None])
 
 
 def braking(model: StableModel, free: Array) -> Array:
@@ -165,26 +211,42 @@ def braking(model: StableModel, free: Array) -> Array:
 
 
 def clock_speed(model: StableModel, y: Array, goal: Array) -> Array:
-    """m s, with which the latent clock runs, at latent points y."""
-    xp = namespace(y)
+    """m c s, with which the latent clock runs, at latent points y."""
     x, steps = linearise_inverse(model.flow, y)
-    s = xp.exp(log_speed(model.speed, x))
-    return s * braking(model, s[:, None] * pull(steps, latent_velocity(model, y, goal)))
+    s = namespace(y).exp(log_speed(model.speed, x))
+    return s * clock_of(model, x, s[:, None] * pull(steps, latent_velocity(model, y, goal)))
+
+
+def clock_of(model: StableModel, z: Array, free: Array) -> Array:
+    """m c at points z of the learned world with velocity `free`: what the brake and the warps make of the clock."""
+    if model.world is None:
+        return braking(model, free)
+    x = model.world.inverse(z)
+    if at_home(model, x):
+        return braking(model, free)
+    here, c = model.world.linearise(x)[1].carry(free)
+    return c * braking(model, here)
 
 
 def potential(model: StableModel, x: Array, goal: Array | None = None) -> Array:
     """V = M^2 / 2."""
-    log_r = offsets(forward(model.flow, x), goals(model) if goal is None else goal)[1]
-    return 0.5 * namespace(x).exp(2 * _log_mean(model, log_r)[0])
+    return potential_at(model, latent(model, x), goals(model) if goal is None else goal)
+
+
+def potential_at(model: StableModel, y: Array, goal: Array) -> Array:
+    """V at latent points."""
+    return 0.5 * namespace(y).exp(2 * _log_mean(model, offsets(y, goal)[1])[0])
 
 
 def potential_gradient(model: StableModel, x: Array, goal: Array | None = None) -> Array:
     """grad V = J^T sum_q b_q (M / r_q)^2 (y - y_q), b_q = w_q r_q^(2-p) / sum_k w_k r_k^(2-p)."""
-    y, steps = linearise(model.flow, x)
+    z, seen = learned(model, x)
+    y, steps = linearise(model.flow, z)
     away, log_r = offsets(y, goals(model) if goal is None else goal)
     log_mean, b = _log_mean(model, log_r)
     share = b * namespace(x).exp(2 * (log_mean[:, None] - log_r))
-    return push_gradient(steps, (share[:, :, None] * away).sum(1))
+    gradient = push_gradient(steps, (share[:, :, None] * away).sum(1))
+    return gradient if seen is None else seen.push_gradient(gradient)
 
 
 def _log_mean(model: StableModel, log_r: Array) -> tuple[Array, Array]:
@@ -219,4 +281,5 @@ def as_numpy(model: StableModel, dtype: Any = np.float64) -> StableModel:
     def cast(a: Array) -> Array:
         return np.array(a, dtype=dtype, order="C")
 
-    return StableModel(Flow(*map(cast, model.flow)), Speed(*map(cast, model.speed)), *map(cast, model[2:]))
+    parts = {name: cast(getattr(model, name)) for name in ("attractors", "log_weights", "swirls", "softening", "brake")}
+    return model._replace(flow=Flow(*map(cast, model.flow)), speed=Speed(*map(cast, model.speed)), **parts)

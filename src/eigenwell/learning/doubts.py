@@ -9,17 +9,14 @@ import numpy as np
 from .._types import FloatArray
 from ..demonstrations import Caution
 from ..fields import Field
-from ..fields.certificates import run_loops
 from ..fields.fit import GOOD, Fit
+from ..fields.loops import run_loops
 from ..wording import plural
 from .crossing import Crossing
 from .targets import Bundle, travel_times
 
 LOOPS, LOOP_STEPS = 20, 20_000
 """A short test of what `certificate` tests at length."""
-
-OUTSIDE = 0.25
-"""Beyond the box by more than a quarter of it is said."""
 
 Motions = Sequence[Sequence[tuple[FloatArray, FloatArray]]]
 """For every attractor its paths, each (x, v) in order of time."""
@@ -111,25 +108,12 @@ def about_loops(field: Field, motions: Motions, seed: int = 0) -> list[Caution]:
     starts = np.random.default_rng(seed).uniform(low, high, (LOOPS, field.dimension))
     (loop,) = run_loops(field, starts, rate, np.ones(LOOPS), most=LOOP_STEPS)
     if loop.arrived == 1.0:
-        return _about_excursion(loop.excursion)
+        return []
     return [
         Caution(
             "loop-fails",
             f"A loop on predict at the rate of the data, {rate:.3g} steps per unit of time, arrives from {loop.arrived:.0%} of "
-            f"{LOOPS} starts. Use smaller steps, or simulate; see field.certificate().",
-        )
-    ]
-
-
-def _about_excursion(boxes: float) -> list[Caution]:
-    """Robots have walls: a way home that leaves the data by much is worth a word."""
-    if boxes <= OUTSIDE:
-        return []
-    return [
-        Caution(
-            "leaves-the-box",
-            f"From a state near the data the map goes {boxes:.0%} of the box beyond it before it comes home. Show demonstrations "
-            "from more sides, or keep to field.motion and field.toward.",
+            f"{LOOPS} starts. Use smaller steps, or field.advance; see field.certificate().",
         )
     ]
 

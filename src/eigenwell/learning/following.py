@@ -19,6 +19,8 @@ POINTS = 100
 """A path and its roll-out are compared at this many points each."""
 PATIENCE = 5.0
 """A roll-out that has not arrived after this many times the demonstration's duration ends elsewhere."""
+RESTING = 1e-6
+"""A step of less than this share of the way is none."""
 TOGETHER = 8
 """Demonstrations rolled out in one sweep, each at the times of all: more of them cost more states than they save steps."""
 
@@ -45,7 +47,8 @@ def _rolled(field: Field, memory: bool, some: Sequence[Shown]) -> tuple[list[Flo
     asked = []
     for _, x, v in some:
         end = travel_times(np.asarray(x, float), np.asarray(v, float))[-1]
-        asked.append(np.append(np.linspace(0, end, POINTS), PATIENCE * end))
+        # As fine while it was shown as a path needs, and on until at rest.
+        asked.append(end * np.concatenate([np.linspace(0, 1, POINTS), np.linspace(1, PATIENCE, POINTS)[1:]]))
     times = np.unique(np.concatenate(asked))
     starts = np.array([x[0] for _, x, _ in some], dtype=np.float64)
     if memory:
@@ -60,13 +63,25 @@ def _one(
     field: Field, x: FloatArray, v: FloatArray, asked: FloatArray, rolled: FloatArray, q: int, name: str, extent: float
 ) -> Followed:
     time = travel_times(x, v)
-    shown = np.column_stack([np.interp(asked[:-1], time, column) for column in x.T])
     ends = np.linalg.norm(field.attractors - rolled[-1], axis=1)
+    mine, mine_at = _even(rolled, asked)
+    shown, shown_at = _even(x, time)
     return Followed(
         name=name,
         goal=q,
-        distance=dtw_rms(rolled[:-1], shown) / extent,
-        end_error=float(np.linalg.norm(rolled[-2] - field.attractors[q])) / extent,
+        distance=dtw_rms(mine, shown) / extent,
+        end_error=float(np.linalg.norm(rolled[POINTS - 1] - field.attractors[q])) / extent,
         cosine_error=cosine_error(field.predict(x), v),
         arrives=bool(ends.argmin() == q),
+        timing=float(np.abs(mine_at - shown_at).mean() / time[-1]),
     )
+
+
+def _even(x: FloatArray, time: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """POINTS places at even lengths along a path, and when it was there."""
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
+    # A path at rest has arrived: its clock is that of its arrival.
+    moved = np.concatenate([[True], np.diff(length) > RESTING * length[-1]])
+    length, x, time = length[moved], x[moved], time[moved]
+    at = np.linspace(0, length[-1], POINTS)
+    return np.column_stack([np.interp(at, length, column) for column in x.T]), np.interp(at, length, time)

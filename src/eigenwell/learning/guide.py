@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from .targets import Bundle
@@ -36,7 +35,11 @@ DOUBT = 0.1
 """An uncertainty of this much, in units of the root mean square speed, halves the weight of a state; and data whose paths
 are predicted from each other to within it are one smooth field. Known systems reach 0.01, people's motions 0.15 to 0.4."""
 HOME = 0.15
-"""Nearer than this to a sample, in boxes, the tube or the guide speaks; beyond it, the way home."""
+"""Nearer than this to a sample, in boxes, its heading counts for more than the way to it."""
+FAR, BLOCK = 3.0, 250
+"""Half of the places are drawn in the box, half in three times it."""
+MOVING = 0.02
+"""Samples slower than this share of the fastest have no direction worth learning."""
 PIECES = 6
 """A path is cut into parts where there are fewer paths than this, so that something can be left out."""
 
@@ -76,26 +79,44 @@ def guide(bundles: Sequence[Bundle], *, seed: int = 0) -> Guide:
     return Guide(drawn, cross @ fitted.solved, weight, fitted.error)
 
 
-def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> tuple[FloatArray, FloatArray]:
-    """States in three times the box, and which way is home: to the nearest sample, turning into its velocity near it.
+@dataclass(frozen=True, eq=False)
+class Home:
+    """States (n, d) and the direction expected at each, in unit coordinates."""
 
-    Only the direction is meant. Trained on them a little, the field does not first run away from the data. `outside`:
-    not in the box itself, where the guide knows better.
+    x: FloatArray
+    v: FloatArray
+
+
+def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home:
+    """States in the box and in three times it, and which way is home: to the paths, turning into their headings.
+
+    The mean over all samples, weighted by distance^-3, of heading + min(distance / HOME, 1) x direction to the sample: a
+    direction that is smooth but on the paths themselves, where it is theirs. The nearest sample's alone would jump where
+    another becomes the nearest, and the field would curl to obey. `outside`: not in the box itself, where the guide knows
+    better.
     """
     x, v, _ = _nodes(bundles)
+    speed = np.linalg.norm(v, axis=1)
+    moving = speed > MOVING * speed.max()
+    x, heading = x[moving], v[moving] / speed[moving, None]
     low, high = x.min(0), x.max(0)
-    middle, half = (low + high) / 2, 1.5 * (high - low)
-    drawn = np.random.default_rng([seed, 2]).uniform(middle - half, middle + half, (DRAWS, x.shape[1]))
-    distance, nearest = cKDTree(x).query(drawn)
-    speed = np.linalg.norm(v[nearest], axis=1, keepdims=True)
-    along = v[nearest] / np.maximum(speed, 1e-12) * HOME
-    way = (x[nearest] - drawn) + along
-    keep = distance > HOME
+    middle, half = (low + high) / 2, (high - low) / 2
+    drawn = np.random.default_rng([seed, 2]).uniform(-1, 1, (DRAWS, x.shape[1]))
+    drawn[::2] *= FAR
+    drawn = middle + half * drawn
     if outside:
-        keep &= ((drawn < low) | (drawn > high)).any(1)
-    # As many for every model, so that they can be trained side by side.
-    index = np.resize(np.flatnonzero(keep) if keep.any() else distance.argsort()[-1:], DRAWS)
-    return drawn[index], way[index]
+        beyond = ((drawn < low) | (drawn > high)).any(1)
+        # As many for every model, so that they can be trained side by side.
+        drawn = drawn[np.resize(np.flatnonzero(beyond), DRAWS)]
+    way = np.empty_like(drawn)
+    for start in range(0, DRAWS, BLOCK):
+        part = slice(start, start + BLOCK)
+        to = x[None] - drawn[part, None]
+        distance = np.maximum(np.linalg.norm(to, axis=2), 1e-9)
+        share = (distance.min(1, keepdims=True) / distance) ** 3
+        towards = np.minimum(1 / HOME, 1 / distance)[:, :, None] * to
+        way[part] = (share[:, :, None] * (heading + towards)).sum(1)
+    return Home(drawn, way)
 
 
 def _nodes(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..fields.flows import Array, Flow, layer_jacobian, layer_slopes, split
 from ..fields.stable import StableModel, latent_velocity
+from .waves import features
 
 
 def direction(model: StableModel, x: Array) -> tuple[Array, Array, Array]:
@@ -26,7 +27,7 @@ def direction(model: StableModel, x: Array) -> tuple[Array, Array, Array]:
         one = Flow(frequencies[None], weights[None], model.flow.window)
         turned = x @ order
         p, q = turned[:, :passing], turned[:, passing:]
-        s, t, slope_s, slope_t = layer_slopes(one, 0, p)
+        s, t, slope_s, slope_t = layer_slopes(one, 0, p, features)
         moved, step = layer_jacobian(one, 0, q, s, slope_s, slope_t)
         return jnp.concatenate([p, moved + t], axis=-1) @ order.T, (step.scale[:count], step.shear[:count])
 

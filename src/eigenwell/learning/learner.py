@@ -12,6 +12,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError
 from ..errors import missing_extra
 from ..fields import Field, SecondOrderField, StableField
+from ..fields.home import kept_home
 from ..fields.stable import StableModel
 from ..graphs import thinned
 from ..progress import Progress, advance, told
@@ -24,7 +25,7 @@ from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
 from .second_order import learn_second_order
-from .sources import embeddings_of, identified, motions_of
+from .sources import check_inside, embeddings_of, identified, motions_of
 from .targets import Bundle, LaplacianTarget, Target, UnitBox
 from .winding import SpiralTarget
 
@@ -79,6 +80,8 @@ def learn(
     time: Any = None,
     toward: bool | None = None,
     memory: bool | None = None,
+    low: Any = None,
+    high: Any = None,
     target: Target | None = None,
     recipe: Recipe | None = None,
     seed: int = 0,
@@ -110,6 +113,8 @@ def learn(
     time: Any = None,
     toward: bool | None = None,
     memory: bool | None = None,
+    low: Any = None,
+    high: Any = None,
     target: Target | None = None,
     recipe: Recipe | None = None,
     seed: int = 0,
@@ -131,7 +136,9 @@ def learn(
         Also train a field for each attractor alone, for `field.toward(goal)`. By default where sub-dynamics cross;
         otherwise `toward` uses the coordinates of the map.
     memory : bool, optional
-        Also train the motions, for `field.motion(x0)`. By default where paths cross themselves or each other.
+        Also train the motions, for `field.motion(x0)`. False: the map alone, in half the time.
+    low, high : float or (d,) array, optional
+        Walls that no state passes, as `field.within`: gene levels are not negative, joints have limits.
     target, recipe : Target, Recipe, optional
         Where paths go in the latent space (default `SpiralTarget()`), and how to train (default `Recipe()`;
         `recipes.PAPER` is the paper's).
@@ -167,7 +174,7 @@ def learn(
     """
     if order not in (1, 2):
         raise DataError(f"Expected order 1 or 2, got {order!r}.")
-    given = {"toward": toward, "memory": memory, "target": target, "recipe": recipe}
+    given = {"toward": toward, "memory": memory, "low": low, "high": high, "target": target, "recipe": recipe}
     if order == 2 and (names := [name for name, value in given.items() if value is not None]):
         raise DataError(f"Expected order=2 alone, which is one least-squares fit, got {' and '.join(names)} besides.")
     found = identified(data, v, found, dt, time)
@@ -184,6 +191,9 @@ def learn(
         )
     if order == 2:
         return learn_second_order(found, points)
+    walls = low is not None or high is not None
+    if walls:
+        check_inside(found.demos.x, low, high)
     motions = motions_of(found, points)
     lost = [q for q, paths in zip(points, motions, strict=True) if not paths]
     if lost:
@@ -204,7 +214,8 @@ def learn(
             dtype=dtype,
             watch=watch,
         )
-    return replace(field, chart=found.demos.chart)
+    field = replace(field, chart=found.demos.chart)
+    return field.within(low, high) if walls else field
 
 
 def learn_motions(
@@ -243,8 +254,8 @@ def learn_motions(
     smooth = known.smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
-    certain = bool(met if memory is None else memory)
-    steps = _Steps(fitting.steps + single.steps * (toward + certain))
+    memory = memory is not False
+    steps = _Steps(fitting.steps + single.steps * (toward + memory))
     kept = _kept(motions, attractors)
     failed: tuple[Caution, ...] = ()
 
@@ -261,17 +272,12 @@ def learn_motions(
         return [lifted_bundle(bundle, recipe.lift) for bundle in alone]
 
     # Where motions cross they are what is followed: first, so that whoever looks on sees them first.
-    lifted = part("lifted", raised(), single) if certain else ()
-    field = Field(part("map", [together if several else alone], fitting, [known])[0], (), (), *kept)
+    lifted = part("lifted", [lifted_bundle(bundle, recipe.lift) for bundle in alone], single) if memory else ()
+    field = Field(part("map", [together if several else alone], fitting, [known])[0], (), lifted, *kept)
     if toward:
         field = replace(field, goals=part("goals", alone, single))
-    map_fit = fit = followed(field, motions, memory=False)
-    if memory is None:
-        # A map that cannot follow its data needs memory; unless they are one field, which has none to give.
-        memory = not smooth and (bool(met) or not map_fit.good)
-    if memory:
-        field = replace(field, lifted=lifted or part("lifted", raised(), single))
-        fit = followed(field, motions, memory=True)
+    fits = [followed(field, motions, memory=with_memory) for with_memory in ((False, True) if memory else (False,))]
+    map_fit, fit = fits[0], min(fits, key=lambda one: (-one.arrives, one.distance))
     cautions = doubts.about_repeats(motions) + [
         caution for q, bundle in enumerate(alone) for caution in doubts.about_data(bundle, f"Sub-dynamics {q}")
     ]
@@ -317,7 +323,7 @@ def learn_bundles(
         frame = group[0].frame
         brake = frame.scale / (recipe.fastest * max(bundle.top_speed for bundle in group))
         braked = model._replace(brake=np.where(frame.braked, brake, 0.0))
-        return StableField(braked, frame.centre, frame.scale, frame.pace)
+        return kept_home(StableField(braked, frame.centre, frame.scale, frame.pace), *_box(group))
 
     def look(models: list[StableModel], losses: FloatArray) -> None:
         if watch is not None:
@@ -332,6 +338,15 @@ def learn_bundles(
         if not np.isfinite(one.losses).all()
     ]
     return tuple(fields), tuple(cautions[:1])
+
+
+def _box(group: Sequence[Bundle]) -> tuple[FloatArray, FloatArray]:
+    """Of the data and the goals, in their units, without a phase."""
+    frame = group[0].frame
+    n = int(frame.braked.sum())
+    x = np.concatenate([*(x for bundle in group for x in bundle.x), *(bundle.attractor[None] for bundle in group)])
+    x = frame.centre + frame.scale * x
+    return x.min(0)[:n], x.max(0)[:n]
 
 
 def _check_apart(bundles: Sequence[Bundle]) -> None:

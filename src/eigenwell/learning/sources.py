@@ -44,6 +44,20 @@ def identified(data: Any, v: Any, found: Any, dt: float | None, time: Any) -> Id
     return found
 
 
+def check_inside(x: FloatArray, low: Any, high: Any) -> None:
+    """Walls of a domain have the data between them."""
+    for name, wall, sign in (("low", low, 1.0), ("high", high, -1.0)):
+        if wall is None:
+            continue
+        beyond = sign * (x - np.array([np.nan if one is None else one for one in np.ravel(wall)], dtype=float)) <= 0
+        if beyond.any():
+            row = int(beyond.any(axis=1).argmax())
+            raise DataError(
+                f"Expected all samples within {name}={wall!r}, got sample {row} at {x[row].tolist()} on or beyond it. Move the "
+                "wall, or leave that sample out."
+            )
+
+
 def motions_of(found: Identification, points: list[int]) -> Motions:
     """The paths of some sub-dynamics: those found, where they move; or, of snapshots, carried along the estimated field."""
     if found.kind == "snapshots":

@@ -15,16 +15,16 @@ import optax
 from .._types import FloatArray
 from ..fields.flows import Array, fourier_features, identity_flow, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed
-from . import layers
-from .guide import Guide, way_home
+from . import layers, waves
+from .guide import MOVING, Guide, way_home
 from .programs import kept_programs
 from .recipes import Recipe
 from .targets import Bundle, Target, arc_to_go
 
-MOVING = 0.02
-"""Samples slower than this share of the fastest have no direction worth learning."""
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
+AHEAD = 0.1
+"""Boxes between two places whose ways are compared: what turns and turns back in less is not seen, and hardly by people."""
 CHUNKS = 10
 HASTE_POWER = 3
 """Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
@@ -118,7 +118,7 @@ def training_set(
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])
             k += 1
-    home_x, home_way = way_home(bundles, outside=between.smooth, seed=seed)
+    home = way_home(bundles, outside=between.smooth, seed=seed)
     missing = range(len(bundles), attractors)
     first = bundles[0].attractor
     rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -127,8 +127,8 @@ def training_set(
         guide_x=between.x,
         guide_v=between.v,
         guide_weight=between.weight,
-        home_x=home_x,
-        home_way=home_way,
+        home_x=home.x,
+        home_way=home.v,
         attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1.0 for _ in missing]),
         log_weights=np.array([0.0] * len(bundles) + [ABSENT for _ in missing]),
         swirls=np.stack(swirls + [np.zeros_like(swirls[0]) for _ in missing]),
@@ -312,8 +312,8 @@ def _drawn(data: TrainingSet, draws: Draws, recipe: Recipe) -> Batch:
         kinds.append(_weighted(between, recipe.guide))
     if recipe.home > 0:
         pick = _row(draws.home, data.home_x)
-        x, weight = data.home_x[pick], jnp.full(recipe.home_batch, 1 / recipe.home_batch, dtype=data.x.dtype)
-        kinds.append(Batch(x, data.home_way[pick], jnp.zeros_like(x), 0 * weight, recipe.home * weight, 0 * weight))
+        x, weight = data.home_x[pick], jnp.full(recipe.home_batch, recipe.home / recipe.home_batch, dtype=data.x.dtype)
+        kinds.append(Batch(x, data.home_way[pick], jnp.zeros_like(x), 0 * weight, weight, 0 * weight))
     return Batch(*(jnp.concatenate(rows) for rows in zip(*kinds, strict=True)))
 
 
@@ -344,13 +344,23 @@ def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array
     place = ((y - goal[0] - batch.target) ** 2).sum(-1) @ batch.position
     if not recipe.uses_velocity:
         return recipe.position * place
-    f, v = jnp.exp(log_speed(model.speed, batch.x))[:, None] * way, batch.v
+    f, v = jnp.exp(log_speed(model.speed, batch.x, waves.features))[:, None] * way, batch.v
     error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(-1) / KNEE**2) - 1)
     lengths = jnp.sqrt((f**2).sum(-1) + 1e-8) * jnp.sqrt((v**2).sum(-1) + 1e-8)
     turn = 1 - (f * v).sum(-1) / lengths
     fade = jnp.minimum(1.0, i / (recipe.warm_start * recipe.steps)) if recipe.warm_start > 0 else 1.0
     moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
+    if recipe.home > 0 and recipe.bending > 0:  # the last rows are those on their way home
+        moving = moving + recipe.bending * _bending(model, batch.x[-recipe.home_batch :], way[-recipe.home_batch :])
     return fade * moving + recipe.position * place
+
+
+def _bending(model: StableModel, x: Array, way: Array) -> Array:
+    """Mean of 1 - cos between the way at some places and the way a little further on, over the square of that."""
+    here = way / jnp.sqrt((way**2).sum(-1, keepdims=True) + 1e-8)
+    ahead = layers.direction(model, jax.lax.stop_gradient(x + AHEAD * here))[0]
+    ahead = ahead / jnp.sqrt((ahead**2).sum(-1, keepdims=True) + 1e-8)
+    return (1 - (here * ahead).sum(-1)).mean() / AHEAD**2
 
 
 def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:

@@ -22,7 +22,7 @@ from ..demonstrations import Caution
 from ..errors import ModelError
 from ..fields import Field, SecondOrderField, StableField
 from ..files import CannotWrite, replacing
-from . import second_order
+from . import second_order, warps
 from .schema import AGAIN, SECOND_ORDER, Config, Tensors, check_tensors, parse_config, stable_field
 
 CONFIG, CHECKSUM = "eigenwell", "sha256"
@@ -153,7 +153,7 @@ def as_field(field: Field | StableField | SecondOrderField) -> Field:
         "The field came without its samples: what is far from the data is judged by the box they filled.",
     )
     samples = field.from_unit(unit)
-    labels = np.maximum(field.basin(samples), 0)
+    labels = np.maximum(field.basin(field.present_place(samples)), 0)
     return Field(field, (), (), samples, labels, np.zeros(len(unit)), warnings=(doubt,))
 
 
@@ -164,9 +164,11 @@ def _parts(field: Field | StableField | SecondOrderField) -> tuple[Config, Tenso
     if isinstance(field, SecondOrderField):
         return second_order.parts(field)
     if isinstance(field, StableField):
-        alone = Config("stable field", field.dimension, field.n_attractors, 0, 0, None, None, ())
-        return alone, _tensors("map", field)
+        kinds, seen = warps.named(field.model.world)
+        alone = Config("stable field", field.dimension, field.n_attractors, 0, 0, None, None, (), warps=kinds)
+        return alone, _tensors("map", field) | warps.home_tensors("map", field) | seen
     many = as_field(field)
+    kinds, seen = warps.named(many.map.model.world)
     config = Config(
         kind="field",
         dimension=many.dimension,
@@ -177,14 +179,15 @@ def _parts(field: Field | StableField | SecondOrderField) -> tuple[Config, Tenso
         map_fit=many.map_fit,
         warnings=tuple(many.warnings),
         chart=many.chart,
+        warps=kinds,
     )
-    tensors: Tensors = {
+    tensors: Tensors = seen | {
         "samples": np.array(many.samples, dtype=np.float64, order="C"),
         "labels": many.labels.astype(np.int64),
         "phases": np.array(many.phases, dtype=np.float64, order="C"),
     }
     for (prefix, _, _), one in zip(config.parts(), (many.map, *many.goals, *many.lifted), strict=True):
-        tensors |= _tensors(prefix, one)
+        tensors |= _tensors(prefix, one) | warps.home_tensors(prefix, one)
     return config, tensors
 
 
@@ -202,8 +205,12 @@ def _tensors(prefix: str, one: StableField) -> Tensors:
 
 
 def _check(tensors: Tensors, config: Config, where: str) -> None:
-    one = second_order.check_tensors if config.kind == SECOND_ORDER else check_tensors
-    one(tensors, config, where)
+    if config.kind == SECOND_ORDER:
+        second_order.check_tensors(tensors, config, where)
+    else:
+        warped = warps.check_warps(tensors, config.warps, config.n_attractors, where)
+        homes = sum(warps.check_home(tensors, prefix, where) for prefix, _, _ in config.parts())
+        check_tensors(tensors, config, where, warped + homes)
 
 
 def _digest(text: str, tensors: Tensors) -> str:
@@ -248,7 +255,11 @@ def _load_file(source: Path) -> Field | StableField | SecondOrderField:
     _check(tensors, config, str(source))
     if config.kind == SECOND_ORDER:
         return second_order.field_of(tensors)
-    stable = [stable_field(tensors, prefix) for prefix, _, _ in config.parts()]
+    stable = [
+        warps.seen(stable_field(tensors, prefix), tensors, config.warps, prefix, None if q == "map" else int(q))
+        for prefix, _, _ in config.parts()
+        for q in [prefix.split(".")[-1]]
+    ]
     if config.kind == "stable field":
         return stable[0]
     return Field(

@@ -47,6 +47,8 @@ class Config:
     warnings: tuple[Caution, ...]
     chart: Chart | None = None
     """How the last three coordinates are orientations, for a field of poses."""
+    warps: tuple[str, ...] = ()
+    """Kinds of what the field is seen through, see `warps`."""
 
     def parts(self) -> Iterator[tuple[str, int, int]]:
         """Prefix, dimension and number of attractors of every stable field in the file."""
@@ -71,6 +73,8 @@ class Config:
             "map_fit": _fit_as_json(self.map_fit),
             "warnings": [{"name": c.name, "message": c.message} for c in self.warnings],
         }
+        if self.warps:
+            said["warps"] = list(self.warps)
         if self.chart is not None:
             said["chart"] = {"reference": self.chart.reference.tolist(), "scale": self.chart.scale}
         return json.dumps(said, allow_nan=False)
@@ -122,7 +126,17 @@ def parse_config(text: str, where: str) -> Config:
         map_fit=_fit_from_json(said.get("map_fit"), attractors, where),
         warnings=tuple(caution(entry, where) for entry in expect(said, "warnings", list, where)),
         chart=_chart_from_json(said.get("chart"), where),
+        warps=_warps_from_json(said.get("warps", []), where),
     )
+
+
+WARPS = ("within", "around", "moved")
+
+
+def _warps_from_json(said: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(said, list) or any(kind not in WARPS for kind in said):
+        raise ModelError(f"Expected warps of the kinds {', '.join(WARPS)} in {where}, got others. {AGAIN}")
+    return tuple(said)
 
 
 def _chart_from_json(said: Any, where: str) -> Chart | None:
@@ -165,7 +179,7 @@ def shown(value: Any) -> str:
     return f"a JSON {_JSON[type(value)]}" if isinstance(value, dict | list) else json.dumps(value)[:60]
 
 
-_NUMBERS = ("distance", "end_error", "cosine_error")
+_NUMBERS = ("distance", "end_error", "cosine_error", "timing")
 
 
 def _fit_as_json(fit: Fit | None) -> Any:
@@ -224,13 +238,14 @@ SHAPES = {
 """Of every stable field's tensors, in words that _sizes gives numbers to."""
 
 
-def check_tensors(tensors: Mapping[str, NDArray[Any]], config: Config, where: str) -> None:
-    """Names, types, shapes and values: everything the mathematics takes for granted."""
+def check_tensors(tensors: Mapping[str, NDArray[Any]], config: Config, where: str, warps: int = 0) -> None:
+    """Names, types, shapes and values: everything the mathematics takes for granted; `warps` tensors were checked."""
     parts = 1 + config.goals + config.lifted
     samples = 3 if config.kind == "field" else 0
-    if samples + len(SHAPES) * parts != len(tensors):
+    if samples + warps + len(SHAPES) * parts != len(tensors):
         raise ModelError(
-            f"Expected {samples + len(SHAPES) * parts} tensors for {parts} stable fields in {where}, got {len(tensors)}. {AGAIN}"
+            f"Expected {samples + warps + len(SHAPES) * parts} tensors for {parts} stable fields in {where}, got {len(tensors)}. "
+            f"{AGAIN}"
         )
     if samples:
         check_samples(tensors, config.dimension, config.n_attractors, where)
@@ -315,8 +330,12 @@ def stable_field(tensors: Mapping[str, NDArray[Any]], prefix: str) -> StableFiel
         name.removeprefix(f"{prefix}."): tensor for name, tensor in tensors.items() if name.startswith(f"{prefix}.")
     }
     model = StableModel(
-        Flow(*(mine[f"flow.{name}"] for name in Flow._fields)),
-        Speed(*(mine[f"speed.{name}"] for name in Speed._fields)),
-        *(mine[name] for name in ("attractors", "log_weights", "swirls", "softening", "brake")),
+        flow=Flow(*(mine[f"flow.{name}"] for name in Flow._fields)),
+        speed=Speed(*(mine[f"speed.{name}"] for name in Speed._fields)),
+        attractors=mine["attractors"],
+        log_weights=mine["log_weights"],
+        swirls=mine["swirls"],
+        softening=mine["softening"],
+        brake=mine["brake"],
     )
     return StableField(model, mine["centre"], mine["scale"], float(mine["pace"]))

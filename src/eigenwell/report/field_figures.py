@@ -25,7 +25,7 @@ CELLS = 72
 def learned(demos: Demonstrations, found: Identification, field: Any) -> list[Section]:
     if demos.dimension > 2:
         return [_rolled(demos, found, field)]
-    return list(remembered(demos, found, field)) if field.has_memory else [_plane(demos, found, field)]
+    return list(remembered(demos, found, field)) if field.by_motion else [_plane(demos, found, field)]
 
 
 def box(x: FloatArray, margin: float = MARGIN) -> tuple[FloatArray, FloatArray]:
@@ -138,7 +138,7 @@ def _rolled(demos: Demonstrations, found: Identification, field: Any) -> Section
     rows = np.arange(len(flat)).reshape(rolled.shape[:2])
     paths = [list(rows[basin == q]) for q in range(found.n_attractors)]
     caption = f"Roll-outs of the learned field from {origin}, each in the colour of the attractor it goes to."
-    if field.has_memory:
+    if field.by_motion:
         caption += (
             " They carry their phase: motions that cross themselves or each other are followed as they were shown."
         )

@@ -21,7 +21,7 @@ def verdict(certificate: Certificate) -> str:
 <p class="caption">Stability is proved on paper; here the call that people make was put to the test. A field can be stable and
 still be a bad one, so how well it follows the data stands beside it.</p>
 <div class="verdicts">{_stability(certificate)}{_following(certificate.fit)}</div>
-<h3>Loops x ← x + dt · predict(x)</h3>
+<h3>Loops x ← x + dt · predict(x), and x ← advance(x, dt)</h3>
 <div class="scroll">{_loops(certificate)}</div>
 {_demonstrations(certificate.fit)}
 </section>"""
@@ -30,11 +30,11 @@ still be a bad one, so how well it follows the data stands beside it.</p>
 def headline(certificate: Certificate) -> str:
     """For the top of the page: one line that shows a bad fit as loudly as a failed test."""
     fit = certificate.fit
-    stable = judged(certificate.holds, "stable as tested", "not stable as tested")
+    stable = judged(certificate.safe, "stable as tested", "not stable as tested")
     if fit is None:
         return f'<p class="learned">Learned field: {stable}.</p>'
     follows = judged(fit.good, "follows the data", "does not follow the data")
-    joint = "and" if certificate.holds == fit.good else "but"
+    joint = "and" if certificate.safe == fit.good else "but"
     return (
         f'<p class="learned">Learned field: {stable}, {joint} {follows}: {fit.distance:.1%} of the extent away on '
         f"average, {escape(_how(fit.worst))} at worst.</p>"
@@ -48,17 +48,19 @@ def _stability(certificate: Certificate) -> str:
         else ""
     )
     rest = ", …" if len(certificate.saddles) > 6 else ""
-    loops = [str(loop) for loop in certificate.ran if not loop.holds]
-    failures = "".join(f"<li>{escape(said)}</li>" for said in certificate.failures() if said not in loops)
-    if loops:
-        failures += f'<li class="no">{len(loops)} of {len(certificate.ran)} loops below do not hold</li>'
-    return f"""<div class="verdict {"good" if certificate.holds else "bad"}">
+    parts = "".join(
+        f"<li>{judged(one.holds, one.name, one.name)}: {escape(one.said)}</li>" for one in certificate.verdicts[1:-1]
+    )
+    if certificate.too_slow:
+        rates = ", ".join(f"{rate:g}" for rate in certificate.too_slow)
+        parts += f'<li class="no">too slow for Euler\'s rule: {rates} Hz; use advance, or a higher rate</li>'
+    return f"""<div class="verdict {"good" if certificate.safe else "bad"}">
 <h3>Stable</h3>
-<p class="big">{judged(certificate.holds, "The certificate holds", "The certificate does not hold")}</p>
+<p class="big">{judged(certificate.safe, "Stable, and stays home", "Not stable as tested")}</p>
 <ul><li>{plural(certificate.sinks, "sink")}, for {plural(len(certificate.attractors), "attractor")}</li>
 <li>{plural(len(certificate.saddles), "saddle")}{places}{rest}; no other equilibrium</li>
 <li>dV/dt &lt; 0 at {certificate.decreasing:.2%} of {certificate.samples:,} states in three times the box</li>
-<li>largest jump of the velocity: {certificate.jump:.1g} of the speed limit</li>{failures}</ul></div>"""
+<li>largest jump of the velocity: {certificate.jump:.1g} of the speed limit</li>{parts}</ul></div>"""
 
 
 def _following(fit: Fit | None) -> str:
@@ -73,7 +75,7 @@ def _following(fit: Fit | None) -> str:
 <h3>Follows the data</h3>
 <p class="big">{judged(fit.good, f"{fit.distance:.1%} of the extent away", "Does not follow the data")}</p>
 <ul><li>{plural(len(fit.demonstrations), "demonstration")}, followed {by}</li>
-<li>distance {fit.distance:.1%} of the extent on average, end error {fit.end_error:.1%}</li>
+<li>distance {fit.distance:.1%} of the extent on average; in time to {fit.timing:.0%} of the duration</li>
 <li>worst: {escape(_how(fit.worst))}</li>
 <li>{ends}</li></ul></div>"""
 
@@ -87,7 +89,7 @@ def _loops(certificate: Certificate) -> str:
     headings = ("loop", "from", "starts", "arrive", "where basin said", "V falls", "path / straight", "outside", "")
     rows = [
         (
-            f"{'Euler' if loop.method == 'euler' else 'Runge-Kutta 4'} at {loop.rate:g} Hz",
+            f"{'predict' if loop.method == 'euler' else 'advance'} at {loop.rate:g} Hz",
             f"{loop.region:g} × the box",
             f"{loop.starts:,}",
             f"{loop.arrived:.1%}",
@@ -120,12 +122,12 @@ def _demonstrations(fit: Fit | None) -> str:
     if fit is None:
         return ""
     worst_first = sorted(fit.demonstrations, key=lambda one: (one.arrives, -one.distance))
-    headings = ("demonstration", "distance", "end error", "cosine error of the map", "ends at its attractor", "")
+    headings = ("demonstration", "distance", "timing", "cosine error of the map", "ends at its attractor", "")
     rows = [
         (
             f"{dot(one.goal)}{escape(one.name)}",
             f"{one.distance:.2%}",
-            f"{one.end_error:.2%}",
+            f"{one.timing:.1%}",
             f"{one.cosine_error:.3f}",
             "yes" if one.arrives else '<span class="no">no</span>',
             judged(one.arrives and one.distance <= GOOD, "followed", "not followed"),

@@ -48,8 +48,6 @@ _DRAWN = {
 REMEMBERS = (
     "Strokes cross, and one map cannot point two ways. So particles remember their goal, and how far along they are."
 )
-JUMP = 1e-6
-"""Of the top speed, as the certificate has it."""
 CLOSE = 0.2
 """Another number this likely makes the answer a close call."""
 # The library counts sub-dynamics from 0, the page counts attractors from 1.
@@ -133,20 +131,9 @@ def tested(certificate: Certificate) -> str:
             f"Stable at {whom}, by construction. Put to the test from {starts:,} starts in and around the drawn area, a "
             f"hundred steps a second: every one arrived where the map says, and the potential fell.{between}"
         )
-    doubts = [
-        (min(loop.arrived for loop in certificate.loops), "{:.1%} arrived"),
-        (min(loop.as_basin_said for loop in certificate.loops), "{:.1%} arrived where the map says"),
-        (min(loop.falling for loop in certificate.loops), "the potential fell in {:.2%} of the steps"),
-        (certificate.decreasing, "the potential falls at {:.2%} of the states"),
-    ]
-    said = [words.format(share) for share, words in doubts if share < 1]
-    if certificate.sinks != attractors:
-        said.append(f"{plural(certificate.sinks, 'place')} of rest were found for {plural(attractors, 'goal')}")
-    if certificate.jump >= JUMP:
-        said.append(f"the field jumps by {certificate.jump:.2g} of its top speed")
     return (
-        f"Stable by construction, but the test has doubts, from {starts:,} starts in and around the drawn area, a hundred steps "
-        f"a second: {'; '.join(said)}. Draw smoother strokes, or more of them."
+        f"Put to the test from {starts:,} starts in and around the drawn area, a hundred steps a second, and there are doubts: "
+        f"{'; '.join(certificate.failures())}. Draw smoother strokes, or more of them."
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .._types import FloatArray
 from ..fields import Field, StableField
 from ..fields.surface import borders
+from ..fields.warps import World
 from ..learning import Growing
 
 MOST_SAMPLES = 1500
@@ -24,7 +25,7 @@ def of_field(field: Field) -> dict[str, Any]:
     """The map, the field towards each goal, the motions, and the samples they were learned from."""
     return {
         "map": of_stable(field.map),
-        "goals": [of_stable(field.toward(q)) for q in range(field.n_attractors)] if field.has_memory else [],
+        "goals": [of_stable(field.toward(q)) for q in range(field.n_attractors)] if field.by_motion else [],
         "lifted": [of_stable(one) for one in field.lifted],
         "samples": _samples(field.samples, field.labels, field.phases),
         **_borders(field),
@@ -64,12 +65,30 @@ def of_stable(one: StableField) -> dict[str, Any]:
         "centre": one.centre.tolist(),
         "scale": one.scale.tolist(),
         "pace": float(one.pace),
+        "world": _world(model.world),
     }
+
+
+def _world(world: World | None) -> dict[str, Any] | None:
+    """What the field is seen through; a wall that is not there is null."""
+    if world is None or len(world.scale) != 2:
+        return None
+    warps = [
+        {"kind": type(one).__name__.lower(), **{name: _plain(value) for name, value in one._asdict().items()}}
+        for one in world.warps
+    ]
+    return {"warps": warps, "places": world.places.tolist()}
+
+
+def _plain(value: Any) -> Any:
+    found = np.asarray(value, dtype=object)
+    found[~np.isfinite(found.astype(np.float64))] = None
+    return found.tolist()
 
 
 def _borders(field: Field) -> dict[str, Any]:
     """Saddles and separatrices of the map, three boxes around the strokes: the page draws what of them is in view."""
-    if field.has_memory or field.n_attractors == 1:
+    if field.by_motion or field.n_attractors == 1:
         return {"saddles": [], "separatrices": []}
     low, high = field.samples.min(axis=0), field.samples.max(axis=0)
     around = REACH * np.maximum(high - low, 0.1).max()

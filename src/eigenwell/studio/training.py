@@ -125,10 +125,10 @@ def told(result: DrawnResult, field: Field) -> dict[str, Any]:
     elif field.fit is not None and len(names) == len(field.fit.demonstrations):
         fit = messages.followed(field, names) | {"worst": names[field.fit.demonstrations.index(field.fit.worst)][0]}
     # That strokes cross is no doubt where particles remember their way.
-    doubts = [c for c in field.warnings if not (field.has_memory and c.name == "crossing")]
+    doubts = [c for c in field.warnings if not (field.by_motion and c.name == "crossing")]
     return {
         "field": numbers.of_field(field),
-        "memory": messages.REMEMBERS if field.has_memory else None,
+        "memory": messages.REMEMBERS if field.by_motion else None,
         "fit": fit,
         "warnings": messages.doubts(doubts),
         "model": base64.b64encode(packed(field)).decode("ascii"),

@@ -1,6 +1,8 @@
 // A stable field in numbers, evaluated as eigenwell does it (fields/stable.py, flows.py): in the plane, and with the phase
 // as a third coordinate where motions remember. Nothing here knows of a page: node tests it, and shared pages carry it.
 
+import { World } from "./warps.js";
+
 const BOUND = 2; // largest log-scale of a layer
 const BRAKE_POWER = 8;
 const TINY = 1e-30;
@@ -36,6 +38,8 @@ export class StableField {
     this.unitGoals = n.attractors;
     /** In the data's units. */
     this.attractors = n.attractors.map((a) => a.map((c, i) => c * n.scale[i] + n.centre[i]));
+    this.world = n.world ? new World(n.world, n.centre, n.scale) : null;
+    this.world?.places.forEach((place, q) => this.attractors[q].splice(0, 2, ...place));
     const top = Math.max(...n.log_weights);
     this.weights = n.log_weights.map((w) => Math.exp(w - top));
     this.swirls = n.swirls;
@@ -204,6 +208,7 @@ export class StableField {
 
   #toUnit(x) {
     for (let i = 0; i < this.d; i++) this.unit[i] = (x[i] - this.centre[i]) / this.scale[i];
+    this.world?.enter(this.unit);
     return this.unit;
   }
 
@@ -219,6 +224,7 @@ export class StableField {
       const { p, moving } = layers[l], { scale, shear } = this.trail[l];
       for (let r = 0; r < moving.length; r++) u[moving[r]] = (u[moving[r]] - shear[r] * u[p]) / scale[r];
     }
+    this.world?.leave(u);
     let r = TINY;
     for (let i = 0; i < d; i++) r += (this.brake[i] * u[i]) ** 2;
     r = Math.sqrt(r);

@@ -1,0 +1,506 @@
+
+/* --- the world: goals elsewhere, walls, things in the way --- */
+
+enum {
+    @P@_warped = @N@,         /* coordinates that warps act on: all, or positions */
+    @P@_landmarks = @MARKS@,  /* goals, and places that are passed */
+    @P@_most_steps = @STEPS@,
+    @P@_most_bodies = @BODIES@
+};
+
+/* What the field is seen through. Begin with a copy of @P@_home, set goals, bodies and walls, and call @P@_world_ready:
+ * nothing is allocated, and it takes microseconds. Walls are -HUGE_VAL and HUGE_VAL where open; a ball has 1 / radius on the
+ * diagonal of its shape. */
+typedef struct {
+    @WORK@ goal[@P@_attractor_count][@P@_warped];
+    int bodies;
+    @WORK@ centre[@P@_most_bodies][@P@_warped], shape[@P@_most_bodies][@P@_warped][@P@_warped];
+    @WORK@ low[@P@_warped], high[@P@_warped];
+    /* From here on what @P@_world_ready makes. */
+    int walls, groups, moved, marks, steps;
+    @WORK@ margin[2][@P@_warped];
+    int first[@P@_most_bodies], last[@P@_most_bodies]; /* bodies of a group */
+    @WORK@ middle[@P@_most_bodies][@P@_warped], reach[@P@_most_bodies];
+    @WORK@ matrix[@P@_warped][@P@_warped], shift[@P@_warped], length[@P@_warped];
+    @WORK@ path[@P@_most_steps][@P@_landmarks][@P@_warped], force[@P@_most_steps][@P@_landmarks][@P@_warped];
+} @P@_world;
+
+@TABLES@
+
+static const @P@_world @P@_home = @HOME@;
+
+/* DS at one state. */
+typedef struct {
+    @WORK@ hard[@P@_warped], under[@P@_warped], over[@P@_warped], soft[@P@_warped];
+    int near[@P@_most_bodies];
+    @WORK@ away[@P@_most_bodies][@P@_warped], slope[@P@_most_bodies][@P@_warped];
+    @WORK@ phi[@P@_most_bodies], bend[@P@_most_bodies], left[@P@_most_bodies], inside[@P@_most_bodies];
+    @WORK@ jacobian[@P@_warped][@P@_warped];
+} @P@_seen;
+
+static inline @WORK@ @P@_norm(const @WORK@ *v)
+{
+    @WORK@ square = 0;
+    for (int i = 0; i < @P@_warped; ++i) square += v[i] * v[i];
+    return sqrt@f@(square);
+}
+
+/* Gaussian elimination, `columns` right hand sides in place. Returns the determinant, 0 where there is no answer. */
+static inline @WORK@ @P@_solve(int n, @WORK@ *a, int columns, @WORK@ *b)
+{
+    @WORK@ determinant = 1;
+    for (int k = 0; k < n; ++k) {
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i) pivot = fabs@f@(a[i * n + k]) > fabs@f@(a[pivot * n + k]) ? i : pivot;
+        if (!(fabs@f@(a[pivot * n + k]) > 0)) return 0;
+        if (pivot != k) {
+            determinant = -determinant;
+            for (int j = 0; j < n; ++j) {
+                const @WORK@ kept = a[k * n + j];
+                a[k * n + j] = a[pivot * n + j];
+                a[pivot * n + j] = kept;
+            }
+            for (int j = 0; j < columns; ++j) {
+                const @WORK@ kept = b[k * columns + j];
+                b[k * columns + j] = b[pivot * columns + j];
+                b[pivot * columns + j] = kept;
+            }
+        }
+        determinant *= a[k * n + k];
+        for (int i = 0; i < n; ++i) {
+            if (i == k) continue;
+            const @WORK@ share = a[i * n + k] / a[k * n + k];
+            for (int j = k; j < n; ++j) a[i * n + j] -= share * a[k * n + j];
+            for (int j = 0; j < columns; ++j) b[i * columns + j] -= share * b[k * columns + j];
+        }
+    }
+    for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < columns; ++j) b[i * columns + j] /= a[i * n + i];
+    }
+    return determinant;
+}
+
+/* One coordinate stretched towards walls; S' and the shares of both margins that are used. */
+static inline @WORK@ @P@_stretch(@WORK@ x, @WORK@ low, @WORK@ high, @WORK@ below, @WORK@ above, @WORK@ knee, @WORK@ *slope,
+                                 @WORK@ *under, @WORK@ *over)
+{
+    const @WORK@ down = (low + below - x) / below, up = (x - high + above) / above;
+    *under = down > 0 ? down : 0;
+    *over = up > 0 ? up : 0;
+    const @WORK@ u = *under > *over ? *under : *over, inner = u < knee ? u : knee;
+    const @WORK@ h = 1 - knee, rest = u - inner, share = h / (h + rest);
+    const @WORK@ excess = inner / (1 - inner) - inner + (1 / (h * h) - 1) * rest * share;
+    *slope = 1 + (1 / ((1 - inner) * (1 - inner)) - 1) * share * share;
+    return u > 0 ? (down > 0 ? x - below * excess : x + above * excess) : x;
+}
+
+/* The gauge of a group of bodies, 1 on its surface, and its gradient. */
+static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *away, @WORK@ *slope)
+{
+    enum { N = @P@_warped };
+    @WORK@ own[@P@_most_bodies], slopes[@P@_most_bodies][N], least = (@WORK@)HUGE_VAL, sum = 0;
+    for (int m = world->first[group]; m < world->last[group]; ++m) {
+        @WORK@ y[N], b[N], k = 1, along = 0, square = 0;
+        for (int i = 0; i < N; ++i) {
+            y[i] = b[i] = 0;
+            for (int j = 0; j < N; ++j) {
+                y[i] += world->shape[m][i][j] * away[j];
+                b[i] += world->shape[m][i][j] * (world->middle[group][j] - world->centre[m][j]);
+            }
+            k -= b[i] * b[i];
+            along += b[i] * y[i];
+            square += y[i] * y[i];
+        }
+        const @WORK@ root = sqrt@f@(along * along + k * square + @TINY@);
+        own[m] = (along + root) / k;
+        for (int j = 0; j < N; ++j) {
+            slopes[m][j] = 0;
+            for (int i = 0; i < N; ++i) slopes[m][j] += world->shape[m][i][j] * (own[m] * b[i] + y[i]) / root;
+        }
+        if (own[m] < least) least = own[m];
+    }
+    for (int m = world->first[group]; m < world->last[group]; ++m) sum += pow@f@(least / own[m], @UNION@);
+    const @WORK@ tau = world->last[group] - world->first[group] == 1 ? least : least * pow@f@(sum, -1 / (@WORK@)@UNION@);
+    for (int j = 0; j < N; ++j) {
+        slope[j] = 0;
+        for (int m = world->first[group]; m < world->last[group]; ++m) {
+            slope[j] += pow@f@(tau / own[m], @UNION@ + 1) * slopes[m][j];
+        }
+    }
+    return tau;
+}
+
+/* x = S(x): from the world to the learned one. */
+static inline void @P@_enter(const @P@_world *world, @WORK@ *x, @P@_seen *seen)
+{
+    enum { N = @P@_warped };
+    for (int i = 0; i < N && world->walls; ++i) {
+        x[i] = @P@_stretch(x[i], world->low[i], world->high[i], world->margin[0][i], world->margin[1][i], @KNEE@,
+                           &seen->hard[i], &seen->under[i], &seen->over[i]);
+    }
+    for (int g = 0; g < world->groups; ++g) {
+        @WORK@ *away = seen->away[g];
+        const @WORK@ kappa = world->reach[g];
+        for (int i = 0; i < N; ++i) away[i] = x[i] - world->middle[g][i];
+        if (!(@P@_norm(away) > 0)) away[0] = @SMALL@;
+        const @WORK@ tau = @P@_gauge(world, g, away, seen->slope[g]);
+        const @WORK@ outer = tau > 1 + @SKIN@ ? tau : 1 + @SKIN@, t = (outer - 1) / (kappa - 1);
+        seen->near[g] = tau < kappa;
+        seen->left[g] = (outer - 1) / (@SLOW@ - 1);
+        seen->inside[g] = tau / (1 + @SKIN@);
+        if (!seen->near[g]) continue;
+        const @WORK@ phi = t * (kappa + 1 - t) / outer, rise = (kappa + 1 - 2 * t) / (kappa - 1);
+        seen->phi[g] = phi;
+        seen->bend[g] = (rise - phi) / outer / rise;
+        for (int i = 0; i < N; ++i) {
+            away[i] *= outer / tau;
+            x[i] = world->middle[g][i] + phi * away[i];
+        }
+    }
+    if (world->moved) {
+        @WORK@ y[N];
+        for (int i = 0; i < N; ++i) {
+            y[i] = world->shift[i];
+            for (int j = 0; j < N; ++j) {
+                y[i] += world->matrix[i][j] * x[j];
+                seen->jacobian[i][j] = world->matrix[i][j];
+            }
+        }
+        for (int s = 0; s < world->steps; ++s) {
+            @WORK@ to[N], step[N][N], product[N][N];
+            for (int i = 0; i < N; ++i) {
+                to[i] = y[i];
+                for (int j = 0; j < N; ++j) step[i][j] = i == j;
+            }
+            for (int m = 0; m < world->marks; ++m) {
+                @WORK@ off[N], square = 0;
+                for (int i = 0; i < N; ++i) {
+                    off[i] = (y[i] - world->path[s][m][i]) / world->length[i];
+                    square += off[i] * off[i];
+                }
+                const @WORK@ k = exp@f@(-square / 2);
+                for (int i = 0; i < N; ++i) {
+                    const @WORK@ push = k * world->force[s][m][i];
+                    to[i] += push;
+                    for (int j = 0; j < N; ++j) step[i][j] -= push * off[j] / world->length[j];
+                }
+            }
+            for (int i = 0; i < N; ++i) {
+                y[i] = to[i];
+                for (int j = 0; j < N; ++j) {
+                    product[i][j] = 0;
+                    for (int k = 0; k < N; ++k) product[i][j] += step[i][k] * seen->jacobian[k][j];
+                }
+            }
+            for (int i = 0; i < N; ++i) {
+                for (int j = 0; j < N; ++j) seen->jacobian[i][j] = product[i][j];
+            }
+        }
+        for (int i = 0; i < N; ++i) x[i] = y[i];
+    }
+}
+
+/* v = c DS^-1 v: a velocity of the learned world as one of this. Returns c, by which the clock runs. */
+static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
+{
+    enum { N = @P@_warped };
+    @WORK@ clock = 1;
+    if (world->moved) {
+        @WORK@ a[N * N];
+        for (int i = 0; i < N; ++i) {
+            for (int j = 0; j < N; ++j) a[i * N + j] = seen->jacobian[i][j];
+        }
+        (void)@P@_solve(N, a, 1, v);
+    }
+    for (int g = world->groups - 1; g >= 0; --g) {
+        if (!seen->near[g]) continue;
+        const @WORK@ *away = seen->away[g], *slope = seen->slope[g], speed = @P@_norm(v);
+        @WORK@ along = 0;
+        for (int i = 0; i < N; ++i) along += slope[i] * v[i];
+        for (int i = 0; i < N; ++i) v[i] = (v[i] - seen->bend[g] * along * away[i]) / seen->phi[g];
+        const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
+        for (int i = 0; i < N; ++i) v[i] *= c;
+        clock *= c;
+    }
+    if (world->walls) {
+        const @WORK@ speed = @P@_norm(v);
+        for (int i = 0; i < N; ++i) v[i] /= seen->hard[i];
+        const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
+        for (int i = 0; i < N; ++i) v[i] *= c;
+        clock *= c;
+    }
+    /* The brakes see where the state really goes. */
+    const @WORK@ speed = @P@_norm(v);
+    @WORK@ slow = 1, back[N];
+    for (int i = 0; i < N; ++i) {
+        back[i] = 0;
+        if (!world->walls) continue;
+        const @WORK@ used = v[i] > 0 ? seen->over[i] : seen->under[i], left = 1 - used > 1 - @KNEE@ ? 1 - used : 1 - @KNEE@;
+        if (left * speed < slow * fabs@f@(v[i])) slow = left * speed / fabs@f@(v[i]);
+        @WORK@ out = (seen->under[i] > 1 ? seen->under[i] - 1 : 0) - (seen->over[i] > 1 ? seen->over[i] - 1 : 0);
+        out = out / @BACK@ < -1 ? -1 : out / @BACK@ > 1 ? 1 : out / @BACK@;
+        back[i] = speed * out;
+    }
+    for (int g = 0; g < world->groups; ++g) {
+        const @WORK@ *away = seen->away[g], *slope = seen->slope[g], limit = speed * @P@_norm(slope) * seen->left[g];
+        @WORK@ towards = 0, out = (1 - seen->inside[g]) / @BACK@;
+        for (int i = 0; i < N; ++i) towards -= slope[i] * v[i];
+        if (limit < slow * towards) slow = limit / towards;
+        out = speed / @P@_norm(away) * (out < 0 ? 0 : out > 1 ? 1 : out);
+        for (int i = 0; i < N; ++i) back[i] += out * away[i];
+    }
+    for (int i = 0; i < N; ++i) v[i] = slow * v[i] + back[i];
+    clock *= slow;
+    return clock;
+}
+
+#if @SOFT@
+/* What keeps the field home: x is stretched beyond the data, v comes back. */
+static inline void @P@_soften(@WORK@ knee, @WORK@ *x, @P@_seen *seen)
+{
+    for (int i = 0; i < @P@_warped; ++i) {
+        @WORK@ under, over;
+        x[i] = @P@_stretch(x[i], @P@_soft_low[i], @P@_soft_high[i], @P@_soft_margin[0][i], @P@_soft_margin[1][i], knee,
+                           &seen->soft[i], &under, &over);
+    }
+}
+
+static inline @WORK@ @P@_harden(const @P@_seen *seen, @WORK@ *v)
+{
+    const @WORK@ speed = @P@_norm(v);
+    for (int i = 0; i < @P@_warped; ++i) v[i] /= seen->soft[i];
+    const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
+    for (int i = 0; i < @P@_warped; ++i) v[i] *= c;
+    return c;
+}
+#endif
+
+/* By how much two bodies can grow until they touch (Perram and Wertheim), below 1 where they overlap. */
+static inline @WORK@ @P@_contact(const @P@_world *world, int a, int b)
+{
+    enum { N = @P@_warped };
+    const int both[2] = {a, b};
+    @WORK@ wide[2][N * N], low = 0, high = 1;
+    for (int k = 0; k < 2; ++k) { /* (A^T A)^-1 */
+        @WORK@ gram[N * N];
+        for (int i = 0; i < N; ++i) {
+            for (int j = 0; j < N; ++j) {
+                gram[i * N + j] = 0;
+                wide[k][i * N + j] = i == j;
+                for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[both[k]][l][i] * world->shape[both[k]][l][j];
+            }
+        }
+        if (@P@_solve(N, gram, N, wide[k]) == 0) return 0;
+    }
+    @WORK@ height = 0;
+    for (int turn = 0; turn < 32; ++turn) { /* golden section of a concave function */
+        @WORK@ at[2], found[2];
+        for (int k = 0; k < 2; ++k) {
+            @WORK@ mixed[N * N], answer[N];
+            at[k] = k ? low + @GOLDEN@ * (high - low) : high - @GOLDEN@ * (high - low);
+            for (int i = 0; i < N; ++i) {
+                answer[i] = world->centre[a][i] - world->centre[b][i];
+                for (int j = 0; j < N; ++j) mixed[i * N + j] = (1 - at[k]) * wide[0][i * N + j] + at[k] * wide[1][i * N + j];
+            }
+            if (@P@_solve(N, mixed, 1, answer) == 0) return 0;
+            found[k] = 0;
+            for (int i = 0; i < N; ++i) {
+                found[k] += at[k] * (1 - at[k]) * (world->centre[a][i] - world->centre[b][i]) * answer[i];
+            }
+        }
+        height = found[0] > found[1] ? found[0] : found[1];
+        if (found[0] > found[1]) high = at[1];
+        else low = at[0];
+    }
+    return sqrt@f@(height);
+}
+
+/* Layers of walls and bodies, apart from goals and from each other. Returns 0 where there is no room. */
+static inline int @P@_arranged(@P@_world *world)
+{
+    enum { N = @P@_warped };
+    world->walls = 0;
+    for (int i = 0; i < N; ++i) {
+        const @WORK@ width = world->high[i] - world->low[i];
+        const @WORK@ most = @MARGIN@ * (isfinite(width) ? width : @P@_box[i]);
+        world->margin[0][i] = world->margin[1][i] = most;
+        for (int q = 0; q < @P@_attractor_count; ++q) {
+            const @WORK@ room[2] = {world->goal[q][i] - world->low[i], world->high[i] - world->goal[q][i]};
+            for (int k = 0; k < 2; ++k) {
+                if (!(room[k] > 0)) return 0;
+                if (room[k] < world->margin[k][i]) world->margin[k][i] = room[k];
+            }
+        }
+        world->walls |= isfinite(world->low[i]) || isfinite(world->high[i]);
+    }
+    if (world->bodies < 0 || world->bodies > @P@_most_bodies) return 0;
+    world->groups = world->bodies;
+    for (int m = 0; m < world->bodies; ++m) {
+        @WORK@ away[N], slope[N], gram[N * N], wide[N * N];
+        world->first[m] = m;
+        world->last[m] = m + 1;
+        world->reach[m] = @REACH@;
+        for (int i = 0; i < N; ++i) {
+            world->middle[m][i] = world->centre[m][i];
+            for (int j = 0; j < N; ++j) {
+                gram[i * N + j] = 0;
+                wide[i * N + j] = i == j;
+                for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[m][l][i] * world->shape[m][l][j];
+            }
+        }
+        for (int q = 0; q < @P@_attractor_count; ++q) {
+            for (int i = 0; i < N; ++i) away[i] = world->goal[q][i] - world->centre[m][i];
+            const @WORK@ tau = @P@_gauge(world, m, away, slope);
+            if (!(tau >= world->reach[m])) world->reach[m] = tau;
+        }
+        if (@P@_solve(N, gram, N, wide) == 0) return 0;
+        for (int i = 0; i < N; ++i) {
+            const @WORK@ half = sqrt@f@(wide[i * N + i]);
+            const @WORK@ gap[2] = {world->centre[m][i] - half - world->low[i], world->high[i] - world->centre[m][i] - half};
+            for (int k = 0; k < 2; ++k) {
+                if (!(gap[k] > 0)) return 0;
+                if (gap[k] / 2 < world->margin[k][i]) world->margin[k][i] = gap[k] / 2;
+                if (1 + gap[k] / 2 / half < world->reach[m]) world->reach[m] = 1 + gap[k] / 2 / half;
+            }
+        }
+        for (int k = 0; k < m; ++k) {
+            const @WORK@ apart = @P@_contact(world, m, k);
+            if (apart < world->reach[m]) world->reach[m] = apart;
+            if (apart < world->reach[k]) world->reach[k] = apart;
+        }
+    }
+    for (int m = 0; m < world->bodies; ++m) {
+        if (!(world->reach[m] >= @THINNEST@)) return 0;
+    }
+    return 1;
+}
+
+/* The affine map and the flow that take goals to where they are. Returns 0 where they would fold the space. */
+static inline int @P@_landmarked(@P@_world *world)
+{
+    enum { N = @P@_warped, M = @P@_landmarks, S = @STARTS@, ALL = M + S };
+    @WORK@ place[ALL][N], shift[ALL][N], weight[ALL], middle[N] = {0}, mean[N] = {0}, to[M][N], left[M][N];
+    @WORK@ spread[N * N], bend[N * N], forward[N * N], back[N * N], total = 0;
+    world->moved = (int)M > (int)@P@_attractor_count;
+    world->marks = M;
+    world->steps = 0;
+    for (int m = 0; m < M; ++m) {
+        for (int i = 0; i < N; ++i) {
+            to[m][i] = m < @P@_attractor_count ? world->goal[m][i] : @P@_mark_new[m][i];
+            const @WORK@ off = to[m][i] - @P@_mark_old[m][i];
+            world->moved |= off > 0 || off < 0;
+            place[m][i] = @P@_mark_old[m][i] / @P@_box[i];
+            shift[m][i] = off / @P@_box[i];
+        }
+    }
+    if (!world->moved) return 1;
+    for (int s = 0; s < S; ++s) {
+        for (int i = 0; i < N; ++i) {
+            place[M + s][i] = @P@_start[s][i] / @P@_box[i];
+            shift[M + s][i] = 0;
+        }
+    }
+    for (int k = 0; k < ALL; ++k) total += weight[k] = k < M ? 0.5@f@ / M : 0.5@f@ / (S + (S == 0));
+    for (int k = 0; k < ALL; ++k) {
+        weight[k] /= total;
+        for (int i = 0; i < N; ++i) {
+            middle[i] += weight[k] * place[k][i];
+            mean[i] += weight[k] * shift[k][i];
+        }
+    }
+    for (int i = 0; i < N; ++i) {
+        for (int j = 0; j < N; ++j) {
+            spread[i * N + j] = i == j ? @SOFTEN@ : 0;
+            bend[i * N + j] = 0; /* transposed */
+            for (int k = 0; k < ALL; ++k) {
+                spread[i * N + j] += weight[k] * (place[k][i] - middle[i]) * (place[k][j] - middle[j]);
+                bend[i * N + j] += weight[k] * (place[k][i] - middle[i]) * (shift[k][j] - mean[j]);
+            }
+        }
+    }
+    (void)@P@_solve(N, spread, N, bend);
+    for (int turn = 0; turn < 60; ++turn) {
+        @WORK@ off = 0;
+        for (int i = 0; i < N; ++i) {
+            for (int j = 0; j < N; ++j) {
+                forward[i * N + j] = (i == j) + bend[j * N + i];
+                back[i * N + j] = i == j;
+            }
+        }
+        const @WORK@ determinant = @P@_solve(N, forward, N, back);
+        for (int i = 0; i < N; ++i) {
+            for (int j = 0; j < N; ++j) off += (back[i * N + j] - (i == j)) * (back[i * N + j] - (i == j));
+        }
+        if (determinant > 0 && sqrt@f@(off) <= @STRONGEST@) break;
+        for (int i = 0; i < N * N; ++i) bend[i] *= 0.9@f@;
+    }
+    for (int i = 0; i < N; ++i) {
+        world->shift[i] = middle[i];
+        for (int j = 0; j < N; ++j) {
+            world->shift[i] -= back[i * N + j] * (middle[j] + mean[j]);
+            world->matrix[i][j] = back[i * N + j] * @P@_box[i] / @P@_box[j];
+        }
+        world->shift[i] *= @P@_box[i];
+    }
+    @WORK@ farthest = 0;
+    for (int m = 0; m < M; ++m) {
+        for (int i = 0; i < N; ++i) {
+            @WORK@ at = world->shift[i];
+            for (int j = 0; j < N; ++j) at += world->matrix[i][j] * to[m][j];
+            left[m][i] = @P@_mark_old[m][i] - at;
+            if (fabs@f@(left[m][i] / @P@_box[i]) > farthest) farthest = fabs@f@(left[m][i] / @P@_box[i]);
+        }
+    }
+    if (!(farthest > @NOTHING@)) return 1;
+    @WORK@ share = @LENGTH@;
+    for (int shorter = 0; shorter < 6; ++shorter, share *= 0.7@f@) {
+        int steps = 1;
+        for (int i = 0; i < N; ++i) world->length[i] = share * @P@_box[i];
+        while (steps <= @P@_most_steps) {
+            @WORK@ steepest = 0;
+            for (int s = 0; s < steps; ++s) {
+                @WORK@ kernel[M * M], force[M * N], steep = 0;
+                for (int m = 0; m < M; ++m) {
+                    for (int i = 0; i < N; ++i) {
+                        world->path[s][m][i] = @P@_mark_old[m][i] - left[m][i] + (@WORK@)s / (@WORK@)steps * left[m][i];
+                        force[m * N + i] = left[m][i] / (@WORK@)steps;
+                    }
+                }
+                for (int m = 0; m < M; ++m) {
+                    for (int k = 0; k < M; ++k) {
+                        @WORK@ square = 0;
+                        for (int i = 0; i < N; ++i) {
+                            const @WORK@ off = (world->path[s][m][i] - world->path[s][k][i]) / world->length[i];
+                            square += off * off;
+                        }
+                        kernel[m * M + k] = exp@f@(-square / 2) + (m == k ? @NOTHING@ : 0);
+                    }
+                }
+                if (@P@_solve(M, kernel, N, force) == 0) return 0;
+                for (int m = 0; m < M; ++m) {
+                    @WORK@ square = 0;
+                    for (int i = 0; i < N; ++i) {
+                        world->force[s][m][i] = force[m * N + i];
+                        square += force[m * N + i] / world->length[i] * force[m * N + i] / world->length[i];
+                    }
+                    steep += sqrt@f@(square) * exp@f@(-0.5@f@);
+                }
+                if (steep > steepest) steepest = steep;
+            }
+            if (steepest <= @STEEPEST@) {
+                world->steps = steps;
+                return 1;
+            }
+            if (!(steepest < 1e6@f@)) break;
+            steps = 1 + (int)((@WORK@)steps * steepest / @STEEPEST@);
+        }
+    }
+    return 0;
+}
+
+/* Make a world ready that goals, bodies and walls were set in. Returns 1; or 0, and it must not be used: a goal outside the
+ * walls or in a body, bodies that touch a wall or each other, goals that change places in too little room. */
+static inline int @P@_world_ready(@P@_world *world)
+{
+    return @P@_arranged(world) && @P@_landmarked(world);
+}

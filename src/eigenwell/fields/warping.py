@@ -1,0 +1,314 @@
+"""A learned field in the world as it is today: goals elsewhere, walls, things in the way. Nothing is learned again.
+
+What was asked is kept (`field.warps`) and put together anew at every call, in the order in which it holds whatever was asked
+first: walls, then what is gone round, then what was moved, from the world inwards. Walls and balls are where they were put,
+and goals are in none of their layers, so that they are exactly where they were put too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._types import FloatArray, IntArray
+from ..errors import DataError
+from .bodies import Bodies, arranged, check_bodies
+from .field import StableField
+from .queries import check_index
+from .warps import Stretch, Within, World
+from .warps_around import Around
+from .warps_moved import Moved, moved
+
+if TYPE_CHECKING:
+    from .learned import Field
+
+MARGIN = 0.1
+"""Of a wall, as a share of the way between both walls or of the box; smaller where a goal is nearer to it."""
+MOMENT = 1e-3
+"""Over which dS/dt is taken, in seconds times speed limit over box: a thousandth of a crossing."""
+
+
+class Warped:
+    """What `Field` says of the world it is in."""
+
+    map: StableField
+    goals: tuple[StableField, ...]
+    lifted: tuple[StableField, ...]
+    samples: FloatArray
+    labels: IntArray
+    phases: FloatArray
+    chart: Any
+
+    @property
+    def warps(self) -> tuple[Any, ...]:
+        """What is applied, from the world inwards: Within, Around, Moved. None: the field as it was learned."""
+        world = self.map.model.world
+        return () if world is None else world.outer.warps
+
+    @property
+    def unwarped(self: Any) -> Field:
+        """The field as it was learned."""
+        return _seen(self, (), self._home) if self.warps else self
+
+    def moved(
+        self: Any,
+        goals: Mapping[int, Any],
+        *,
+        via: Iterable[tuple[Any, Any]] = (),
+        velocity: Mapping[int, Any] | None = None,
+    ) -> Field:
+        """The same field with goals elsewhere; the ways bend with them, and starts stay where they are.
+
+        Parameters
+        ----------
+        goals : mapping of int to (d,) array
+            The new place of each goal that moves, by its number.
+        via : pairs of (d,) arrays
+            Old and new place of what else was passed through.
+        velocity : mapping of int to (d,) array, optional
+            With which goals move at this moment: the field then goes along with them.
+
+        Returns
+        -------
+        Field
+
+        Raises
+        ------
+        DataError
+            For a goal that is not there, a place of another dimension, or goals that change places in too little room.
+
+        Examples
+        --------
+        >>> there = field.attractors[0] + 0.05
+        >>> bool((field.moved({0: there}).attractors[0] == there).all())
+        True
+        """
+        places, passed = _moves(self), _passed(self)
+        for q, place in dict(goals).items():
+            places[_goal(self, q)] = self._place(place, f"the new place of goal {q}")
+        for pair in via:
+            old, new = (self._place(place, "a place in via") for place in pair)
+            passed.append((old, new))
+        return _built(self, places=places, passed=passed, velocity=velocity)
+
+    def around(self: Any, centre: Any, radius: Any = None, *, axes: Any = None) -> Field:
+        """The same field round a ball, or several: none of its solutions touches it, and all but one arrive as before.
+
+        Parameters
+        ----------
+        centre : (d,) or (m, d) array
+            Of the ball, or of several.
+        radius : float or (m,) array
+            Of it, or of each.
+        axes : (d, d) or (m, d, d) array, optional
+            Instead of a radius: the half axes of an ellipsoid, one in each row.
+
+        Returns
+        -------
+        Field
+
+        Raises
+        ------
+        DataError
+            For a radius that is not positive, a ball over a goal or a wall, or balls that leave no room between them.
+
+        Examples
+        --------
+        >>> len(field.around(field.attractors[:2].mean(0), radius=0.01).warps)
+        1
+        """
+        return _built(self, bodies=_bodies(self).joined(check_bodies(centre, radius, axes, self.places.shape[1])))
+
+    def within(self: Any, low: Any, high: Any) -> Field:
+        """The same field within walls: joint limits, a table, a workspace. No state passes one.
+
+        Parameters
+        ----------
+        low, high : (d,) array or float or None
+            Walls; None where there is none, for all coordinates or for one.
+
+        Returns
+        -------
+        Field
+
+        Raises
+        ------
+        DataError
+            For walls that do not leave room for the goals.
+
+        Examples
+        --------
+        >>> field.within(field.samples.min(0) - 0.1, None).warps[0].high
+        array([inf, inf])
+        """
+        walls = _walls(self)
+        d = self.places.shape[1]
+        low, high = _limits(low, -np.inf, d, "low"), _limits(high, np.inf, d, "high")
+        return _built(self, walls=(np.maximum(walls[0], low), np.minimum(walls[1], high)))
+
+    @property
+    def places(self: Any) -> FloatArray:
+        """(Q, n), the attractors in the coordinates that warps act on: positions, for a field of poses."""
+        return np.asarray(self.attractors[:, : self.dimension - (0 if self.chart is None else 3)])
+
+    @property
+    def _home(self: Any) -> FloatArray:
+        """(Q, n), the attractors of the learned world."""
+        return np.asarray(self.map.from_unit(self.map.model.attractors)[:, : self.places.shape[1]])
+
+    def _place(self: Any, place: Any, what: str) -> FloatArray:
+        return _numbers(place, self.places.shape[1], what)
+
+
+# --- what was asked so far ----------------------------------------------------------------------------
+
+
+def _moves(field: Any) -> FloatArray:
+    return np.array(field.places)
+
+
+def _passed(field: Any) -> list[tuple[FloatArray, FloatArray]]:
+    found = [one for one in field.warps if isinstance(one, Moved)]
+    return [(old, new) for one in found for old, new, q in zip(one.old, one.new, one.goals, strict=True) if q < 0]
+
+
+def _bodies(field: Any) -> Bodies:
+    found = [one for one in field.warps if isinstance(one, Around)]
+    d = field.places.shape[1]
+    return Bodies(
+        np.concatenate([np.empty((0, d)), *(one.centres for one in found)]),
+        np.concatenate([np.empty((0, d, d)), *(one.shapes for one in found)]),
+    )
+
+
+def _walls(field: Any) -> tuple[FloatArray, FloatArray]:
+    d = field.places.shape[1]
+    found = [one for one in field.warps if isinstance(one, Within)]
+    return (found[0].low, found[0].high) if found else (np.full(d, -np.inf), np.full(d, np.inf))
+
+
+# --- what is asked now --------------------------------------------------------------------------------
+
+
+def _goal(field: Any, q: Any) -> int:
+    try:
+        return check_index(q, field.n_attractors, "a goal")
+    except ValueError as error:
+        raise DataError(f"{error} Nothing was changed.") from error
+
+
+def _numbers(value: Any, d: int, what: str) -> FloatArray:
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Expected {what} as {d} numbers, got {type(value).__name__}.") from error
+    if numbers.shape != (d,) or not np.isfinite(numbers).all():
+        raise DataError(f"Expected {what} as {d} finite numbers, got shape {numbers.shape}: {value!r}"[:200] + ".")
+    return numbers
+
+
+def _limits(value: Any, none: float, d: int, what: str) -> FloatArray:
+    """(d,) walls; None is none."""
+    if value is None or np.ndim(value) == 0:
+        value = [value] * d
+    given = [none if one is None else one for one in value]
+    try:
+        walls = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Expected {what} as {d} numbers or None, got {type(value).__name__}.") from error
+    if walls.shape != (d,) or np.isnan(walls).any():
+        raise DataError(f"Expected {what} as {d} numbers, or None where open, got shape {walls.shape}.")
+    return walls
+
+
+# --- put together -------------------------------------------------------------------------------------
+
+
+def _built(
+    field: Any,
+    places: FloatArray | None = None,
+    passed: list[tuple[FloatArray, FloatArray]] | None = None,
+    bodies: Bodies | None = None,
+    walls: tuple[FloatArray, FloatArray] | None = None,
+    velocity: Mapping[int, Any] | None = None,
+) -> Field:
+    """The learned field seen through all that was asked before, but for what is given here."""
+    goals = field.places if places is None else places
+    through = _passed(field) if passed is None else passed
+    low, high = _walls(field) if walls is None else walls
+    solid = _bodies(field) if bodies is None else bodies
+    margin = _margins(low, high, goals, field.box[: len(low)])
+    groups, margin = arranged(solid, goals, low, high, margin)
+    outer: tuple[Any, ...] = tuple(groups)
+    if np.isfinite([low, high]).any():
+        outer = (Within(low, high, margin), *outer)
+    inner, later, moment = _landmarks(field, goals, through), (), 1.0
+    if velocity:
+        rates = np.zeros_like(goals)
+        for q, rate in velocity.items():
+            rates[_goal(field, q)] = field._place(rate, f"the velocity of goal {q}")
+        fastest = field.speed_limit if np.isfinite(field.speed_limit) else float(np.abs(rates).max())
+        moment = MOMENT * float(np.linalg.norm(field.box)) / max(fastest, float(np.abs(rates).max()))
+        later = (*outer, *_landmarks(field, goals + moment * rates, through))
+    return _seen(field, (*outer, *inner), goals, later, moment)
+
+
+def _landmarks(field: Any, goals: FloatArray, passed: list[tuple[FloatArray, FloatArray]]) -> tuple[Moved, ...]:
+    home = field._home
+    if (goals == home).all() and not passed:
+        return ()
+    if len(np.unique(goals, axis=0)) < len(goals):
+        raise DataError(
+            "Expected goals at different places, got two at the same one. Move them apart; nothing was changed."
+        )
+    old = np.concatenate([home, *(pair[0][None] for pair in passed)])
+    new = np.concatenate([goals, *(pair[1][None] for pair in passed)])
+    numbers: IntArray = np.concatenate([np.arange(len(goals)), np.full(len(passed), -1)]).astype(np.intp)
+    return (moved(old, new, numbers, start_places(field), field.box[: goals.shape[1]]),)
+
+
+def start_places(field: Any) -> FloatArray:
+    """(k, n), the mean start of the ways to each goal; scatter about it is no reason to shear the space."""
+    first = field.phases == 1.0
+    starts, labels = field.samples[first][:, : field.places.shape[1]], field.labels[first]
+    return np.stack([starts[labels == q].mean(0) for q in np.unique(labels)]) if first.any() else starts
+
+
+def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, box: FloatArray) -> FloatArray:
+    """(2, d): a tenth of the way between the walls, or of the box, and never over a goal."""
+    if not (low < high).all():
+        raise DataError(f"Expected low < high, got {low.tolist()} and {high.tolist()}. Nothing was changed.")
+    room = np.array([(goals - low).min(0), (high - goals).min(0)])
+    if not (room > 0).all():
+        q = int(np.argmax(((goals <= low) | (goals >= high)).any(axis=1)))
+        raise DataError(
+            f"Expected walls with all goals between them, got goal {q} at {goals[q].tolist()} on or beyond one. Move the wall or "
+            "the goal; nothing was changed."
+        )
+    width = np.where(np.isfinite(high - low), high - low, box)
+    return np.asarray(np.minimum(MARGIN * width, room))
+
+
+def _seen(
+    field: Any, warps: tuple[Any, ...], goals: FloatArray, later: tuple[Any, ...] = (), moment: float = 1.0
+) -> Field:
+    """The field through some warps; fit is of what was shown, where it was shown."""
+    n = goals.shape[1]
+
+    def through(one: StableField, places: FloatArray) -> StableField:
+        world = one.model.world
+        own = () if world is None else tuple(warp for warp in world.warps if isinstance(warp, Stretch))
+        after = (*later, *own) if later else ()
+        seen = World(one.centre[:n], one.scale[:n], (*warps, *own), places, after, moment * one.pace)
+        return replace(one, model=one.model._replace(world=seen if seen.warps else None))
+
+    alone = [goals[q : q + 1] for q in range(len(goals))]
+    return replace(  # type: ignore[no-any-return]
+        field,
+        map=through(field.map, goals),
+        goals=tuple(map(through, field.goals, alone)),
+        lifted=tuple(map(through, field.lifted, alone)),
+    )

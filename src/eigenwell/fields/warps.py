@@ -1,0 +1,326 @@
+"""The learned field through a change of coordinates: walls, and what all warps have in common.
+
+Let S be a diffeomorphism from the world as it is now to the world that was learned. Then
+
+    f'(x) = c(x) DS(x)^-1 f(S(x)),      V'(x) = V(S(x)),      c > 0
+
+has the same phase portrait: z = S(x) moves with c f(z), so V' falls along f' exactly where V falls along f, and sinks, saddles,
+basins and separatrices are the images under S^-1 of the learned ones, as many and of the same kind. c only changes the
+clock. S is a composition of small ones, applied from the world inwards; each is a `Warp`: a tuple of arrays with S, DS and
+S^-1. What is the same for NumPy and JAX stays so, as in `flows`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .flows import Array, namespace
+
+KNEE = 0.999
+"""Share of a wall's margin from which the stretch goes back to none: at the wall itself the learned world is more than a
+thousand margins away, and states that were pushed beyond still have a place in it."""
+TINY = 1e-300
+BACK = 0.1
+"""A state this share of a margin or of a ball's size on the wrong side is taken straight back, at the speed it would have."""
+
+
+class Slope(Protocol):
+    """DS at n points."""
+
+    def pull(self, w: Array) -> Array:
+        """DS^-1 w, (n, d): velocities of the learned world become velocities of this one."""
+        ...
+
+    def push(self, w: Array) -> Array:
+        """DS w."""
+        ...
+
+    def push_gradient(self, w: Array) -> Array:
+        """DS^T w: gradients in the learned world become gradients in this one."""
+        ...
+
+    def carry(self, v: Array) -> tuple[Array, Array]:
+        """c DS^-1 v, (n, d), and c > 0, (n,)."""
+        ...
+
+    def slower(self, w: Array) -> Array:
+        """A share of the speed, (n,), with which w does not run into what must not be touched."""
+        ...
+
+    def back(self, w: Array) -> Array:
+        """(n, d): for states on the wrong side of it, straight back at the speed |w|; else zero."""
+        ...
+
+
+class Warp(Protocol):
+    """A diffeomorphism S from the world, or what is seen of it, to the learned world."""
+
+    def forward(self, x: Array) -> Array:
+        """S(x) for points (n, d)."""
+        ...
+
+    def linearise(self, x: Array) -> tuple[Array, Slope]:
+        """S(x) and DS(x)."""
+        ...
+
+    def inverse(self, z: Array) -> Array:
+        """S^-1(z)."""
+        ...
+
+
+class World(NamedTuple):
+    """What a stable field is seen through, in its unit coordinates: the first n of them are warped, others (a phase) pass."""
+
+    centre: Array
+    scale: Array
+    """(n,): x = centre + scale * x_unit."""
+    warps: tuple[Any, ...]
+    """From the world inwards, in the data's units."""
+    places: Array
+    """(Q, n), where the attractors are in the world."""
+    later: tuple[Any, ...] = ()
+    """The warps after `moment`, for goals that move; none: everything stands still."""
+    moment: float = 1.0
+
+    @property
+    def outer(self) -> World:
+        """Without the innermost, which keeps every field home: the change that was asked for."""
+        return self._replace(warps=tuple(one for one in self.warps if not isinstance(one, Stretch)), later=())
+
+    def still(self, u: Array) -> bool:
+        """Whether all points are where nothing but a Stretch is, and that does nothing."""
+        if len(self.warps) != 1 or not isinstance(self.warps[0], Stretch):
+            return not self.warps
+        one = self.warps[0]
+        low, high = ((edge - self.centre) / self.scale for edge in (one.low + one.margin[0], one.high - one.margin[1]))
+        head = u[:, : len(self.centre)]
+        return bool((head >= low).all() and (head <= high).all())
+
+    def forward(self, u: Array) -> Array:
+        """S(x)."""
+        return self._outward(_through(self.warps, self._inward(u)), u)
+
+    def inverse(self, u: Array) -> Array:
+        """S^-1(z)."""
+        z = self._inward(u)
+        for warp in reversed(self.warps):
+            z = warp.inverse(z)
+        return self._outward(z, u)
+
+    def linearise(self, u: Array) -> tuple[Array, Seen]:
+        """S(x) and DS(x)."""
+        x = start = self._inward(u)
+        slopes = []
+        for warp in self.warps:
+            x, slope = warp.linearise(x)
+            slopes.append(slope)
+        # z = S(x, t) moves with f(z) only when dS/dt, what the world does by itself, is taken off.
+        drift = (_through(self.later, start) - x) / self.moment if self.later else None
+        return self._outward(x, u), Seen(self, slopes, drift)
+
+    def _inward(self, u: Array) -> Array:
+        return u[:, : len(self.centre)] * self.scale + self.centre
+
+    def _outward(self, x: Array, u: Array) -> Array:
+        return namespace(u).concatenate([(x - self.centre) / self.scale, u[:, len(self.centre) :]], axis=1)
+
+
+def _through(warps: tuple[Any, ...], x: Array) -> Array:
+    for warp in warps:
+        x = warp.forward(x)
+    return x
+
+
+class Seen(NamedTuple):
+    """DS of a World at n points."""
+
+    world: World
+    slopes: list[Any]
+    drift: Array | None
+
+    def carry(self, v: Array) -> tuple[Array, Array]:
+        """c DS^-1 v and c, in unit coordinates."""
+        xp, n = namespace(v), len(self.world.scale)
+        w, clock = v[:, :n] * self.world.scale, xp.ones_like(v[:, 0])
+        for slope in reversed(self.slopes):
+            w, c = slope.carry(w)
+            clock = clock * c
+        # The brakes see where the state really goes, after all warps.
+        slow, back = xp.ones_like(clock), xp.zeros_like(w)
+        for slope in self.slopes:
+            slow, back = xp.minimum(slow, slope.slower(w)), back + slope.back(w)
+        w, clock = w * slow[:, None] + back, clock * slow
+        return xp.concatenate([w / self.world.scale, clock[:, None] * v[:, n:]], axis=1), clock
+
+    def push_gradient(self, w: Array) -> Array:
+        """DS^T w."""
+        n = len(self.world.scale)
+        head = w[:, :n] / self.world.scale
+        for slope in reversed(self.slopes):
+            head = slope.push_gradient(head)
+        return namespace(w).concatenate([head * self.world.scale, w[:, n:]], axis=1)
+
+    def following(self, w: Array) -> Array:
+        """w - DS^-1 dS/dt: what a state must do beside, so as to stay with goals that move; pace is the caller's."""
+        if self.drift is None:
+            return w
+        n, head = len(self.world.scale), self.drift
+        for slope in reversed(self.slopes):
+            head = slope.pull(head)
+        return namespace(w).concatenate([w[:, :n] - head / self.world.scale, w[:, n:]], axis=1)
+
+
+def length(v: Array) -> Array:
+    """|v|, (n,)."""
+    return namespace(v).sqrt((v * v).sum(-1))
+
+
+# --- walls --------------------------------------------------------------------------------------------
+
+
+class Stretch(NamedTuple):
+    """Per coordinate the identity up to a margin m from the wall, then stretched, and beyond a knee less and less.
+
+    With u the share of the margin that is used, S = edge + m g(u), g = u / (1 - u) up to the knee k; from there on, with
+    h = 1 - k, g' = 1 + (h^-2 - 1) (h / (h + u - k))^2, which falls back to 1: what is far outside is moved away and not
+    stretched. g' >= 1, so S is a diffeomorphism of R^d for any k < 1.
+    """
+
+    low: Array
+    high: Array
+    """(d,), -inf and inf where open."""
+    margin: Array
+    """(2, d) > 0, below and above."""
+    knee: Array
+
+    def forward(self, x: Array) -> Array:
+        """S(x)."""
+        below, above = self.used(x)
+        return x - self.margin[0] * self._excess(below) + self.margin[1] * self._excess(above)
+
+    def linearise(self, x: Array) -> tuple[Array, Diagonal]:
+        """S(x) and DS(x), diagonal."""
+        xp = namespace(x)
+        u = xp.maximum(*self.used(x))
+        inner, h = xp.minimum(u, self.knee), 1.0 - self.knee
+        bent = 1.0 + ((1.0 - inner) ** -2 - 1.0) * (h / (h + u - inner)) ** 2
+        return self.forward(x), Diagonal(bent)
+
+    def inverse(self, z: Array) -> Array:
+        """S^-1(z): u = w / (1 + w) up to the knee, a quadratic beyond."""
+        xp = namespace(z)
+        below, above = self.used(z)
+        knee, h = self.knee, 1.0 - self.knee
+        top, steep = knee / h, h**-2
+
+        def lost(w: Array) -> Array:
+            over = xp.maximum(w - top, 0.0) / h
+            less = steep - over
+            root = xp.sqrt(less * less + 4.0 * over)
+            # The positive root, written without the difference of near numbers.
+            v = xp.where(less > 0, 2.0 * over / xp.where(less > 0, less + root, 1.0), 0.5 * (root - less))
+            return w - xp.where(w < top, w / (1.0 + w), knee + h * v)
+
+        return z + self.margin[0] * lost(below) - self.margin[1] * lost(above)
+
+    def used(self, x: Array) -> tuple[Array, Array]:
+        """u >= 0 of the lower and of the upper wall, (n, d)."""
+        xp = namespace(x)
+        below = (self.low + self.margin[0] - x) / self.margin[0]
+        above = (x - self.high + self.margin[1]) / self.margin[1]
+        return xp.maximum(below, 0.0), xp.maximum(above, 0.0)
+
+    def _excess(self, u: Array) -> Array:
+        """g(u) - u."""
+        xp = namespace(u)
+        inner, h = xp.minimum(u, self.knee), 1.0 - self.knee
+        rest = u - inner
+        return inner / (1.0 - inner) - inner + (h**-2 - 1.0) * rest * h / (h + rest)
+
+
+class Diagonal(NamedTuple):
+    """DS = diag(scale)."""
+
+    scale: Array
+
+    def pull(self, w: Array) -> Array:
+        return w / self.scale
+
+    def push(self, w: Array) -> Array:
+        return w * self.scale
+
+    def push_gradient(self, w: Array) -> Array:
+        return w * self.scale
+
+    def carry(self, v: Array) -> tuple[Array, Array]:
+        """At the speed it has in the learned world: c = |v| / |DS^-1 v|."""
+        w = v / self.scale
+        c = (length(v) + TINY) / (length(w) + TINY)
+        return w * c[:, None], c
+
+    def slower(self, w: Array) -> Array:
+        return namespace(w).ones_like(w[:, 0])
+
+    def back(self, w: Array) -> Array:
+        return namespace(w).zeros_like(w)
+
+
+class Within(NamedTuple):
+    """Walls that no state passes: a Stretch whose knee is at the wall, so that the wall is a thousand margins away.
+
+    Speed is that of the learned field, but what heads for a wall is slowed in proportion to the way left, at most |v| (1 - u):
+    a step never reaches it that is shorter than the margin.
+    """
+
+    low: Array
+    high: Array
+    margin: Array
+
+    @property
+    def stretch(self) -> Stretch:
+        return Stretch(self.low, self.high, self.margin, np.float64(KNEE))
+
+    def forward(self, x: Array) -> Array:
+        """S(x)."""
+        return self.stretch.forward(x)
+
+    def linearise(self, x: Array) -> tuple[Array, Walled]:
+        """S(x) and DS(x)."""
+        z, diagonal = self.stretch.linearise(x)
+        return z, Walled(diagonal, *self.stretch.used(x))
+
+    def inverse(self, z: Array) -> Array:
+        """S^-1(z)."""
+        return self.stretch.inverse(z)
+
+
+class Walled(NamedTuple):
+    """DS of Within, and how near each wall is."""
+
+    diagonal: Diagonal
+    below: Array
+    above: Array
+
+    def pull(self, w: Array) -> Array:
+        return self.diagonal.pull(w)
+
+    def push(self, w: Array) -> Array:
+        return self.diagonal.push(w)
+
+    def push_gradient(self, w: Array) -> Array:
+        return self.diagonal.push_gradient(w)
+
+    def carry(self, v: Array) -> tuple[Array, Array]:
+        return self.diagonal.carry(v)
+
+    def slower(self, w: Array) -> Array:
+        xp = namespace(w)
+        left = xp.maximum(1.0 - xp.where(w > 0, self.above, self.below), 1.0 - KNEE)
+        return xp.minimum(left * length(w)[:, None] / (xp.abs(w) + TINY), 1.0).min(-1)
+
+    def back(self, w: Array) -> Array:
+        xp = namespace(w)
+        over = xp.maximum(self.below - 1.0, 0.0) - xp.maximum(self.above - 1.0, 0.0)
+        return length(w)[:, None] * xp.clip(over / BACK, -1.0, 1.0)

@@ -1,0 +1,201 @@
+// What a field of the plane is seen through, as fields/warps*.py has it: walls, things in the way, goals elsewhere.
+// x enters as a place of the world and leaves as one of the learned world; velocities come back.
+
+const KNEE = 0.999, BACK = 0.1, SKIN = 1e-6, SLOW = 2, CENTRE = 1e-9, UNION = 4;
+const TINY = 1e-300;
+
+/** Walls that are stretched away; hard ones let nothing pass. */
+class Walls {
+  constructor({ low, high, margin, knee }, hard) {
+    const open = (walls, none) => walls.map((c) => c ?? none);
+    Object.assign(this, { low: open(low, -Infinity), high: open(high, Infinity), margin, hard, knee: hard ? KNEE : knee });
+    this.slope = [1, 1];
+    this.under = [0, 0];
+    this.over = [0, 0];
+  }
+
+  enter(x) {
+    const { knee, margin } = this;
+    for (let i = 0; i < 2; i++) {
+      const [below, above] = [margin[0][i], margin[1][i]];
+      const under = (this.under[i] = Math.max((this.low[i] + below - x[i]) / below, 0));
+      const over = (this.over[i] = Math.max((x[i] - this.high[i] + above) / above, 0));
+      const u = Math.max(under, over), inner = Math.min(u, knee);
+      const h = 1 - knee, share = h / (h + u - inner);
+      const excess = inner / (1 - inner) - inner + (h ** -2 - 1) * (u - inner) * share;
+      this.slope[i] = 1 + ((1 - inner) ** -2 - 1) * share * share;
+      if (u > 0) x[i] += under > 0 ? -below * excess : above * excess;
+    }
+  }
+
+  leave(v) {
+    const speed = Math.hypot(v[0], v[1]);
+    for (let i = 0; i < 2; i++) v[i] /= this.slope[i];
+    const c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY);
+    for (let i = 0; i < 2; i++) v[i] *= c;
+    return c;
+  }
+
+  /** The share of a velocity that is safe; what takes a state back from the wrong side is added to `back`. */
+  brake(v, speed, back) {
+    if (!this.hard) return 1;
+    const { under, over } = this;
+    let slower = 1;
+    for (let i = 0; i < 2; i++) {
+      const left = Math.max(1 - (v[i] > 0 ? over[i] : under[i]), 1 - KNEE);
+      slower = Math.min(slower, (left * speed) / (Math.abs(v[i]) + TINY));
+    }
+    for (let i = 0; i < 2; i++) {
+      const out = Math.max(under[i] - 1, 0) - Math.max(over[i] - 1, 0);
+      back[i] += speed * Math.min(Math.max(out / BACK, -1), 1);
+    }
+    return slower;
+  }
+}
+
+/** Bodies that overlap, gone round as one. */
+class Around {
+  constructor({ centre, centres, shapes, reach }) {
+    Object.assign(this, { centre, shapes, reach });
+    this.offsets = shapes.map((a, m) => {
+      const off = [centre[0] - centres[m][0], centre[1] - centres[m][1]];
+      return a.map((row) => row[0] * off[0] + row[1] * off[1]);
+    });
+    this.away = [0, 0];
+    this.slope = [0, 0];
+  }
+
+  /** tau; its gradient into `slope`. */
+  gauge([p, q]) {
+    const found = this.shapes.map(([[a, b], [c, d]], m) => {
+      const [bx, by] = this.offsets[m];
+      const x = a * p + b * q, y = c * p + d * q;
+      const k = 1 - bx * bx - by * by, along = bx * x + by * y;
+      const root = Math.sqrt(along * along + k * (x * x + y * y) + TINY), tau = (along + root) / k;
+      const gx = (tau * bx + x) / root, gy = (tau * by + y) / root;
+      return [tau, a * gx + c * gy, b * gx + d * gy];
+    });
+    const least = Math.min(...found.map(([tau]) => tau));
+    const sum = found.reduce((total, [tau]) => total + (least / tau) ** UNION, 0);
+    const tau = found.length === 1 ? least : least * sum ** (-1 / UNION);
+    for (let i = 0; i < 2; i++) {
+      this.slope[i] = found.reduce((total, one) => total + (tau / one[0]) ** (UNION + 1) * one[1 + i], 0);
+    }
+    return tau;
+  }
+
+  enter(x) {
+    const { away, centre, reach } = this;
+    for (let i = 0; i < 2; i++) away[i] = x[i] - centre[i];
+    if (away[0] === 0 && away[1] === 0) away[0] = CENTRE;
+    const tau = this.gauge(away);
+    const outer = Math.max(tau, 1 + SKIN), t = (outer - 1) / (reach - 1);
+    this.near = tau < reach;
+    this.left = (outer - 1) / (SLOW - 1);
+    this.inside = tau / (1 + SKIN);
+    if (!this.near) return;
+    this.phi = (t * (reach + 1 - t)) / outer;
+    const rise = (reach + 1 - 2 * t) / (reach - 1);
+    this.bend = (rise - this.phi) / outer / rise;
+    for (let i = 0; i < 2; i++) {
+      away[i] *= outer / tau;
+      x[i] = centre[i] + this.phi * away[i];
+    }
+  }
+
+  leave(v) {
+    if (!this.near) return 1;
+    const { away, slope } = this;
+    const speed = Math.hypot(v[0], v[1]);
+    const along = this.bend * (slope[0] * v[0] + slope[1] * v[1]);
+    for (let i = 0; i < 2; i++) v[i] = (v[i] - along * away[i]) / this.phi;
+    const c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY);
+    for (let i = 0; i < 2; i++) v[i] *= c;
+    return c;
+  }
+
+  brake(v, speed, back) {
+    const { away, slope } = this;
+    const towards = Math.max(-(slope[0] * v[0] + slope[1] * v[1]), 0);
+    const out = (speed / Math.hypot(away[0], away[1])) * Math.min(Math.max((1 - this.inside) / BACK, 0), 1);
+    for (let i = 0; i < 2; i++) back[i] += out * away[i];
+    return Math.min((speed * Math.hypot(slope[0], slope[1]) * this.left) / (towards + TINY), 1);
+  }
+}
+
+/** Goals, and places that are passed, elsewhere. */
+class Moved {
+  constructor({ matrix, shift, path, force, length }) {
+    Object.assign(this, { matrix, shift, path, force, length });
+  }
+
+  enter(x) {
+    const { matrix: m, shift, length: [lx, ly] } = this;
+    let [a, b, c, d] = m.flat();
+    let px = a * x[0] + b * x[1] + shift[0], py = c * x[0] + d * x[1] + shift[1];
+    this.path.forEach((marks, s) => {
+      let tx = px, ty = py, sa = 1, sb = 0, sc = 0, sd = 1;
+      marks.forEach((mark, i) => {
+        const [fx, fy] = this.force[s][i];
+        const ax = (px - mark[0]) / lx, ay = (py - mark[1]) / ly, k = Math.exp(-0.5 * (ax * ax + ay * ay));
+        const gx = (k * ax) / lx, gy = (k * ay) / ly;
+        tx += k * fx;
+        ty += k * fy;
+        sa -= fx * gx;
+        sb -= fx * gy;
+        sc -= fy * gx;
+        sd -= fy * gy;
+      });
+      [px, py] = [tx, ty];
+      [a, b, c, d] = [sa * a + sb * c, sa * b + sb * d, sc * a + sd * c, sc * b + sd * d];
+    });
+    this.slope = [a, b, c, d];
+    x[0] = px;
+    x[1] = py;
+  }
+
+  leave(v) {
+    const [a, b, c, d] = this.slope, whole = a * d - b * c, [x, y] = v;
+    v[0] = (d * x - b * y) / whole;
+    v[1] = (a * y - c * x) / whole;
+    return 1;
+  }
+
+  brake() { return 1; }
+}
+
+const KINDS = {
+  within: (n) => new Walls(n, true), stretch: (n) => new Walls(n, false),
+  around: (n) => new Around(n), moved: (n) => new Moved(n),
+};
+
+export class World {
+  /** `n`: what studio/numbers.py writes; centre and scale are those of the field. */
+  constructor(n, centre, scale) {
+    this.warps = n.warps.map((one) => KINDS[one.kind](one));
+    this.places = n.places;
+    Object.assign(this, { centre, scale, x: [0, 0] });
+  }
+
+  /** Unit coordinates of the world become those of the learned one, in place; a phase passes. */
+  enter(unit) {
+    const { x, centre, scale } = this;
+    for (let i = 0; i < 2; i++) x[i] = unit[i] * scale[i] + centre[i];
+    for (const warp of this.warps) warp.enter(x);
+    for (let i = 0; i < 2; i++) unit[i] = (x[i] - centre[i]) / scale[i];
+  }
+
+  /** c DS^-1 of a velocity in unit coordinates, in place. */
+  leave(u) {
+    const { x, scale } = this;
+    let clock = 1;
+    for (let i = 0; i < 2; i++) x[i] = u[i] * scale[i];
+    for (let k = this.warps.length - 1; k >= 0; k--) clock *= this.warps[k].leave(x);
+    // The brakes see where the state really goes.
+    const speed = Math.hypot(x[0], x[1]), back = [0, 0];
+    const slow = Math.min(...this.warps.map((warp) => warp.brake(x, speed, back)));
+    clock *= slow;
+    for (let i = 0; i < 2; i++) u[i] = (x[i] * slow + back[i]) / scale[i];
+    for (let i = 2; i < u.length; i++) u[i] *= clock;
+  }
+}

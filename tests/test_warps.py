@@ -1,0 +1,330 @@
+"""Warps: each S a diffeomorphism with its Jacobian and its inverse, and a field that keeps its promises through it."""
+
+import numpy as np
+import pytest
+from tests.untrained import learned_field
+
+import eigenwell as ew
+from eigenwell.errors import DataError
+from eigenwell.fields.bodies import _contact, arranged, check_bodies
+from eigenwell.fields.pointwise_warps import planar_world
+from eigenwell.fields.warps import KNEE, Stretch, Within, World
+from eigenwell.fields.warps_around import Around
+from eigenwell.fields.warps_moved import moved
+
+
+def ball(centre, radius, reach=2.0):
+    centre = np.atleast_2d(np.asarray(centre, dtype=float))
+    shapes = np.eye(centre.shape[1]) / np.broadcast_to(radius, len(centre))[:, None, None]
+    return Around(centre.mean(0), centre, shapes, np.float64(reach))
+
+
+def flow(d, rng, size=0.5):
+    old = rng.uniform(-1, 1, (3, d))
+    return moved(
+        old,
+        old + size * rng.standard_normal((3, d)) / d**0.5,
+        np.arange(3),
+        rng.uniform(-1, 1, (4, d)),
+        np.full(d, 2.0),
+    )
+
+
+def every_warp(d):
+    rng = np.random.default_rng(d)
+    turned = np.linalg.qr(rng.standard_normal((d, d)))[0] / np.linspace(0.2, 0.5, d)[:, None]
+    margin = np.full((2, d), 0.3)
+    return {
+        "within": Within(np.full(d, -1.2), np.append(np.full(d - 1, 1.2), np.inf), margin),
+        "stretch": Stretch(np.full(d, -0.8), np.full(d, 0.8), margin, np.float64(0.5)),
+        "ball": ball(np.zeros(d), 0.4),
+        "thin": ball(np.full(d, 0.1), 0.4, 1.05),
+        "ellipsoid": Around(np.full(d, 0.1), np.full((1, d), 0.1), turned[None], np.float64(1.7)),
+        "union": ball([np.full(d, 0.1), -np.full(d, 0.1)], [0.5, 0.4]),
+        "moved": flow(d, rng),
+    }
+
+
+def places(d, one, count, seed=0):
+    """States at which S is defined: outside bodies, within hard walls."""
+    x = np.random.default_rng(seed).uniform(-1.5, 1.5, (count, d))
+    if isinstance(one, Around):
+        return x[one.gauge(x)[0] > 1 + 1e-4]
+    if isinstance(one, Within):
+        return x[np.maximum(*one.stretch.used(x)).max(1) < KNEE]
+    return x
+
+
+LAWS = [(d, name) for d in (2, 3, 7) for name in every_warp(2)]
+
+
+@pytest.mark.parametrize("d, name", LAWS)
+def test_the_inverse_undoes(d, name):
+    one = every_warp(d)[name]
+    x = places(d, one, 2000)
+    z = one.forward(x)
+    # Near a wall the learned world is a thousand margins away: rounding there is of that size.
+    assert np.abs(one.inverse(z) - x).max() < 1e-9
+    assert np.abs(one.forward(one.inverse(x)) - x).max() < 1e-9
+
+
+@pytest.mark.parametrize("d, name", LAWS)
+def test_the_jacobian_is_that_of_differences_and_nothing_folds(d, name):
+    one = every_warp(d)[name]
+    x = places(d, one, 300)
+    z, slope = one.linearise(x)
+    np.testing.assert_allclose(z, one.forward(x), rtol=1e-12)
+    h = 1e-6
+    columns = [(one.forward(x + h * e) - one.forward(x - h * e)) / (2 * h) for e in np.eye(d)]
+    jacobian = np.stack(columns, axis=-1)
+    size = np.linalg.norm(jacobian, axis=(1, 2))[:, None]
+    w = np.random.default_rng(1).standard_normal((len(x), d))
+    pushed = (jacobian @ w[:, :, None])[:, :, 0]
+    # Where S is of second order continuous alone, differences over the kink are off by h.
+    assert np.quantile(np.abs(slope.push(w) - pushed).max(1) / size[:, 0], 0.99) < 1e-4
+    np.testing.assert_allclose(slope.pull(slope.push(w)), w, atol=1e-9)
+    turned = slope.push_gradient(w)
+    np.testing.assert_allclose((turned * w).sum(1), (w * slope.push(w)).sum(1), atol=1e-9 * size.max())
+
+
+@pytest.mark.parametrize("d, name", LAWS)
+def test_the_determinant_is_positive_everywhere(d, name):
+    one = every_warp(d)[name]
+    x = places(d, one, 20_000, seed=2)
+    slope = one.linearise(x)[1]
+    jacobian = np.stack([slope.push(np.broadcast_to(e, x.shape)) for e in np.eye(d)], axis=-1)
+    assert np.linalg.det(jacobian).min() > 0
+
+
+@pytest.mark.parametrize("d, name", LAWS)
+def test_the_clock_is_positive_and_the_direction_that_of_the_pull(d, name):
+    one = every_warp(d)[name]
+    x = places(d, one, 500)
+    slope = one.linearise(x)[1]
+    v = np.random.default_rng(3).standard_normal(x.shape)
+    w, c = slope.carry(v)
+    assert (c > 0).all() and (slope.slower(w) > 0).all()
+    np.testing.assert_allclose(w, c[:, None] * slope.pull(v), rtol=1e-6, atol=1e-12)
+
+
+def test_nothing_changes_beyond_the_reach():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, (1000, 3))
+    round_it = ball([0.2, 0, 0], 0.5)
+    outside = round_it.gauge(x)[0] > 2
+    np.testing.assert_allclose(round_it.forward(x)[outside], x[outside], rtol=1e-14)
+    walls = Within(np.full(3, -2.0), np.full(3, 2.0), np.full((2, 3), 0.5))
+    inner = (np.abs(x) < 1.5).all(1)
+    np.testing.assert_array_equal(walls.forward(x)[inner], x[inner])
+
+
+def test_a_stretch_is_a_map_of_all_of_space():
+    one = every_warp(2)["stretch"]
+    x = np.random.default_rng(0).uniform(-50, 50, (1000, 2))
+    np.testing.assert_allclose(one.inverse(one.forward(x)), x, atol=1e-12)
+    x = np.sort(x[:, 0])[:, None] * np.ones(2)
+    slope = one.linearise(x)[1].scale
+    # Steepest at the knee, (1 - k)^-2, and no stretch at all far away: what is there is moved, and no more.
+    assert (slope >= 1).all() and slope.max() <= 4.0
+    np.testing.assert_allclose(slope[[0, -1]], 1.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", list(every_warp(2)))
+def test_one_state_in_plain_numbers_is_the_same(name):
+    one = every_warp(2)[name]
+    world = World(np.array([0.1, -0.2]), np.array([1.3, 0.7]), (one, every_warp(2)["stretch"]), np.ones((1, 2)))
+    rng = np.random.default_rng(5)
+    x, v = rng.uniform(-1.8, 1.8, (2, 400, 2))
+    x[0] = world.forward(np.zeros((1, 2)))[0] if name != "ball" else (-world.centre / world.scale)
+    z, seen = world.linearise(x)
+    w, c = seen.carry(v)
+    through = planar_world(world)
+    for i in range(len(x)):
+        a, b, carry = through(*x[i])
+        np.testing.assert_allclose([a, b], z[i], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(carry(*v[i]), [*w[i], c[i]], rtol=1e-7, atol=1e-10)
+
+
+def test_landmarks_go_exactly_where_they_belong():
+    rng = np.random.default_rng(4)
+    for d in (2, 3, 7):
+        one = flow(d, rng, 0.7)
+        np.testing.assert_allclose(one.forward(one.new), one.old, atol=1e-12)
+
+
+def test_one_start_and_one_goal_are_moved_by_the_affine_map_alone():
+    start, old, new = np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.array([[1.0, 0.4]])
+    one = moved(old, new, np.arange(1), start, np.ones(2))
+    np.testing.assert_allclose(one.inverse(np.array([[0.5, 0.3]])), [[0.5, 0.5]], atol=0.01)
+
+
+def test_contact_of_balls_is_their_distance():
+    eye = np.eye(3)
+    assert _contact(np.array([3.0, 0, 0]), eye, eye / 2)[0] == pytest.approx(1.0)
+    tall = np.diag([1.0, 1.0, 1 / 5])
+    assert _contact(np.array([4.0, 0, 0]), tall, eye)[0] == pytest.approx(2.0, rel=1e-6)
+    assert _contact(np.array([0, 0, 9.0]), tall, eye)[0] == pytest.approx(1.5, rel=1e-6)
+
+
+def test_layers_do_not_overlap():
+    bodies = check_bodies([[0, 0], [1.0, 0]], [0.3, 0.4], None, 2)
+    open_ = np.full(2, np.inf)
+    groups, _ = arranged(bodies, np.array([[0.0, 1.0]]), -open_, open_, np.ones((2, 2)))
+    assert len(groups) == 2
+    assert groups[0].reach * 0.3 + groups[1].reach * 0.4 <= 1 + 1e-9
+
+
+# --- fields -------------------------------------------------------------------------------------------
+
+
+def two_goals(memory=False, bend=0.3, d=2):
+    starts = np.array([[-1.0, -1], [-0.9, -1], [-0.8, -1]])
+    goals = np.array([[1.0, 0.5], [-0.5, 1.0]])
+    pad = np.zeros((3, d - 2))
+    starts, goals = np.hstack([starts, pad]), np.hstack([goals, 0.3 * np.ones((2, d - 2))])
+    ways = [np.linspace(start, goal, 50) for goal in goals for start in starts]
+    return learned_field(
+        goals, np.concatenate(ways), np.repeat([0, 1], 150), np.tile(np.linspace(1, 0, 50), 6), memory=memory, bend=bend
+    )
+
+
+NEW = [1.2, 0.1]
+
+
+def everything(field):
+    d = field.dimension
+    new, low = np.append(NEW, np.full(d - 2, 0.2)), np.append([-2.0, -2.0], np.full(d - 2, -1.0))
+    middle = np.append([0.2, -0.3], np.full(d - 2, 0.1))
+    return field.moved({0: new}).around(middle, radius=0.2).within(low, None)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_a_warped_field_holds(d):
+    field = everything(two_goals(memory=d == 2, d=d))
+    np.testing.assert_array_equal(field.attractors[0, :2], NEW)
+    assert [type(one).__name__ for one in field.warps] == ["Within", "Around", "Moved"]
+    certificate = field.certificate(samples=6, rates=(100.0,))
+    assert certificate.holds, str(certificate)
+    assert certificate.fit is None
+
+
+def test_potential_falls_and_its_gradient_is_that_of_differences():
+    field = everything(two_goals())
+    x = field.map.present_place(np.random.default_rng(0).uniform(-1.5, 1.5, (200, 2)))
+    gradient, h = field.potential_gradient(x), 1e-6
+    differences = [(field.potential(x + h * e) - field.potential(x - h * e)) / (2 * h) for e in np.eye(2)]
+    assert np.quantile(np.abs(np.stack(differences, 1) - gradient).max(1), 0.98) < 1e-4
+    assert ((gradient * field.predict(x)).sum(1) < 0).all()
+
+
+def test_sinks_saddles_and_basins_are_images_of_the_learned():
+    plain = two_goals()
+    field = everything(plain)
+    z = np.random.default_rng(0).uniform(-1.5, 1.5, (300, 2))
+    np.testing.assert_array_equal(field.basin(field.map.present_place(z)), plain.basin(z))
+    np.testing.assert_allclose(field.map.learned_place(field.saddles), plain.saddles, atol=1e-9)
+    assert np.abs(field.predict(field.saddles)).max() < 1e-6
+    assert field.far(field.map.present_place(z)).tolist() == plain.far(z).tolist()
+
+
+def test_a_roll_out_solves_the_equation_that_predict_states():
+    field = everything(two_goals())
+    x0 = field.map.present_place(np.array([[-1.0, -1.0], [0.0, -0.9], [-0.4, -1.3]]))
+    t = np.linspace(0, 0.8, 101)
+    latent = field.simulate(x0, t=t, memory=False)
+    loop = field.simulate(x0, t=t, memory=False, stepper=ew.fields.RungeKutta4(longest=0.01))
+    assert np.abs(latent - loop).max() < 2e-3
+    fallen = np.diff(np.array([field.potential(way) for way in latent]), axis=1)
+    assert (fallen <= 1e-12).all()
+
+
+def test_order_does_not_matter_and_unwarped_is_the_learned():
+    plain = two_goals()
+    one = plain.moved({0: NEW}).around([0.2, -0.3], radius=0.2).within([-2, -2], None)
+    other = plain.within([-2, -2], None).around([0.2, -0.3], radius=0.2).moved({0: NEW})
+    x = np.random.default_rng(0).uniform(-1, 1, (50, 2))
+    np.testing.assert_array_equal(one.predict(x), other.predict(x))
+    np.testing.assert_array_equal(one.unwarped.predict(x), plain.predict(x))
+    assert one.unwarped.warps == () and plain.unwarped is plain
+    again = one.moved({0: [1.1, 0.2]})
+    np.testing.assert_array_equal(again.attractors[0], [1.1, 0.2])
+    assert len(again.warps) == 3
+
+
+def test_a_goal_that_moves_is_followed():
+    field = two_goals()
+    rate, place = np.array([0.3, -0.2]), np.array(NEW)
+    x, dt = place.copy(), 0.01
+    for _ in range(100):
+        x = x + dt * field.moved({0: place}, velocity={0: rate}).predict(x)
+        place = place + dt * rate
+    assert np.linalg.norm(x - place) < 1e-4
+    standing = NEW - place
+    assert np.linalg.norm(standing) > 0.3
+
+
+def test_few_states_are_the_same_as_many_and_motions_too():
+    field = everything(two_goals(memory=True))
+    x = np.random.default_rng(0).uniform(-1.5, 1.5, (40, 2))
+    many = field.predict(x)
+    np.testing.assert_allclose(np.stack([field.predict(one) for one in x]), many, atol=1e-9)
+    for one in x[:10]:
+        motion = field.motion(one, goal=0)
+        fast = motion._velocity(one)
+        motion._law = None
+        np.testing.assert_allclose(motion._velocity(one), fast, atol=1e-9)
+
+
+def test_from_inside_a_state_is_taken_out():
+    field = two_goals().around([0.0, 0.0], radius=0.3).within([-2, -2], [2, 2])
+    x = np.array([[0.0, 0.0], [0.1, 0.05], [-0.29, 0.0], [2.1, 0.0]])
+    for _ in range(3000):
+        x = x + 0.01 * field.predict(x)
+    assert (np.linalg.norm(x[:, None] - field.attractors, axis=2).min(1) < 0.05).all()
+
+
+@pytest.mark.parametrize("which", ["field", "map", "one"])
+def test_saved_and_loaded(tmp_path, which):
+    field = everything(two_goals(memory=True))
+    one = {"field": field, "map": field.map, "one": field.toward(0)}[which]
+    ew.models.save(one, tmp_path / "field.eigenwell")
+    back = ew.load(tmp_path / "field.eigenwell")
+    x = np.random.default_rng(0).uniform(-1, 1, (50, 2))
+    np.testing.assert_array_equal(back.predict(x), one.predict(x))
+    np.testing.assert_array_equal(back.attractors, one.attractors)
+    if which == "field":
+        assert len(back.warps) == 3
+        np.testing.assert_array_equal(back.simulate(x[:3], 1.0), field.simulate(x[:3], 1.0))
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda f: f.moved({2: [0, 0]}), "0 to 1"),
+        (lambda f: f.moved({0: [0, 0, 0]}), "2 finite numbers"),
+        (lambda f: f.moved({0: "there"}), "2 numbers"),
+        (lambda f: f.moved({0: [-0.5, 1.0]}), "different places"),
+        (lambda f: f.around([1.0, 0.5], radius=0.1), "goal 0"),
+        (lambda f: f.around([0.0, 0.0], radius=0.0), "radius > 0"),
+        (lambda f: f.around([0.0, 0.0], radius=-1.0), "radius > 0"),
+        (lambda f: f.around([0.0, 0.0, 0.0], radius=1.0), "2 finite numbers"),
+        (lambda f: f.around([0.0, 0.0]), "either radius"),
+        (lambda f: f.around([0.0, 0.0], axes=np.zeros((2, 2))), "none of them zero"),
+        (lambda f: f.around([[0, 0], [0.3, 0], [0.6, 0]], radius=0.2), "larger ball"),
+        (lambda f: f.within([-2, -2], [0.5, 2]), "goal 0"),
+        (lambda f: f.within([2, 2], [-2, -2]), "low < high"),
+        (lambda f: f.within([0, 0, 0], None), "2 numbers"),
+        (lambda f: f.within([-2, -2], [2, 2]).around([-1.9, 0.0], radius=0.3), "within the walls"),
+    ],
+)
+def test_bad_input_is_refused_in_words(call, words):
+    with pytest.raises(DataError, match=words):
+        call(two_goals())
+
+
+def test_a_world_passes_what_it_does_not_warp():
+    world = World(np.zeros(2), np.ones(2), (ball([0.0, 0.0], 0.3),), np.ones((1, 2)))
+    z, seen = world.linearise(np.array([[0.4, 0.0, 0.7]]))
+    assert z[0, 2] == 0.7 and z[0, 0] < 0.4
+    w, c = seen.carry(np.array([[0.1, 0.2, -1.0]]))
+    assert w[0, 2] == -c[0]

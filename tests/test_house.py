@@ -27,7 +27,7 @@ FLOORS = [
     ["identification"],
     ["fields"],
     ["learning", "models"],
-    ["estimators", "baselines", "export", "distributed"],
+    ["estimators", "baselines", "export", "distributed", "auditing"],
     ["plotting", "report"],
     ["reproduce", "studio"],
     ["cli"],

@@ -10,6 +10,7 @@ __version__ = "0.2.0"
 
 _HOME = {
     "AttractorIdentifier": "estimators",
+    "Audit": "auditing",
     "StableFieldRegressor": "estimators",
     "Caution": "demonstrations",
     "Clique": "graphs",
@@ -27,12 +28,14 @@ _HOME = {
     "StableField": "fields",
     "SuccessorGraph": "paths",
     "TrajectoryGraph": "paths",
+    "audit": "auditing",
     "identify": "identification",
     "learn": "learning",
     "load": "models",
 }
 _MODULES = (
     "attractors",
+    "auditing",
     "baselines",
     "datasets",
     "demonstrations",
@@ -79,6 +82,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from . import (
         attractors,
+        auditing,
         baselines,
         datasets,
         demonstrations,
@@ -106,6 +110,7 @@ if TYPE_CHECKING:
         systems,
         velocities,
     )
+    from .auditing import Audit, audit
     from .demonstrations import Caution, Demonstrations
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier, StableFieldRegressor

@@ -18,7 +18,7 @@ MOST_COLUMNS = 4096
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user said about the file: names of columns, a time step, and how many rows to skip."""
+    """What the user said about the file: names of columns, a time step, how many rows to skip, the order of quaternions."""
 
     position: tuple[str, ...] | None = None
     velocity: tuple[str, ...] | None = None
@@ -27,6 +27,7 @@ class Wanted:
     dt: float | None = None
     every: int = 1
     task: str | None = None
+    quaternion: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

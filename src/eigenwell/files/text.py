@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..demonstrations import Demonstrations
-from .columns import Columns, check_count, recognise, unnamed
+from .columns import Columns, check_count, recognise
 from .errors import EmptyFile, TooLarge, UnreadableFile, unreadable
 from .recording import MOST_COLUMNS, Recording, Wanted
 from .thinning import Block, Thinner
 from .time_units import is_date, since_first
+from .unnamed import unnamed
 
 CHUNK = 50_000
 """Rows parsed at once."""
@@ -96,7 +97,11 @@ def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
     count = len(_split(body[-1], layout))
     check_count(path, max(count, len(layout.header or ())))
     if layout.header is None:
-        names, columns = tuple(str(i + 1) for i in range(count)), unnamed(path, count, wanted)
+        names = tuple(str(i + 1) for i in range(count))
+        # What columns without names are, their numbers say: all of them are read first.
+        columns = recognise(path, names, wanted) if wanted.position else Columns(names)
+        if wanted.position is None and count > 1 and is_date(_split(body[0], layout)[0]):
+            columns = Columns(names[1:], (), names[0])
     else:
         names, columns = layout.header, recognise(path, layout.header, wanted)
         body = body[layout.header_rows :]
@@ -105,6 +110,8 @@ def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
     dated = columns.time is not None and is_date(_split(body[0], layout)[names.index(columns.time)])
     kept = _parse(chain(body, lines), names, columns, layout, path, wanted.every, dated)
     table = dict(zip(columns.all, kept["table"].T, strict=True))
+    if layout.header is None and wanted.position is None and not dated:
+        columns = unnamed(path, kept["table"], wanted)
     recording = columns.recording(table)
     return replace(recording, time_name="time_s") if dated else recording
 

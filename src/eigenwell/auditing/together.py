@@ -150,6 +150,8 @@ def pace(episodes: Episodes, rested: list[Rests], group: IntArray, out: Faults) 
                 said = (
                     f"{np.exp(abs(log_time[k])):.1f} times {word} than the others. Leave it out, or change its times."
                 )
+                # Rests of a slow episode are long because it is slow.
+                out[k] = [f for f in out[k] if name == "fast" or not f.name.startswith("idle")]
                 out[k].append(found.fault(int(k), name, said))
 
 

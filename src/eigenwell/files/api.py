@@ -146,8 +146,21 @@ def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tup
             skipped.append((Path(one).name, str(error)))
     if not recordings:
         raise EmptyFile(f"Expected files that can be read, got none. {skipped[0][1] if skipped else ''}".strip())
+    for what in ("velocities", "time", "orientations"):
+        # Files unlike most of the others are set aside, so that the rest can be looked at.
+        have = [r for r in recordings if _has(r, what)]
+        lack = [r for r in recordings if not _has(r, what)]
+        many = len(have) > len(lack)
+        recordings = have if many else lack
+        word = f"it has no {what} where most have them." if many else f"it has {what} where most have none."
+        skipped += [(r.name, word) for r in (lack if many else have)]
     about = " ".join(dict.fromkeys(r.about for r in recordings if r.about))
     return assemble(recordings, longest_gap), skipped, about
+
+
+def _has(recording: Recording, what: str) -> bool:
+    part = {"velocities": recording.v, "time": recording.time, "orientations": recording.orientation}[what]
+    return part is not None
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:

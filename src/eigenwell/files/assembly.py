@@ -26,6 +26,8 @@ class Assembled:
     turns: list[FloatArray] = field(default_factory=list)
     task: list[FloatArray] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    """What the files call each trajectory, else how many came before."""
     warnings: tuple[Caution, ...] = ()
 
     def check(self) -> Assembled:
@@ -60,6 +62,7 @@ def assemble(recordings: Sequence[Recording], longest_gap: int) -> Assembled:
         task = None if recording.task is None else recording.task.astype(np.float64)
         beside = [(recording.v, out.v), (recording.orientation, out.turns), (time, out.time), (task, out.task)]
         groups = _groups(trajectory, len(recording.x))
+        before = max(out.numbers, default=-1) + 1
         for number, rows in enumerate(groups):
             x = recording.x[rows]
             kept = [(into, a[rows].astype(np.float64)) for a, into in beside if a is not None]
@@ -70,6 +73,7 @@ def assemble(recordings: Sequence[Recording], longest_gap: int) -> Assembled:
                 out.x.append(x[part])
                 for into, a in kept:
                     into.append(a[part])
+                out.numbers.append(recording.ids[number] if recording.ids else before + number)
                 out.names.append(recording.name if len(groups) == 1 else f"{recording.name}#{number}")
     out.warnings += told(filled, dropped, pieces, longest_gap)
     if unwrapped:

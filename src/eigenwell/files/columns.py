@@ -114,8 +114,23 @@ class Columns:
         wrap = tuple((i, TURN[unit(n) == "deg"]) for i, n in enumerate(self.position) if _ANGLE.fullmatch(plain(n)))
         return Recording(
             x, stacked(self.velocity), time, numbered(table[self.trajectory]) if self.trajectory else None, name, self.warnings,
-            stacked(self.orientation), wrap, self.about, task=numbered(table[self.task]) if self.task else None,
+            stacked(self.orientation), wrap, self.about, task=_whole(table[self.task]) if self.task else None,
+            ids=_ids(table[self.trajectory]) if self.trajectory else (),
         )  # fmt: skip
+
+
+def _counts(ids: NDArray[Any]) -> bool:
+    return ids.dtype.kind in "iu"
+
+
+def _ids(ids: NDArray[Any]) -> tuple[int, ...]:
+    """The numbers of trajectories in order of appearance, where they are whole numbers."""
+    return tuple(dict.fromkeys(ids.tolist())) if _counts(ids) else ()
+
+
+def _whole(ids: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of tasks as they are, where they are whole numbers; else in order of appearance."""
+    return ids.astype(np.intp) if _counts(ids) else numbered(ids)
 
 
 def unit(name: str) -> str | None:

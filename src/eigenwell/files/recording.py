@@ -41,8 +41,8 @@ class Recording:
 
     `time` keeps the type it has in the file, because whole nanoseconds since 1970 do not fit a float; `time_name` may
     name its unit. `orientation` holds unit quaternions x, y, z, w, signs as they come. `angles` are the positions that wrap,
-    each with its turn. `task` numbers what each row was meant for, where the user named its column.
-    `about` says what was read as what, `name` where it came from.
+    each with its turn. `task` numbers what each row was meant for, where the user named its column. `ids` are the numbers that
+    the file gives its trajectories, where they are whole numbers. `about` says what was read as what, `name` where it came from.
     """
 
     x: FloatArray
@@ -56,6 +56,7 @@ class Recording:
     about: str = ""
     name: str = ""
     task: IntArray | None = None
+    ids: tuple[int, ...] = ()
 
     def thinned(self, every: int) -> Recording:
         """Each `every`-th row of every trajectory, and its last, which is where it arrived."""

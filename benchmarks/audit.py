@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks import drawn, recordings
+from benchmarks import drawn, layouts, recordings
 from benchmarks.table import Row, report
 from eigenwell import datasets, poses, systems
 from eigenwell.auditing import audit
 from eigenwell.auditing.episodes import Episode, Episodes, of_demonstrations
+from eigenwell.auditing.page import page
 
 Plant = Callable[[np.random.Generator, list[Episode], int], None]
 
@@ -362,7 +363,7 @@ def unequal(seeds: int) -> list[Row]:
     """Two goals, one visited five times as often as the other."""
     alarms = rare = 0
     for seed in range(seeds):
-        items = [e for k, e in enumerate(hands(seed) + hands(seed + 1000)[:0]) if k % 2 == 0 or k % 10 == 1]
+        items = [e for k, e in enumerate(hands(seed)) if k % 2 == 0 or k % 10 == 1]
         items = [replace(e, number=k) for k, e in enumerate(items)]
         found = audit(Episodes(tuple(items)))
         seldom = {k for k, e in enumerate(items) if e.task == 1}
@@ -372,19 +373,32 @@ def unequal(seeds: int) -> list[Row]:
     return [Row("two goals, one visited five times as often", "no alarm for the rarer", said, "", alarms == 0)]
 
 
+def speed() -> list[Row]:
+    """1,000 episodes of 500 samples in seven joints, from arrays to the page."""
+    rng = np.random.default_rng(0)
+    goals, xs = rng.normal(size=(3, 7)), []
+    for k in range(1000):
+        start, s = 0.3 * rng.normal(size=7) - 2, recordings.rise(np.linspace(0, 1, 500))[0][:, None]
+        bend = 0.1 * np.sin(np.pi * s) * rng.normal(size=7)
+        x = start + (goals[k % 3] + 0.01 * rng.normal(size=7) - start) * s + bend + 1e-4 * rng.normal(size=(500, 7))
+        xs.append(x[:250] if k % 100 == 7 else x)
+    began = time.perf_counter()
+    found = audit(xs, dt=0.02)
+    audited = time.perf_counter() - began
+    text = page(found, "speed")
+    took, size = time.perf_counter() - began, len(text.encode()) / 1e6
+    beside = f"audit {audited:.1f} s, page {took - audited:.1f} s; {found.headline}"
+    return [
+        Row("1,000 episodes x 500 samples x 7-D", "<= 20 s on two cores", f"{took:.1f} s", beside, took <= 20),
+        Row("its page", "<= 10 MB", f"{size:.2f} MB", "", size <= 10),
+    ]
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--parts", nargs="*", default=["good", "planted", "unequal"])
-    parser.add_argument("--only", nargs="*", default=None)
+    parser.add_argument("--parts", nargs="*", default=["good", "planted", "unequal", "speed", "readers"])
     asked = parser.parse_args(arguments)
-    if asked.only:
-        for name in list(PLANTED):
-            if name not in asked.only:
-                del PLANTED[name]
-        for name in list(GOOD):
-            if name not in asked.only:
-                del GOOD[name]
     rows: list[Row] = []
     if "good" in asked.parts:
         rows += good(0.2 if asked.quick else 1.0)
@@ -392,6 +406,10 @@ def main(arguments: list[str] | None = None) -> None:
         rows += planted(4 if asked.quick else 20)
     if "unequal" in asked.parts:
         rows += unequal(4 if asked.quick else 20)
+    if "speed" in asked.parts:
+        rows += speed()
+    if "readers" in asked.parts:
+        rows += layouts.readers(200 if asked.quick else 2000)
     report("audit", rows)
 
 

@@ -15,7 +15,7 @@ ROOT = Path(eigenwell.__file__).parent
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
     ["_types", "errors", "palette", "progress", "wording"],
-    ["velocities", "checks", "metrics", "runge_kutta", "annotations"],
+    ["velocities", "checks", "metrics", "runge_kutta", "annotations", "data_frames"],
     ["grids", "repr_html", "arguments"],
     ["demonstrations"],
     ["poses", "cells"],

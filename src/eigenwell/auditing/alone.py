@@ -116,11 +116,11 @@ def velocities(episodes: Episodes, out: Faults) -> None:
     ratio = np.log(np.maximum(np.abs(whole) / usual, np.finfo(float).tiny))
     scale = judged(np.abs(ratio), np.log(SCALE), excess)
     for k in range(len(known)):
-        if odd.bad[k] and cosine[k] < -RELATED:
-            said = "Its velocities point backwards: -v fits the steps, v does not. Flip their sign, or reverse the episode."
-            out[k].append(odd.fault(k, "velocity-sign", said))
-        elif odd.bad[k] and (j := _turned(episodes, known[k].cosines, k)) is not None:
+        if odd.bad[k] and (j := _turned(episodes, known[k].cosines, k)) is not None:
             said = f"The velocity of column {j} points backwards: there -v fits the steps. Flip its sign."
+            out[k].append(odd.fault(k, "velocity-sign", said))
+        elif odd.bad[k] and cosine[k] < -RELATED:
+            said = "Its velocities point backwards: -v fits the steps, v does not. Flip their sign, or reverse the episode."
             out[k].append(odd.fault(k, "velocity-sign", said))
         elif odd.bad[k]:
             said = f"Its velocities have little to do with its steps (cosine {cosine[k]:.2f}). Were columns mixed up?"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
+from ..progress import log
 from ..wording import plural
 from . import alone, goals, together
 from .episodes import Episodes
@@ -38,6 +39,13 @@ class Verdict:
         How long it takes.
     moving : tuple of int
         The rows [a, b) between the rests at its start and end.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> first = ew.audit(ew.systems.heart.sample(seed=0, frequency=20.0)).verdicts[0]
+    >>> first.keep, first.faults
+    (True, ())
     """
 
     episode: int
@@ -56,7 +64,21 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """A place that episodes reach, and the numbers of those that do."""
+    """A place that episodes reach, and the numbers of those that do.
+
+    Attributes
+    ----------
+    place : (d,) array
+        The median of where they end.
+    episodes : tuple of int
+        Their numbers.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> [len(goal.episodes) for goal in ew.audit(ew.systems.heart.sample(seed=0, frequency=20.0)).goals]
+    [3, 3]
+    """
 
     place: FloatArray
     episodes: tuple[int, ...]
@@ -258,7 +280,9 @@ def audited(episodes: Episodes) -> Audit:
     reached = tuple(
         Goal(place, tuple(v.episode for v in verdicts if v.goal == q)) for q, place in enumerate(found.places)
     )
-    return Audit(verdicts, reached, _missing(straight, found, reached, verdicts), episodes.skipped, episodes)
+    result = Audit(verdicts, reached, _missing(straight, found, reached), episodes.skipped, episodes)
+    log.info("audit: %s", result.headline)
+    return result
 
 
 def _moving(rest: Rests, n: int) -> tuple[int, int]:
@@ -268,9 +292,7 @@ def _moving(rest: Rests, n: int) -> tuple[int, int]:
     return max(rest.start - 1, 0), min(rest.stop + 1, n)
 
 
-def _missing(
-    episodes: Episodes, found: goals.Goals, reached: tuple[Goal, ...], verdicts: tuple[Verdict, ...]
-) -> tuple[str, ...]:
+def _missing(episodes: Episodes, found: goals.Goals, reached: tuple[Goal, ...]) -> tuple[str, ...]:
     """What the set lacks."""
     said = [found.doubt] if found.doubt else []
     if not episodes.timed:

@@ -183,7 +183,7 @@ article li{margin:0 0 6px}.name{font-weight:650}.sure{font-size:13px;white-space
 border:1px solid currentColor;border-radius:99px;padding:0 9px;white-space:nowrap}.out{color:var(--q1)}.mend{color:var(--q0)}
 svg{display:block;width:100%}.fine{display:grid;gap:8px;grid-template-columns:repeat(auto-fill,minmax(84px,1fr))}
 figure{margin:0;content-visibility:auto;contain-intrinsic-size:84px 104px}figcaption{text-align:center;font-size:12px}
-polyline{fill:none;stroke-linejoin:round;stroke-linecap:round}.like{stroke:var(--grid);stroke-width:2}.own{stroke:currentColor;
+polyline{fill:none;stroke-linejoin:round;stroke-linecap:round}.like{stroke:var(--none);stroke-width:2;stroke-opacity:.35}.own{stroke:currentColor;
 stroke-width:3}.fine .own{stroke-width:5}.start{fill:var(--paper);stroke:currentColor;stroke-width:2}.end{fill:currentColor}
 footer{font-size:13px;margin-top:34px;border-top:1px solid var(--grid);padding-top:12px}
 @media(max-width:520px){main{padding:18px 14px}h1{font-size:24px}article{grid-template-columns:96px 1fr;gap:10px;padding:10px}}"""

@@ -29,7 +29,7 @@ from .options import (
     excluded,
     read,
 )
-from .output import IN_DOUBT, cautions, command, interactive, note, print_json, progress, table
+from .output import IN_DOUBT, cautions, command, interactive, note, offer_audit, print_json, progress, table
 
 if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
@@ -107,6 +107,8 @@ def identify(
         print_json(_answer(demos, found))
     else:
         show(demos, found)
+        if found.warnings or found.odd:
+            offer_audit(demos)
     if strict and found.warnings:
         raise typer.Exit(IN_DOUBT)
 

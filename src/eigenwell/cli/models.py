@@ -29,7 +29,7 @@ from .options import (
     read,
     states,
 )
-from .output import IN_DOUBT, cautions, command, interactive, print_json, progress, table
+from .output import IN_DOUBT, cautions, command, interactive, offer_audit, print_json, progress, table
 
 if TYPE_CHECKING:
     from .._types import FloatArray
@@ -115,6 +115,8 @@ def learn(
     if field.fit is not None:
         typer.echo(str(field.fit))
     cautions(field.warnings)
+    if field.warnings or found.odd:
+        offer_audit(demos)
 
 
 @command

@@ -14,6 +14,7 @@ import numpy as np
 from .._types import BoolArray, FloatArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..poses import from_poses
+from ..progress import log
 from .assembly import Assembled, assemble, clocked
 from .atomic import replacing
 from .bags import Bag, is_bag
@@ -126,7 +127,11 @@ def read(
             recordings.extend(_recordings(Path(one), wanted))
     if task is not None and any(r.task is None for r in recordings):
         raise UnknownColumns(f"Expected a column {task!r} that says the task in every file, found none in some.")
-    return _demonstrations(recordings, dt, longest_gap, smooth)
+    demos = _demonstrations(recordings, dt, longest_gap, smooth)
+    log.info("read %r. %s", demos, demos.about)
+    for caution in demos.warnings:
+        log.info("%s: %s", caution.name, caution)
+    return demos
 
 
 def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tuple[Assembled, Skipped, str]:

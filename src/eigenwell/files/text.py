@@ -14,6 +14,7 @@ from typing import IO, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data_frames import sample_columns
 from ..demonstrations import Demonstrations
 from .columns import Columns, check_count, recognise
 from .errors import EmptyFile, TooLarge, UnreadableFile, unreadable
@@ -74,17 +75,8 @@ def opened(path: Path) -> IO[str]:
 
 def as_columns(demos: Demonstrations) -> tuple[list[str], list[NDArray[Any]]]:
     """A table of demonstrations: trajectory, time_s, x1.., v1.. ."""
-    names: list[str] = []
-    columns: list[NDArray[Any]] = []
-    if demos.offsets is not None:
-        names.append("trajectory")
-        columns.append(np.repeat(np.arange(len(demos.offsets) - 1), np.diff(demos.offsets)))
-    if demos.time is not None:
-        names.append("time_s")
-        columns.append(demos.time)
-    d = range(demos.dimension)
-    names += [f"x{i + 1}" for i in d] + [f"v{i + 1}" for i in d]
-    return names, [*columns, *demos.x.T, *demos.v.T]
+    columns = sample_columns(demos)
+    return list(columns), list(columns.values())
 
 
 def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:

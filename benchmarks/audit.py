@@ -9,6 +9,7 @@ Faults are planted in one of ten episodes of such sets.
 from __future__ import annotations
 
 import argparse
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace

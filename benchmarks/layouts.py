@@ -29,7 +29,7 @@ def truth(d: int = 2, seed: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:
     for k in range(COUNT):
         t = np.arange(80 + 7 * k) * DT
         s, ds = rise(t / t[-1])
-        start, goal, bend = rng.normal(size=(3, d)) + [[4.0], [0.0], [0.0]]
+        start, goal, bend = rng.normal(size=(3, d)) + np.array([[4.0], [0.0], [0.0]])
         s, ds = s[:, None], ds[:, None] / t[-1]
         out.append((start * (1 - s) + goal * s + bend * s * (1 - s), (goal - start + bend * (1 - 2 * s)) * ds))
     return out
@@ -155,7 +155,7 @@ def same(demos: ew.Demonstrations, d: int, layout: str) -> bool:
         x = places[a:b, : len(wanted[k][0])]
         if x.shape != np.shape(wanted[k]) or not np.allclose(x, wanted[k], atol=1e-6):
             return False
-    return demos.time is None or bool(np.isclose(np.median(np.diff(demos.time)), DT))
+    return demos.time is None or bool(np.isclose(np.median(np.diff(demos.time)), DT, rtol=1e-3))
 
 
 def damaged(rng: np.random.Generator, data: bytes) -> bytes:
@@ -226,13 +226,8 @@ def readers(versions: int) -> list[Row]:
                 outcome["silent"] += 1
     bad = outcome["silent"] + outcome["crash"]
     said = ", ".join(f"{k} {v}" for k, v in sorted(outcome.items()))
+    all_right = f"{right} of {len(LAYOUTS)}, pickles refused {refused} of 3"
     return [
-        Row(
-            "layouts read right",
-            f"{len(LAYOUTS)} of {len(LAYOUTS)}, pickles refused",
-            f"{right}, pickles refused {refused} of 3",
-            "",
-            right == len(LAYOUTS) and refused == 3,
-        ),
+        Row("layouts read right", "all, pickles refused", all_right, "", right == len(LAYOUTS) and refused == 3),
         Row("damaged versions", "0 silent misreads, 0 crashes", f"{bad} of {versions}", said, bad == 0),
     ]

@@ -362,3 +362,27 @@ def test_a_page_of_one_coordinate_and_of_many():
         assert (
             page(ew.audit(x, dt=0.1), "<set>").count("<figure") + page(ew.audit(x, dt=0.1), "").count("<article") == 6
         )
+
+
+def test_what_a_set_lacks_is_said():
+    rng = np.random.default_rng(15)
+    starts = np.array([[0, -0.6, 0.5], [0, -0.6, -0.7], [0.1, 1.0, 0.0]])
+    shown = [(s, g) for s in range(3) for g in range(2) if (s, g) != (2, 1)]
+    items = []
+    for k, (s, g) in enumerate(shown * 4):
+        x, t, _ = reach(rng, starts[s] + 0.03 * rng.normal(size=3), GOALS[g] + 0.004 * rng.normal(size=3))
+        items.append(Episode(k, x, t))
+    found = audited(Episodes(tuple(items)))
+    assert not found.bad and len(found.missing) == 1
+    assert found.missing[0].startswith("Goal 0 is never reached from the start near (0.0878, 1.01")
+    x, t, _ = reach(rng, starts[0], np.array([1.5, -1.2, 0.9]))
+    few = audited(Episodes((*items, Episode(20, x, t), Episode(21, x + 0.002, t))))
+    assert any("is reached by 2 episodes only" in said for said in few.missing)
+
+
+def test_an_audit_is_a_frame():
+    items = made(16)
+    items[3] = FAULTS["jump"](items[3])
+    table = audited(Episodes(tuple(items))).frame()
+    assert len(table) == 20 and table.loc[3, "fault"] == "jump" and not table.loc[3, "keep"]
+    assert table.keep.sum() == 19

@@ -15,7 +15,7 @@ Faults = list[list[Fault]]
 
 # Every number here says from where on a thing matters at all; whether it is unusual the set itself says.
 IDLE = 0.25  # of the usual duration: a shorter rest costs nothing
-JUMP, GAP = 2.5, 2.5  # usual steps: one or two missing frames change no path
+JUMP, GAP = 1.8, 2.5  # usual steps: less is how hands move; one or two missing frames change no path
 FROZEN = 0.03  # of an episode
 SCALE = 2.0  # velocities are asked to agree within a factor of two, as everywhere
 UNRELATED, RELATED = 0.3, 0.5  # 1 - cosine that filtering does not explain; a cosine that tells the sign

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
+from ..data_frames import Kind, data_frame
 from ..progress import log
 from ..wording import plural
 from . import alone, goals, together
 from .episodes import Episodes
 from .faults import TRIM, Fault
 from .measures import Rests, rests, unflipped
+from .starts import never_shown
 from .units import units
 
 __all__ = ["Audit", "Goal", "Verdict", "audit"]
@@ -172,6 +174,28 @@ class Audit:
             "skipped": [{"name": name, "message": why} for name, why in self.skipped],
         }
 
+    def frame(self, kind: Kind | None = None) -> Any:
+        """One row for every fault, and one for every episode without.
+
+        Parameters
+        ----------
+        kind : callable, optional
+            What makes the frame, as `polars.DataFrame`; `pandas.DataFrame` where left out.
+
+        Returns
+        -------
+        DataFrame
+        """
+        rows = [(v, f) for v in self.verdicts for f in v.faults or (None,)]
+        columns = {
+            name: np.array([getattr(v, name) for v, _ in rows]) for name in ("episode", "name", "goal", "samples")
+        }
+        columns |= {"seconds": np.array([v.seconds for v, _ in rows]), "keep": np.array([v.keep for v, _ in rows])}
+        for name, none in (("name", ""), ("message", ""), ("action", ""), ("severity", 0.0), ("confidence", np.nan)):
+            as_called = "fault" if name == "name" else name
+            columns[as_called] = np.array([none if f is None else getattr(f, name) for _, f in rows])
+        return data_frame(columns, kind)
+
     def __repr__(self) -> str:
         return f"Audit({self.headline})"
 
@@ -280,7 +304,8 @@ def audited(episodes: Episodes) -> Audit:
     reached = tuple(
         Goal(place, tuple(v.episode for v in verdicts if v.goal == q)) for q, place in enumerate(found.places)
     )
-    result = Audit(verdicts, reached, _missing(straight, found, reached), episodes.skipped, episodes)
+    lacks = _missing(straight, found, reached) + never_shown(starts, group, size)
+    result = Audit(verdicts, reached, lacks, episodes.skipped, episodes)
     log.info("audit: %s", result.headline)
     return result
 

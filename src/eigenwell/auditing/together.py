@@ -18,7 +18,7 @@ MOVING = 0.2  # of its mean speed: slower is coming to rest
 AWAY = 0.03  # of the usual size of an episode: nearer is there
 PACE = 2.0  # a factor: less is another mood
 SHORT = 8.0  # a factor in length of way and in time: what is longer was cut off, not begun by mistake
-DETOUR = 0.06  # of the usual size
+DETOUR = 0.05  # of the usual size
 COPY = 1e-6  # of the usual size: what rounding in files leaves
 FEW = 0.15  # places that more than this share of episodes reach alone are how the set is, not a fault
 POINTS = 24
@@ -174,7 +174,7 @@ def ways(points: FloatArray, group: IntArray, size: float, compare: BoolArray, o
         if len(mine) < 3:
             continue
         value[mine] = _excess(points[mine]) / size
-    found = judged(np.maximum(value, 0.0), DETOUR, excess)
+    found = judged(value, DETOUR, excess)
     for k in np.flatnonzero(found.bad & compare):
         said = (
             f"Goes a way of its own: {100 * value[k]:.0f} % of the usual size farther from the others to its goal than its "

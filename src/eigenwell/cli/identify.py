@@ -19,6 +19,7 @@ from .options import (
     Json,
     Number,
     Position,
+    Quaternion,
     Resolution,
     Seed,
     Task,
@@ -57,6 +58,7 @@ def identify(
     resolution: Resolution = None,
     exclude: Exclude = None,
     task: Task = None,
+    quaternion: Quaternion = None,
     labels: Annotated[
         Path | None, typer.Option("--labels", metavar="FILE", help="Write one label per sample to this text file.")
     ] = None,
@@ -98,7 +100,7 @@ def identify(
         return
     if out is not None:
         raise typer.BadParameter("--out goes with --dask ADDRESS")
-    demos = read(file, position, velocity, time, trajectory, dt, every, task)
+    demos = read(file, position, velocity, time, trajectory, dt, every, task, quaternion)
     found = find(demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude), labels=demos.task)
     if labels is not None:
         with replacing(labels) as temporary:

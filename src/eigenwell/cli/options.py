@@ -75,11 +75,20 @@ def read(
     dt: float | None,
     every: int,
     task: str | None = None,
+    quaternion: str | None = None,
 ) -> Demonstrations:
     from .. import files
 
     return files.read(
-        paths, position=position, velocity=velocity, time=time, trajectory=trajectory, task=task, dt=dt, every=every
+        paths,
+        position=position,
+        velocity=velocity,
+        time=time,
+        trajectory=trajectory,
+        task=task,
+        dt=dt,
+        every=every,
+        quaternion=quaternion,
     )
 
 

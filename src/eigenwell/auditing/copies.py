@@ -23,7 +23,7 @@ PART = 0.05
 
 
 def keep_list(found: Audit) -> dict[str, Any]:
-    """`keep.json`: numbers of the episodes to keep, and the rows of each without its rests at start and end.
+    """`keep.json`: numbers of the episodes to keep and to drop, and the rows of each kept without its rests at start and end.
 
     Parameters
     ----------
@@ -32,10 +32,11 @@ def keep_list(found: Audit) -> dict[str, Any]:
     Returns
     -------
     dict
-        "keep", a list of numbers, and "rows", [first, last) of each.
+        "keep" and "drop", lists of numbers, and "rows", [first, last) of each that is kept.
     """
     kept = [v for v in found.verdicts if v.keep]
-    return {"keep": [v.episode for v in kept], "rows": {str(v.episode): list(v.moving) for v in kept}}
+    drop = [v.episode for v in found.verdicts if not v.keep]
+    return {"keep": [v.episode for v in kept], "drop": drop, "rows": {str(v.episode): list(v.moving) for v in kept}}
 
 
 def parts(found: Audit) -> dict[int, list[tuple[int, int]]]:

@@ -226,7 +226,7 @@ def slow(rng: np.random.Generator, items: list[Episode], k: int) -> None:
 
 
 def fast(rng: np.random.Generator, items: list[Episode], k: int) -> None:
-    items[k] = _slower(items[k], 1 / rng.uniform(4, 6))
+    items[k] = _slower(items[k], 1 / rng.uniform(4, 8))
 
 
 def unlike(rng: np.random.Generator, items: list[Episode], k: int) -> None:

@@ -37,7 +37,7 @@ from .json_lines import JsonLines
 from .mat import Mat
 from .npz import Npz
 from .parquet import Parquet, is_lerobot, read_lerobot
-from .recording import Format, Recording, Wanted
+from .recording import Format, Recording, Wanted, numbered
 from .text import Text
 
 FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat(), JsonLines(), Feather(), Bag(), H5ad())
@@ -320,7 +320,7 @@ def _demonstrations(
                 cautions += (_left_aside(),)
             good, gaps = _without_gaps(alone, longest_gap)
             demos = Demonstrations.from_samples(alone.x[good], None if alone.v is None else alone.v[good])
-            task = None if alone.task is None else alone.task[good]
+            task = None if alone.task is None else numbered(alone.task[good])
             return _told(replace(demos, task=task), cautions + gaps, recordings)
     parts = assemble(recordings, longest_gap).check()
     timed = None if dt is not None else parts.time or None
@@ -333,7 +333,7 @@ def _demonstrations(
         demos = Demonstrations.from_trajectories(
             parts.x, parts.v or None, dt=dt, time=timed, names=parts.names, smooth=smooth
         )
-    task = np.concatenate(parts.task).astype(np.intp) if parts.task else None
+    task = numbered(np.concatenate(parts.task)) if parts.task else None
     return _told(replace(demos, task=task), parts.warnings, recordings)
 
 

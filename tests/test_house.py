@@ -17,7 +17,7 @@ PAPER = ROOT.parents[1] / "packages" / "eigenwell-paper" / "src" / "eigenwell_pa
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
     ["_types", "errors", "palette", "progress", "wording"],
-    ["velocities", "checks", "metrics", "runge_kutta", "annotations"],
+    ["velocities", "checks", "metrics", "runge_kutta", "annotations", "data_frames"],
     ["grids", "repr_html", "arguments"],
     ["demonstrations"],
     ["poses", "cells"],
@@ -29,7 +29,7 @@ FLOORS = [
     ["identification"],
     ["fields"],
     ["learning", "models"],
-    ["estimators", "export", "distributed"],
+    ["estimators", "export", "distributed", "auditing"],
     ["plotting", "report"],
     ["studio"],
     ["cli"],

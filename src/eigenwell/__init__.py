@@ -11,6 +11,7 @@ __version__ = "0.2.0"
 
 _HOME = {
     "AttractorIdentifier": "estimators",
+    "Audit": "auditing",
     "Cycle": "graphs",
     "DataError": "errors",
     "Demonstrations": "demonstrations",
@@ -22,12 +23,14 @@ _HOME = {
     "ModelError": "errors",
     "StableFieldRegressor": "estimators",
     "SuccessorGraph": "paths",
+    "audit": "auditing",
     "identify": "identification",
     "learn": "learning",
     "load": "models",
 }
 _MODULES = (
     "attractors",
+    "auditing",
     "datasets",
     "demonstrations",
     "distributed",
@@ -84,6 +87,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from . import datasets, distributed, export, files, graphs, learning, plotting, poses, report, studio, systems
+    from .auditing import Audit, audit
     from .demonstrations import Demonstrations
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier, StableFieldRegressor

@@ -10,6 +10,7 @@ import numpy as np
 
 from ._types import BoolArray, FloatArray
 from .errors import DataError
+from .wording import plural
 
 # The fewest nodes of a path for which the theory speaks (the paper's p_k >= 3).
 SHORTEST_PATH = 3
@@ -190,18 +191,17 @@ def check_jumps(xs: list[FloatArray], names: Sequence[str] = ()) -> tuple[Cautio
         usual = np.quantile(step, 0.98)
         jumps = np.flatnonzero(step > JUMP * usual) if usual > 0 else np.empty(0, dtype=np.intp)
         if len(jumps):
-            called = f" ({names[k]})" if names else ""
-            found.append(f"{k}{called} {len(jumps)} times (first after sample {jumps[0]})")
+            called = f"{k} ({names[k]})" if names else str(k)
+            often = "once" if len(jumps) == 1 else f"{len(jumps)} times, first"
+            found.append(f"{called} {often} after sample {jumps[0]}")
     if not found:
         return ()
-    more = f" and {len(found) - 10} more" if len(found) > 10 else ""
-    return (
-        Caution(
-            "jumps",
-            f"Trajectory {', '.join(found[:10])}{more}: jumps by more than {JUMP:.0f} of its usual steps. It looks like "
-            "several recordings in one. Split it there, leave it out with exclude=, or pass unordered samples.",
-        ),
+    more = f" and {plural(len(found) - 10, 'more trajectory', 'more trajectories')}" if len(found) > 10 else ""
+    said = (
+        f"Jumps by more than {JUMP:.0f} usual steps: trajectory {', trajectory '.join(found[:10])}{more}. That looks like "
+        "several recordings in one. Split them there, leave them out with exclude=, or pass unordered samples."
     )
+    return (Caution("jumps", said),)
 
 
 def check_velocity(xs: list[FloatArray], vs: list[FloatArray], times: list[FloatArray] | None) -> tuple[Caution, ...]:

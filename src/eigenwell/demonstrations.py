@@ -27,6 +27,7 @@ from .checks import (
     matrix,
 )
 from .checks import first_occurrence as first_occurrence
+from .data_frames import FramedSamples
 from .errors import DataError as DataError
 from .grids import flattened, of_mapping
 from .wording import plural
@@ -35,7 +36,7 @@ __all__ = ["Caution", "Demonstrations", "Truth"]
 
 
 @dataclass(frozen=True, eq=False)
-class Demonstrations:
+class Demonstrations(FramedSamples):
     """The data, checked once as they come in and frozen after: positions and velocities, in order or not.
 
     Make them with `of`, `from_samples`, `from_trajectories` or `from_grid`, which check what they get.

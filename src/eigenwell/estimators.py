@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["AttractorIdentifier", "StableFieldRegressor"]
 
+# Axes scaled apart by less than this turn a velocity by less than noise does.
+STRETCHED = 1.3
+# Steps and velocities along motions agree this well in direction.
+ALONG = 0.9
+
 
 class AttractorIdentifier(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Clusters samples by the attractor they run to.
@@ -36,6 +41,12 @@ class AttractorIdentifier(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     dt : float, optional
         The sampling step of positions in order of time: the rows of X are then one trajectory, or X is a list of them.
         Without it, a table X has columns [x, v].
+
+    Notes
+    -----
+    `AttractorIdentifier(dt=1.0)` passes scikit-learn's `check_estimator` except for `check_clustering`, which clusters blobs by
+    density: an attractor identifier clusters motions, and blobs do not move. Without `dt` a table needs an even number of
+    columns, and the checks that pass others fail with the sentence that says so.
 
     Attributes
     ----------
@@ -111,7 +122,7 @@ class AttractorIdentifier(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if moving:
             if self.dt is not None:
                 raise DataError("Expected dt for positions alone, got it with velocities. Leave one of them out.")
-            return Demonstrations.from_samples(table, y)
+            return _samples(table, y)
         if self.dt is not None:
             return Demonstrations.from_trajectories([table], dt=self.dt)
         if table.shape[1] % 2:
@@ -121,7 +132,7 @@ class AttractorIdentifier(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 "rows in order of time."
             )
         half = table.shape[1] // 2
-        return Demonstrations.from_samples(table[:, :half], table[:, half:])
+        return _samples(table[:, :half], table[:, half:])
 
     def predict(self, X: Any) -> IntArray:
         """The sub-dynamics of samples: that of the nearest sample it was fitted to.
@@ -190,6 +201,12 @@ class StableFieldRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # 
     seed : int
         Of the training.
 
+    Notes
+    -----
+    The checks of scikit-learn's `check_estimator` that fit a regressor cannot apply: they pass one target, or targets of another
+    number of columns than X, and y here is the velocity of X, of its shape. The others (parameters, cloning, tags, text,
+    not fitted) hold. A Pipeline in front has to scale X and y alike; one that scales X alone is refused with a sentence.
+
     Attributes
     ----------
     field_ : Field
@@ -237,7 +254,7 @@ class StableFieldRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # 
         from .learning import learn
 
         x = validate_data(self, X, dtype=np.float64, ensure_min_samples=4, ensure_min_features=2)
-        self.identification_: Identification = identify(Demonstrations.from_samples(x, y), graph=self.graph)
+        self.identification_: Identification = identify(_samples(x, y), graph=self.graph)
         self.field_: Field = learn(self.identification_, toward=False, memory=False, recipe=self.recipe, seed=self.seed)
         self.attractors_: FloatArray = self.field_.attractors
         self.n_attractors_: int = self.field_.n_attractors
@@ -256,6 +273,48 @@ class StableFieldRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # 
         """
         check_is_fitted(self)
         return self.field_.predict(validate_data(self, X, dtype=np.float64, reset=False))
+
+
+def _samples(x: FloatArray, v: Any) -> Demonstrations:
+    """Unordered samples, whose velocities have to be in the units of the positions, axis by axis."""
+    demos = Demonstrations.from_samples(x, v)
+    _check_scaled(demos.x, demos.v)
+    return demos
+
+
+def _check_scaled(x: FloatArray, v: FloatArray) -> None:
+    """Refuse velocities that fit the steps only after each axis is stretched: a Pipeline has scaled x and not v.
+
+    Where samples were taken along motions, the nearest one lies before or behind: dx = c v, with any c. Stretched axes make it
+    dx = c D v, D diagonal; the ratios of D are the medians of those of dx and v. Where D brings v onto the line of dx and v alone
+    is far from it, the axes were scaled apart.
+    """
+    moving = np.flatnonzero((np.ptp(x, axis=0) > 0) & (np.ptp(v, axis=0) > 0))
+    if len(x) < 50 or len(moving) < 2:
+        return
+    nearest = cKDTree(x).query(x, k=2)[1][:, 1]
+    dx, u = (x[nearest] - x)[:, moving], v[:, moving]
+    good = (dx != 0).all(axis=1) & (u != 0).all(axis=1)
+    if good.sum() < 50:
+        return
+    dx, u = dx[good], u[good]
+    ratio = np.log(np.abs(dx) / np.abs(u))
+    # About the mean over the axes, c is gone.
+    stretch = np.exp(np.median(ratio - ratio.mean(axis=1, keepdims=True), axis=0))
+    before, after = _along(dx, u), _along(dx, u * stretch)
+    if stretch.max() > STRETCHED * stretch.min() and after > ALONG and 1 - before > 4 * (1 - after):
+        raise DataError(
+            "Expected velocities in the units of the positions, got velocities that fit the steps only after their axes are "
+            f"stretched by {', '.join(f'{s:.2g}' for s in stretch)}: it looks as if x was scaled, by a StandardScaler say, "
+            "and v was not, or each by itself. Scale both by the same numbers and shift only x, or leave the scaling out: "
+            "identify needs none."
+        )
+
+
+def _along(dx: FloatArray, v: FloatArray) -> float:
+    """The median |cosine| between steps and velocities."""
+    both = np.abs(np.einsum("ij,ij->i", dx, v))
+    return float(np.median(both / (np.linalg.norm(dx, axis=1) * np.linalg.norm(v, axis=1))))
 
 
 def _several(data: Any) -> bool:

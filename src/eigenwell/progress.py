@@ -6,6 +6,7 @@ pass it on.
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ __all__ = ["Progress", "advance", "told"]
 Progress = Callable[[str, int, int], None]
 """Called as progress(stage, done, total): a word, and how many of how many steps of it are done."""
 
+log = logging.getLogger("eigenwell")
+"""What happens, for who listens: files and audits at INFO, every step of long calls at DEBUG."""
 _listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
 
 
@@ -36,6 +39,7 @@ def advance(stage: str, done: int, total: int) -> None:
     ...     advance("replicates", 3, 40)
     replicates 3 40
     """
+    log.debug("%s: %d of %d", stage, done, total)
     listener = _listener.get()
     if listener is not None:
         listener(stage, done, total)

@@ -11,6 +11,7 @@ import numpy as np
 from . import repr_html
 from ._types import FloatArray, IntArray
 from .attractors import Attractor
+from .data_frames import FramedResult
 from .demonstrations import Caution, DataError, Demonstrations
 from .flow import EstimatedField, Evidence
 from .graphs import Graph, PathGraph
@@ -122,7 +123,7 @@ class Result(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Identification:
+class Identification(FramedResult):
     """What `identify` found; sub-dynamics are numbered by the position of their attractor, first coordinate first.
 
     Attributes
@@ -374,9 +375,8 @@ class Identification:
         size = np.abs(self.attractors)
         places = np.where(size < 1e-9 * size.max(initial=0.0), 0.0, self.attractors)
         for q in range(self.n_attractors):
-            place = ", ".join(
-                f"{c:.4g} ± {e:.1g}" for c, e in zip(places[q], self.located[q].standard_error, strict=True)
-            )
+            errors = self.located[q].standard_error
+            place = ", ".join(f"{c:.4g} ± {e:.1g}" for c, e in zip(places[q], errors, strict=True))
             paths = f"{plural(len(self.graph.paths_of(q)), 'path')}, " if isinstance(self.graph, PathGraph) else ""
             what = f"{self.located[q].form} at" if self.located[q].form != "point" else "x* ="
             lines.append(f"  {q}: {what} ({place}), {paths}{int((self.labels == q).sum())} samples")

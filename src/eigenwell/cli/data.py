@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..wording import plural
-from .options import Debug, Every, Files, Json, Position, Seed, Time, TimeStep, Trajectory, Velocity, read
+from .options import Debug, Every, Files, Json, Position, Quaternion, Seed, Time, TimeStep, Trajectory, Velocity, read
 from .output import cautions, command, note, print_json, table
 
 if TYPE_CHECKING:
@@ -64,13 +64,14 @@ def convert(
     trajectory: Trajectory = None,
     dt: TimeStep = None,
     every: Every = 1,
+    quaternion: Quaternion = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Read files of any format and write them as one, every number to its last bit."""
     from .. import files
 
-    demos = read(file, position, velocity, time, trajectory, dt, every)
+    demos = read(file, position, velocity, time, trajectory, dt, every, None, quaternion)
     files.write(output, demos)
     _described(demos, output, as_json)
 

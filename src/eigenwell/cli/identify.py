@@ -19,6 +19,7 @@ from .options import (
     Json,
     Number,
     Position,
+    Quaternion,
     Resolution,
     Seed,
     Task,
@@ -29,7 +30,7 @@ from .options import (
     excluded,
     read,
 )
-from .output import IN_DOUBT, cautions, command, interactive, note, print_json, progress, table
+from .output import IN_DOUBT, cautions, command, interactive, note, offer_audit, print_json, progress, table
 
 if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
@@ -57,6 +58,7 @@ def identify(
     resolution: Resolution = None,
     exclude: Exclude = None,
     task: Task = None,
+    quaternion: Quaternion = None,
     labels: Annotated[
         Path | None, typer.Option("--labels", metavar="FILE", help="Write one label per sample to this text file.")
     ] = None,
@@ -98,7 +100,7 @@ def identify(
         return
     if out is not None:
         raise typer.BadParameter("--out goes with --dask ADDRESS")
-    demos = read(file, position, velocity, time, trajectory, dt, every, task)
+    demos = read(file, position, velocity, time, trajectory, dt, every, task, quaternion)
     found = find(demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude), labels=demos.task)
     if labels is not None:
         with replacing(labels) as temporary:
@@ -107,6 +109,8 @@ def identify(
         print_json(_answer(demos, found))
     else:
         show(demos, found)
+        if found.warnings or found.odd:
+            offer_audit(demos)
     if strict and found.warnings:
         raise typer.Exit(IN_DOUBT)
 

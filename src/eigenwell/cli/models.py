@@ -18,6 +18,7 @@ from .options import (
     Model,
     Number,
     Position,
+    Quaternion,
     Resolution,
     Seed,
     Task,
@@ -29,7 +30,7 @@ from .options import (
     read,
     states,
 )
-from .output import IN_DOUBT, cautions, command, interactive, print_json, progress, table
+from .output import IN_DOUBT, cautions, command, interactive, offer_audit, print_json, progress, table
 
 if TYPE_CHECKING:
     from .._types import FloatArray
@@ -54,6 +55,7 @@ def learn(
     resolution: Resolution = None,
     exclude: Exclude = None,
     task: Task = None,
+    quaternion: Quaternion = None,
     toward: Annotated[
         bool | None,
         typer.Option(
@@ -84,7 +86,7 @@ def learn(
     from ..models import check_target, save
 
     check_target(output, overwrite=force)  # before the work, not after it
-    demos = read(file, position, velocity, time, trajectory, dt, every, task)
+    demos = read(file, position, velocity, time, trajectory, dt, every, task, quaternion)
     found = identify(
         demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude), labels=demos.task
     )
@@ -115,6 +117,8 @@ def learn(
     if field.fit is not None:
         typer.echo(str(field.fit))
     cautions(field.warnings)
+    if field.warnings or found.odd:
+        offer_audit(demos)
 
 
 @command

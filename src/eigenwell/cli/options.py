@@ -35,6 +35,10 @@ TimeStep = Annotated[
     typer.Option("--dt", metavar="SECONDS", help="Time step, where the file has no time.", rich_help_panel=_COLUMNS),
 ]
 Every = Annotated[int, typer.Option(min=1, metavar="N", help="Keep each N-th sample.", rich_help_panel=_COLUMNS)]
+Quaternion = Annotated[
+    str | None,
+    typer.Option(metavar="xyzw|wxyz", help="Order of quaternions in columns without names.", rich_help_panel=_COLUMNS),
+]
 _KNOWN = "What you know"
 Number = Annotated[
     int | None, typer.Option("--n-attractors", min=1, metavar="N", help="Their number.", rich_help_panel=_KNOWN)
@@ -71,11 +75,20 @@ def read(
     dt: float | None,
     every: int,
     task: str | None = None,
+    quaternion: str | None = None,
 ) -> Demonstrations:
     from .. import files
 
     return files.read(
-        paths, position=position, velocity=velocity, time=time, trajectory=trajectory, task=task, dt=dt, every=every
+        paths,
+        position=position,
+        velocity=velocity,
+        time=time,
+        trajectory=trajectory,
+        task=task,
+        dt=dt,
+        every=every,
+        quaternion=quaternion,
     )
 
 

@@ -112,6 +112,24 @@ def cautions(warnings: Iterable[Any]) -> None:
         typer.secho(f"! {caution}", fg="yellow" if sys.stderr.isatty() else None, err=True)
 
 
+def offer_audit(demos: Any) -> None:
+    """Where recordings look bad, say so and name the command that says why: "3 of 56 recordings look bad: eigenwell audit"."""
+    from ..auditing.api import audited
+    from ..auditing.episodes import of_demonstrations
+    from ..errors import DataError
+    from ..wording import plural
+
+    if demos.offsets is None or not sys.stderr.isatty():
+        return
+    try:
+        bad = len(audited(of_demonstrations(demos)).bad)
+    except DataError:
+        return
+    if bad:
+        verb = "looks" if bad == 1 else "look"
+        note(f"{bad} of {plural(demos.n_trajectories, 'recording')} {verb} bad: eigenwell audit")
+
+
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers_from: int = 1) -> None:
     """A table for eyes, or tab-separated lines for a pipe. Columns from `numbers_from` on are aligned right."""
     if not interactive():

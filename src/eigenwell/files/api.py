@@ -11,28 +11,42 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import BoolArray, FloatArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..poses import from_poses
+from ..progress import log
+from .assembly import Assembled, assemble, clocked
 from .atomic import replacing
 from .bags import Bag, is_bag
 from .columns import natural_order
-from .errors import EmptyFile, FileError, MissingFile, UnknownColumns, UnknownFormat, UnreadableFile
+from .errors import (
+    EmptyFile,
+    FileError,
+    MissingExtra,
+    MissingFile,
+    PickledFile,
+    UnknownColumns,
+    UnknownFormat,
+    UnreadableFile,
+)
 from .feather import Feather
 from .frames import from_frame, is_frame
-from .gaps import LONGEST_GAP, mend, told, whole
+from .gaps import LONGEST_GAP
 from .h5ad import H5ad
 from .json_lines import JsonLines
 from .mat import Mat
 from .npz import Npz
 from .parquet import Parquet, is_lerobot, read_lerobot
-from .recording import Format, Recording, Wanted
+from .recording import Format, Recording, Wanted, numbered
 from .text import Text
-from .time_units import seconds
 
 FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat(), JsonLines(), Feather(), Bag(), H5ad())
 
+PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
+"""What pickles are called."""
 Names = Sequence[str] | str
+Skipped = list[tuple[str, str]]
+"""Files that could not be read, and why."""
 AnyPath = str | os.PathLike[str]
 
 
@@ -48,6 +62,7 @@ def read(
     every: int = 1,
     longest_gap: int = LONGEST_GAP,
     smooth: bool = True,
+    quaternion: str | None = None,
 ) -> Demonstrations:
     """Demonstrations from one file, several files or a folder (one file per trajectory), a LeRobot data set, a ROS bag.
 
@@ -75,6 +90,8 @@ def read(
         refuses any.
     smooth : bool
         Whether positions are freed of noise where velocities are estimated.
+    quaternion : str, optional
+        "xyzw" or "wxyz": the order of quaternions in columns without names.
 
     Returns
     -------
@@ -92,7 +109,9 @@ def read(
     >>> import eigenwell as ew
     >>> demos = ew.files.read("recording.csv")  # doctest: +SKIP
     """
-    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every, task)
+    if quaternion not in (None, "xyzw", "wxyz"):
+        raise DataError(f"Expected quaternion as 'xyzw' or 'wxyz', got {quaternion!r}.")
+    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every, task, quaternion)
     if not (isinstance(every, int) and every >= 1):
         raise DataError(f"Expected every as a whole number >= 1, got {every!r}.")
     if not (isinstance(longest_gap, int) and longest_gap >= 0):
@@ -108,7 +127,45 @@ def read(
             recordings.extend(_recordings(Path(one), wanted))
     if task is not None and any(r.task is None for r in recordings):
         raise UnknownColumns(f"Expected a column {task!r} that says the task in every file, found none in some.")
-    return _demonstrations(recordings, dt, longest_gap, smooth)
+    demos = _demonstrations(recordings, dt, longest_gap, smooth)
+    log.info("read %r. %s", demos, demos.about)
+    for caution in demos.warnings:
+        log.info("%s: %s", caution.name, caution)
+    return demos
+
+
+def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tuple[Assembled, Skipped, str]:
+    """Trajectories as they came, one by one, of files or folders; which files could not be read, and what was read as what.
+
+    For the audit, which goes on where `read` stops.
+    """
+    skipped: Skipped = []
+    recordings: list[Recording] = []
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    for one in given:
+        try:
+            recordings.extend(_recordings(Path(one), wanted, skipped))
+        except FileError as error:
+            if len(given) == 1:
+                raise
+            skipped.append((Path(one).name, str(error)))
+    if not recordings:
+        raise EmptyFile(f"Expected files that can be read, got none. {skipped[0][1] if skipped else ''}".strip())
+    for what in ("velocities", "time", "orientations"):
+        # Files unlike most of the others are set aside, so that the rest can be looked at.
+        have = [r for r in recordings if _has(r, what)]
+        lack = [r for r in recordings if not _has(r, what)]
+        many = len(have) > len(lack)
+        recordings = have if many else lack
+        word = f"it has no {what} where most have them." if many else f"it has {what} where most have none."
+        skipped += [(r.name, word) for r in (lack if many else have)]
+    about = " ".join(dict.fromkeys(r.about for r in recordings if r.about))
+    return assemble(recordings, longest_gap), skipped, about
+
+
+def _has(recording: Recording, what: str) -> bool:
+    part = {"velocities": recording.v, "time": recording.time, "orientations": recording.orientation}[what]
+    return part is not None
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
@@ -183,6 +240,11 @@ def _suffix(path: Path) -> str:
 
 
 def _format(path: Path) -> Format:
+    if path.suffix.lower() in PICKLES:
+        raise PickledFile(
+            f"Expected a file of numbers, got {path.name}, a pickle: reading it could run code, so eigenwell does not. Load it "
+            "where you trust it and save the arrays with np.savez, or pass them to eigenwell directly."
+        )
     for form in FORMATS:
         if _suffix(path) in form.suffixes:
             return form
@@ -190,8 +252,8 @@ def _format(path: Path) -> Format:
     raise UnknownFormat(f"Expected a file that ends in {known}, got {path.name or str(path)!r}. Rename or convert it.")
 
 
-def _recordings(path: Path, wanted: Wanted) -> list[Recording]:
-    """One recording of a file; one per file of a folder."""
+def _recordings(path: Path, wanted: Wanted, skipped: Skipped | None = None) -> list[Recording]:
+    """One recording of a file; one per file of a folder. With `skipped`, files that cannot be read are listed there."""
     if not stat.S_ISDIR(_mode(path)):
         return [_file(path, wanted)]
     if is_lerobot(path):
@@ -204,8 +266,19 @@ def _recordings(path: Path, wanted: Wanted) -> list[Recording]:
         key=lambda p: natural_order(p.name),
     )
     if not files:
+        pickled = next((p for p in sorted(path.iterdir()) if p.suffix.lower() in PICKLES), None)
+        if pickled is not None:
+            _format(pickled)
         raise EmptyFile(f"Expected data files ({', '.join(sorted(known))}) in the folder {path}, found none.")
-    return [_file(p, wanted) for p in files]
+    out: list[Recording] = []
+    for p in files:
+        try:
+            out.append(_file(p, wanted))
+        except (FileError, MissingExtra) as error:
+            if skipped is None:
+                raise
+            skipped.append((p.name, str(error)))
+    return out
 
 
 def _file(path: Path, wanted: Wanted) -> Recording:
@@ -239,68 +312,29 @@ def _mode(path: Path) -> int:
 def _demonstrations(
     recordings: Sequence[Recording], dt: float | None, longest_gap: int, smooth: bool
 ) -> Demonstrations:
-    several = len(recordings) > 1
-    warnings: tuple[Caution, ...] = ()
-    xs: list[FloatArray] = []
-    vs: list[FloatArray] = []
-    ts: list[FloatArray] = []
-    turns: list[FloatArray] = []
-    tasks: list[FloatArray] = []
-    names: list[str] = []
-    filled = dropped = pieces = unwrapped = 0
-
-    def beside(recording: Recording, time: FloatArray | None) -> list[tuple[FloatArray | None, list[FloatArray]]]:
-        task = None if recording.task is None else recording.task.astype(np.float64)
-        return [(recording.v, vs), (recording.orientation, turns), (time, ts), (task, tasks)]
-
-    for recording in recordings:
-        time, cautions = None, recording.warnings
-        if recording.time is not None:
-            time, converted = seconds(
-                recording.time, recording.time_name, recording.x, recording.v, recording.trajectory
-            )
-            cautions += converted
-        trajectory = recording.trajectory
-        if trajectory is None and time is not None:
-            trajectory = _restarts(time)
-            if trajectory[-1] > 0:
-                said = f"Time starts over {trajectory[-1]} times; each start was read as a new trajectory."
-                cautions += (Caution("split-by-time", said),)
-        warnings += tuple(c for c in cautions if c not in warnings)
-        if trajectory is None and not several and dt is None:
-            if recording.orientation is not None:
-                warnings += (_left_aside(),)
-            good, gaps = _without_gaps(recording, longest_gap)
-            v, task = recording.v, recording.task
-            demos = Demonstrations.from_samples(recording.x[good], None if v is None else v[good])
-            return _told(replace(demos, task=None if task is None else task[good]), warnings + gaps, recordings)
-        groups = _groups(trajectory, len(recording.x))
-        for number, rows in enumerate(groups):
-            x = recording.x[rows]
-            kept = [(out, a[rows].astype(np.float64)) for a, out in beside(recording, time) if a is not None]
-            mended = mend(x, [a for _, a in kept], longest_gap) if longest_gap else whole(x)
-            filled, dropped, pieces = filled + mended.filled, dropped + mended.dropped, pieces + len(mended.rows) - 1
-            unwrapped += _unwrap(x, recording.angles)
-            for part in mended.rows:
-                xs.append(x[part])
-                for out, a in kept:
-                    out.append(a[part])
-                names.append(recording.name if len(groups) == 1 else f"{recording.name}#{number}")
-    for what, parts in (("velocities", vs), ("time", ts), ("orientations", turns)):
-        if parts and len(parts) != len(xs):
-            raise UnknownColumns(f"Expected {what} in every file or in none, got them in some.")
-    warnings += told(filled, dropped, pieces, longest_gap)
-    if unwrapped:
-        warnings += (Caution("unwrapped", f"{unwrapped} jumps by a full turn in angles were undone."),)
-    timed = None if dt is not None else ts or None
-    if turns:
+    if len(recordings) == 1 and dt is None:
+        alone = recordings[0]
+        _, trajectory, cautions = clocked(alone)
+        if trajectory is None:
+            if alone.orientation is not None:
+                cautions += (_left_aside(),)
+            good, gaps = _without_gaps(alone, longest_gap)
+            demos = Demonstrations.from_samples(alone.x[good], None if alone.v is None else alone.v[good])
+            task = None if alone.task is None else numbered(alone.task[good])
+            return _told(replace(demos, task=task), cautions + gaps, recordings)
+    parts = assemble(recordings, longest_gap).check()
+    timed = None if dt is not None else parts.time or None
+    if parts.turns:
         # Linear velocities alone say nothing of how the orientation turns.
-        twist = vs if vs and all(v.shape[1] == x.shape[1] + 3 for v, x in zip(vs, xs, strict=True)) else None
-        demos = from_poses(xs, turns, dt=dt, time=timed, names=names, smooth=smooth, twist=twist)
+        whole = parts.v and all(v.shape[1] == x.shape[1] + 3 for v, x in zip(parts.v, parts.x, strict=True))
+        twist = parts.v if whole else None
+        demos = from_poses(parts.x, parts.turns, dt=dt, time=timed, names=parts.names, smooth=smooth, twist=twist)
     else:
-        demos = Demonstrations.from_trajectories(xs, vs or None, dt=dt, time=timed, names=names, smooth=smooth)
-    task = np.concatenate(tasks).astype(np.intp) if tasks else None
-    return _told(replace(demos, task=task), warnings, recordings)
+        demos = Demonstrations.from_trajectories(
+            parts.x, parts.v or None, dt=dt, time=timed, names=parts.names, smooth=smooth
+        )
+    task = numbered(np.concatenate(parts.task)) if parts.task else None
+    return _told(replace(demos, task=task), parts.warnings, recordings)
 
 
 def _without_gaps(recording: Recording, longest: int) -> tuple[BoolArray, tuple[Caution, ...]]:
@@ -317,17 +351,6 @@ def _left_aside() -> Caution:
     return Caution("orientation-left-aside", "Orientations of unordered samples were left aside; add a column of time.")
 
 
-def _unwrap(x: FloatArray, angles: Sequence[tuple[int, float]]) -> int:
-    """Undo jumps by a full turn, in place, in angles that stay within one; how many there were."""
-    count = 0
-    for i, turn in angles:
-        step = np.diff(x[:, i])
-        if len(step) and np.ptp(x[:, i]) <= turn * (1 + 1e-9) and (jumps := np.abs(step) > 0.75 * turn).any():
-            x[:, i] = np.unwrap(x[:, i], period=turn)
-            count += int(jumps.sum())
-    return count
-
-
 def _told(demos: Demonstrations, warnings: tuple[Caution, ...], recordings: Sequence[Recording]) -> Demonstrations:
     return replace(_warned(demos, warnings), about=" ".join(dict.fromkeys(r.about for r in recordings if r.about)))
 
@@ -336,23 +359,3 @@ def _warned(demos: Demonstrations, warnings: tuple[Caution, ...]) -> Demonstrati
     """Doubts about the file before doubts about the data."""
     names = {c.name for c in demos.warnings}
     return replace(demos, warnings=tuple(c for c in warnings if c.name not in names) + demos.warnings)
-
-
-def _groups(trajectory: IntArray | None, n: int) -> list[IntArray]:
-    if trajectory is None:
-        return [np.arange(n)]
-    order = np.argsort(trajectory, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(trajectory[order])) + 1)
-
-
-def _restarts(time: FloatArray) -> IntArray:
-    """Trajectory numbers of one time column: a new one where time falls back to where it began."""
-    step = np.diff(time)
-    back = step < 0
-    if not back.any():
-        return np.zeros(len(time), dtype=np.intp)
-    typical = float(np.median(step[~back])) if (~back).any() else 0.0
-    fresh = back & (time[1:] <= time[0] + 2 * typical)
-    if (fresh != back).any():
-        return np.zeros(len(time), dtype=np.intp)
-    return np.concatenate([[0], np.cumsum(fresh)]).astype(np.intp)

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, Demonstrations
-from .columns import TIME_NAMES, TRAJECTORY_NAMES, check_count, natural_order, plain, recognise, unnamed
+from .columns import TIME_NAMES, TRAJECTORY_NAMES, check_count, natural_order, plain, recognise
 from .errors import EmptyFile, UnknownColumns, UnreadableFile
 from .recording import Recording, Wanted, numbered
+from .unnamed import unnamed
 
 Arrays = Mapping[str, NDArray[Any]]
-_POSITIONS = ("x", "pos", "position", "positions", "q", "state", "states", "observation_state", "xs")
-_VELOCITIES = ("v", "vel", "velocity", "velocities", "xdot", "x_dot", "dx", "xd", "qdot", "q_dot", "dq", "qd", "vs")
+POSITIONS = ("x", "pos", "position", "positions", "q", "state", "states", "observation_state", "xs")
+VELOCITIES = ("v", "vel", "velocity", "velocities", "xdot", "x_dot", "dx", "xd", "qdot", "q_dot", "dq", "qd", "vs")
 
 
 def as_arrays(demos: Demonstrations) -> dict[str, NDArray[Any]]:
@@ -37,10 +38,12 @@ def from_arrays(path: Path, arrays: Arrays, wanted: Wanted) -> Recording:
     numeric = {name: a for name, a in arrays.items() if a.dtype.kind in "fiub" and a.ndim <= 3}
     if not any(a.size for a in numeric.values()):
         raise EmptyFile(f"Expected arrays of numbers in {path}, found {_shapes(arrays)}.")
+    # A trajectory in a stack of its own, (1, T, d), is a trajectory.
+    numeric = {name: a[0] if a.ndim == 3 and len(a) == 1 else a for name, a in numeric.items()}
     matrices = {name: a for name, a in numeric.items() if a.ndim >= 2 and min(a.shape) > 1}
     vectors = {name: a.reshape(-1) for name, a in numeric.items() if a.ndim >= 1 and name not in matrices}
-    x_name = _named(matrices, wanted.position, _POSITIONS)
-    if x_name is None and len(matrices) == 1 and wanted.position is None and not _named(vectors, None, _POSITIONS):
+    x_name = _named(matrices, wanted.position, POSITIONS)
+    if x_name is None and len(matrices) == 1 and wanted.position is None and not _named(vectors, None, POSITIONS):
         return _whole(path, next(iter(matrices.values())), wanted)
     if x_name is None and (each := _demonstrations(path, matrices, wanted)) is not None:
         return each
@@ -50,7 +53,7 @@ def from_arrays(path: Path, arrays: Arrays, wanted: Wanted) -> Recording:
 
 
 def _matrices(path: Path, matrices: Arrays, vectors: Arrays, x_name: str, wanted: Wanted) -> Recording:
-    v_name = _named(matrices, wanted.velocity, _VELOCITIES)
+    v_name = _named(matrices, wanted.velocity, VELOCITIES)
     x = matrices[x_name]
     v = None if v_name is None else matrices[v_name]
     if v is not None and v.shape != x.shape:
@@ -97,29 +100,44 @@ def _trajectory(path: Path, vectors: Arrays, wanted: Wanted, n: int) -> IntArray
 
 def _whole(path: Path, matrix: NDArray[Any], wanted: Wanted) -> Recording:
     """One matrix that holds everything, its columns without names; three axes are (trajectory, time, coordinate)."""
+    trajectory: IntArray | None = None
     if matrix.ndim == 3:
-        n_trajectories, length, width = matrix.shape
-        columns = unnamed(path, width, wanted)
-        flat, trajectory = _rows(matrix, width), np.repeat(np.arange(n_trajectories), length)
-        cautions: tuple[Caution, ...] = ()
+        stack, cautions = _stack(path, matrix)
+        flat, trajectory = _rows(stack, stack.shape[2]), np.repeat(np.arange(len(stack)), stack.shape[1])
     else:
         flat, _, cautions = _upright(path, matrix, None)
-        columns, trajectory = unnamed(path, flat.shape[1], wanted), None
-    place = {str(i + 1): i for i in range(flat.shape[1])}
+    return of_table(path, flat, trajectory, cautions, wanted)
 
-    def pick(names: tuple[str, ...]) -> FloatArray:
-        return np.asarray(flat[:, [place[n] for n in names]])
 
-    if columns.trajectory:
-        trajectory = numbered(flat[:, place[columns.trajectory]])
-    return Recording(
-        pick(columns.position),
-        pick(columns.velocity) if columns.velocity else None,
-        flat[:, place[columns.time]] if columns.time else None,
-        trajectory,
-        "",
-        columns.warnings + cautions,
-    )
+def of_table(
+    path: Path, table: FloatArray, trajectory: IntArray | None, cautions: tuple[Caution, ...], wanted: Wanted
+) -> Recording:
+    """A table without names, as its numbers say."""
+    columns = unnamed(path, table, wanted)
+    recording = columns.recording({str(i + 1): column for i, column in enumerate(table.T)})
+    given = recording.trajectory if columns.trajectory else trajectory
+    return replace(recording, trajectory=given, warnings=recording.warnings + cautions)
+
+
+def _stack(path: Path, stack: NDArray[Any]) -> tuple[NDArray[Any], tuple[Caution, ...]]:
+    """(trajectory, time, coordinate), whichever of the last two axes is time: along it, steps are small."""
+    sizes = [_roughness(stack, axis) for axis in range(3)]
+    if sizes[0] < 0.2 * min(sizes[1:]) and stack.shape[0] > 2:
+        raise UnknownColumns(
+            f"Expected an array (trajectory, time, coordinate) in {path}, got shape {stack.shape} with small steps along the "
+            "first axis: it looks like (time, trajectory, coordinate). Save np.swapaxes(a, 0, 1)."
+        )
+    if stack.shape[1] >= stack.shape[2] or sizes[1] <= sizes[2]:
+        return stack, ()
+    told = f"The array of shape {stack.shape} in {path.name} was turned: read as (trajectory, coordinate, time)."
+    return np.swapaxes(stack, 1, 2), (Caution("turned", told),)
+
+
+def _roughness(a: NDArray[Any], axis: int) -> float:
+    """Mean size of a step along an axis, for the spread of the numbers."""
+    if a.shape[axis] < 2:
+        return float("inf")
+    return float(np.abs(np.diff(a, axis=axis)).mean() / max(float(np.std(a)), np.finfo(float).tiny))
 
 
 def _columns(path: Path, arrays: Arrays, vectors: Arrays, wanted: Wanted) -> Recording:
@@ -144,9 +162,7 @@ def _demonstrations(path: Path, matrices: Arrays, wanted: Wanted) -> Recording |
     if len({re.sub(r"\d+", "", n) for n in names}) > 1:
         return None
     stacked = np.concatenate([np.asarray(matrices[n], dtype=np.float64) for n in names])
-    columns = unnamed(path, stacked.shape[1], wanted)
-    recording = columns.recording({str(i + 1): column for i, column in enumerate(stacked.T)})
-    return replace(recording, trajectory=np.repeat(np.arange(len(names)), [shape[0] for shape in shapes]))
+    return of_table(path, stacked, np.repeat(np.arange(len(names)), [shape[0] for shape in shapes]), (), wanted)
 
 
 def _upright(

@@ -114,8 +114,23 @@ class Columns:
         wrap = tuple((i, TURN[unit(n) == "deg"]) for i, n in enumerate(self.position) if _ANGLE.fullmatch(plain(n)))
         return Recording(
             x, stacked(self.velocity), time, numbered(table[self.trajectory]) if self.trajectory else None, name, self.warnings,
-            stacked(self.orientation), wrap, self.about, task=numbered(table[self.task]) if self.task else None,
+            stacked(self.orientation), wrap, self.about, task=_whole(table[self.task]) if self.task else None,
+            ids=_ids(table[self.trajectory]) if self.trajectory else (),
         )  # fmt: skip
+
+
+def _counts(ids: NDArray[Any]) -> bool:
+    return ids.dtype.kind in "iu"
+
+
+def _ids(ids: NDArray[Any]) -> tuple[int, ...]:
+    """The numbers of trajectories in order of appearance, where they are whole numbers."""
+    return tuple(dict.fromkeys(ids.tolist())) if _counts(ids) else ()
+
+
+def _whole(ids: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of tasks as they are, where they are whole numbers; else in order of appearance."""
+    return ids.astype(np.intp) if _counts(ids) else numbered(ids)
 
 
 def unit(name: str) -> str | None:
@@ -126,7 +141,8 @@ def unit(name: str) -> str | None:
 
 def plain(name: str) -> str:
     """Lower case, without unit, words joined by '_'."""
-    bare = _UNIT.sub("", name.strip().lower())
+    # rostopic echo -p writes %time, field.header.stamp, field.pose.position.x, ...
+    bare = _UNIT.sub("", name.strip().lower()).removeprefix("%").removeprefix("field.")
     return re.sub(r"[\s.\-]+", "_", bare).strip("_")
 
 
@@ -208,32 +224,6 @@ def _prefixed(names: Sequence[str], moving: bool) -> tuple[str, ...]:
     fitting = {stem: g for stem, g in groups.items() if len(g) > 1 and bool(_MOVING.search(stem)) == moving}
     ranked = sorted(fitting, key=lambda stem: not (_MOVING if moving else _PLACED).search(stem))
     return tuple(fitting[ranked[0]]) if ranked else ()
-
-
-def unnamed(path: Path, count: int, wanted: Wanted) -> Columns:
-    """Columns without names, called '1', '2', ...: positions then velocities, or positions alone when `dt` is given."""
-    check_count(path, count)
-    names = tuple(str(i + 1) for i in range(count))
-    if wanted.position is not None:
-        return recognise(path, names, wanted)
-    if wanted.names:
-        raise UnknownColumns(
-            f"Expected position=[...] beside the other columns in {path}, because its {count} columns have no names; they are "
-            f"counted from 1."
-        )
-    if wanted.dt is not None:
-        return Columns(names)
-    if count % 2 or count < 4:
-        raise UnknownColumns(
-            f"Expected column names in {path}, or 2 d columns (d positions, then d velocities), got {count} columns without "
-            "names. Say which is which, counted from 1: position=['1', '2'] with time='3' or velocity=[...], or pass dt=..."
-        )
-    half = count // 2
-    told = Caution(
-        "columns-guessed",
-        f"The columns of {path.name} have no names; the first {half} were read as positions, the last {half} as velocities.",
-    )
-    return Columns(names[:half], names[half:], warnings=(told,))
 
 
 def listed(names: Iterable[str]) -> str:

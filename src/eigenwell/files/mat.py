@@ -1,4 +1,4 @@
-"""MATLAB files: LASA structs, the two `demo` layouts of hand-drawn data, plain matrices."""
+"""MATLAB files: LASA structs, the two `demo` layouts of hand-drawn data, cells of trajectories, plain matrices."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._types import FloatArray
 from ..demonstrations import Demonstrations
 from .arrays import as_arrays, from_arrays
+from .cells import trajectories
 from .columns import check_count, listed
 from .errors import EmptyFile, UnknownColumns, UnreadableFile, unreadable
 from .mat_reader import Damaged, load
@@ -32,12 +33,17 @@ class Mat:
 
     def _read(self, path: Path, wanted: Wanted) -> Recording:
         content = _load(path)
-        if "demos" in content:
+        if "demos" in content and any(isinstance(item, dict) and "pos" in item for item in _items(content["demos"])):
             return _lasa(path, content["demos"])
         for inside in _items(content.get("DataStruct"))[:1]:
             content = inside if isinstance(inside, dict) else content
         if "demo" in content and "demo_struct" in content:
             return _drawn(path, content["demo"], content["demo_struct"])
+        one_by_one = trajectories(path, content, wanted)
+        if one_by_one is not None:
+            return one_by_one
+        if "demos" in content:
+            return _lasa(path, content["demos"])
         arrays = {name: a for name, a in content.items() if isinstance(a, np.ndarray)}
         return from_arrays(
             path, {n: a.reshape(-1) if a.ndim == 2 and 1 in a.shape else a for n, a in arrays.items()}, wanted

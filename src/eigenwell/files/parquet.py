@@ -1,4 +1,4 @@
-"""Parquet tables and LeRobot v3 data sets, read row group by row group."""
+"""Parquet tables and LeRobot data sets (v2.1 and v3), read row group by row group."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Parquet:
 
 
 def read_lerobot(folder: Path, wanted: Wanted) -> Recording:
-    """A LeRobot v3 data set: every data file of it, `observation.state` as position unless told otherwise."""
+    """A LeRobot data set, v2.1 or v3: every data file of it, `observation.state` as position unless told otherwise."""
     info = _info(folder)
     files = sorted((folder / "data").rglob("*.parquet"))
     if not files:
         raise EmptyFile(
-            f"Expected data/chunk-*/file-*.parquet in the LeRobot data set {folder}, found none. Is it downloaded?"
+            f"Expected data/chunk-*/*.parquet in the LeRobot data set {folder}, found none. Is it downloaded?"
         )
     named = {key: item.get("names") for key, item in info.get("features", {}).items() if isinstance(item, dict)}
     aliases = {key: names for key, names in named.items() if isinstance(names, list)}
@@ -58,6 +58,32 @@ def read_lerobot(folder: Path, wanted: Wanted) -> Recording:
         frame = np.arange(len(group)) - np.repeat(first, np.diff(np.r_[first, len(group)]))
         return replace(recording, time=frame / float(fps), time_name="time_s")
     return recording
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """What the tasks of a LeRobot data set are called, and the columns it has."""
+
+    names: dict[int, str]
+    columns: tuple[str, ...]
+
+
+def task_names(folder: Path) -> Tasks:
+    """Tasks by number, of `meta/tasks.jsonl` (v2.1) or `meta/tasks.parquet` (v3); none where neither can be read."""
+    columns = tuple(_info(folder).get("features", {}))
+    lines, table = folder / "meta" / "tasks.jsonl", folder / "meta" / "tasks.parquet"
+    names: dict[int, str] = {}
+    try:
+        if lines.is_file():
+            rows = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines() if line.strip()]
+            names = {int(row["task_index"]): str(row["task"]) for row in rows}
+        elif table.is_file():
+            read = _arrow()[1].read_table(table).to_pydict()
+            said: list[Any] = next((values for key, values in read.items() if key != "task_index"), [])
+            names = {int(i): str(s) for i, s in zip(read["task_index"], said, strict=True)}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Tasks({}, columns)
+    return Tasks(names, columns)
 
 
 def is_lerobot(folder: Path) -> bool:

@@ -18,7 +18,7 @@ MOST_COLUMNS = 4096
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user said about the file: names of columns, a time step, and how many rows to skip."""
+    """What the user said about the file: names of columns, a time step, how many rows to skip, the order of quaternions."""
 
     position: tuple[str, ...] | None = None
     velocity: tuple[str, ...] | None = None
@@ -27,6 +27,7 @@ class Wanted:
     dt: float | None = None
     every: int = 1
     task: str | None = None
+    quaternion: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -40,8 +41,8 @@ class Recording:
 
     `time` keeps the type it has in the file, because whole nanoseconds since 1970 do not fit a float; `time_name` may
     name its unit. `orientation` holds unit quaternions x, y, z, w, signs as they come. `angles` are the positions that wrap,
-    each with its turn. `task` numbers what each row was meant for, where the user named its column.
-    `about` says what was read as what, `name` where it came from.
+    each with its turn. `task` numbers what each row was meant for, where the user named its column. `ids` are the numbers that
+    the file gives its trajectories, where they are whole numbers. `about` says what was read as what, `name` where it came from.
     """
 
     x: FloatArray
@@ -55,6 +56,7 @@ class Recording:
     about: str = ""
     name: str = ""
     task: IntArray | None = None
+    ids: tuple[int, ...] = ()
 
     def thinned(self, every: int) -> Recording:
         """Each `every`-th row of every trajectory, and its last, which is where it arrived."""

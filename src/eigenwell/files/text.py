@@ -14,12 +14,14 @@ from typing import IO, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data_frames import sample_columns
 from ..demonstrations import Demonstrations
-from .columns import Columns, check_count, recognise, unnamed
+from .columns import Columns, check_count, recognise
 from .errors import EmptyFile, TooLarge, UnreadableFile, unreadable
 from .recording import MOST_COLUMNS, Recording, Wanted
 from .thinning import Block, Thinner
 from .time_units import is_date, since_first
+from .unnamed import unnamed
 
 CHUNK = 50_000
 """Rows parsed at once."""
@@ -73,17 +75,8 @@ def opened(path: Path) -> IO[str]:
 
 def as_columns(demos: Demonstrations) -> tuple[list[str], list[NDArray[Any]]]:
     """A table of demonstrations: trajectory, time_s, x1.., v1.. ."""
-    names: list[str] = []
-    columns: list[NDArray[Any]] = []
-    if demos.offsets is not None:
-        names.append("trajectory")
-        columns.append(np.repeat(np.arange(len(demos.offsets) - 1), np.diff(demos.offsets)))
-    if demos.time is not None:
-        names.append("time_s")
-        columns.append(demos.time)
-    d = range(demos.dimension)
-    names += [f"x{i + 1}" for i in d] + [f"v{i + 1}" for i in d]
-    return names, [*columns, *demos.x.T, *demos.v.T]
+    columns = sample_columns(demos)
+    return list(columns), list(columns.values())
 
 
 def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
@@ -96,7 +89,11 @@ def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
     count = len(_split(body[-1], layout))
     check_count(path, max(count, len(layout.header or ())))
     if layout.header is None:
-        names, columns = tuple(str(i + 1) for i in range(count)), unnamed(path, count, wanted)
+        names = tuple(str(i + 1) for i in range(count))
+        # What columns without names are, their numbers say: all of them are read first.
+        columns = recognise(path, names, wanted) if wanted.position else Columns(names)
+        if wanted.position is None and count > 1 and is_date(_split(body[0], layout)[0]):
+            columns = Columns(names[1:], (), names[0])
     else:
         names, columns = layout.header, recognise(path, layout.header, wanted)
         body = body[layout.header_rows :]
@@ -105,6 +102,8 @@ def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
     dated = columns.time is not None and is_date(_split(body[0], layout)[names.index(columns.time)])
     kept = _parse(chain(body, lines), names, columns, layout, path, wanted.every, dated)
     table = dict(zip(columns.all, kept["table"].T, strict=True))
+    if layout.header is None and wanted.position is None and not dated:
+        columns = unnamed(path, kept["table"], wanted)
     recording = columns.recording(table)
     return replace(recording, time_name="time_s") if dated else recording
 

@@ -1,0 +1,328 @@
+"""audit(): which episodes of a set are bad, why, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._types import FloatArray
+from ..data_frames import Kind, data_frame
+from ..progress import log
+from ..wording import plural
+from . import alone, goals, together
+from .episodes import Episodes
+from .faults import TRIM, Fault
+from .measures import Rests, rests, unflipped
+from .starts import never_shown
+from .units import units
+
+__all__ = ["Audit", "Goal", "Verdict", "audit"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found of one episode: its faults, the worst first, its goal (-1 for none), times and rests.
+
+    Attributes
+    ----------
+    episode : int
+        Its number in the set.
+    name : str
+        Of its file, or empty.
+    faults : tuple of Fault
+        The worst first; empty for a good episode.
+    goal : int
+        Which goal it reaches, -1 for none.
+    samples : int
+        How many it has.
+    seconds : float
+        How long it takes.
+    moving : tuple of int
+        The rows [a, b) between the rests at its start and end.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> first = ew.audit(ew.systems.heart.sample(seed=0, frequency=20.0)).verdicts[0]
+    >>> first.keep, first.faults
+    (True, ())
+    """
+
+    episode: int
+    name: str
+    faults: tuple[Fault, ...]
+    goal: int
+    samples: int
+    seconds: float
+    moving: tuple[int, int]
+
+    @property
+    def keep(self) -> bool:
+        """Whether it can be learned from: it has no fault, or only rests that can be cut off."""
+        return all(f.action == TRIM for f in self.faults)
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """A place that episodes reach, and the numbers of those that do.
+
+    Attributes
+    ----------
+    place : (d,) array
+        The median of where they end.
+    episodes : tuple of int
+        Their numbers.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> [len(goal.episodes) for goal in ew.audit(ew.systems.heart.sample(seed=0, frequency=20.0)).goals]
+    [3, 3]
+    """
+
+    place: FloatArray
+    episodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What `audit` found: a verdict for every episode, the goals, what is missing, and a list to keep.
+
+    Attributes
+    ----------
+    verdicts : tuple of Verdict
+        One for every episode.
+    goals : tuple of Goal
+        Places that episodes reach.
+    missing : tuple of str
+        What the set lacks: goals with fewer than three episodes, starts that are never shown.
+    skipped : tuple of (str, str)
+        Recordings that could not be looked at, and why.
+    source : Episodes
+        What was looked at.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.audit(ew.systems.heart.sample(seed=0, frequency=20.0))
+    Audit(6 episodes, 2 goals, nothing wrong)
+    """
+
+    verdicts: tuple[Verdict, ...]
+    goals: tuple[Goal, ...]
+    missing: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...]
+    source: Episodes
+
+    @property
+    def bad(self) -> tuple[Verdict, ...]:
+        """Episodes with a fault, the worst first."""
+        faulty = [v for v in self.verdicts if v.faults]
+        return tuple(sorted(faulty, key=lambda v: (v.keep, -max(f.severity for f in v.faults), v.episode)))
+
+    @property
+    def keep(self) -> tuple[int, ...]:
+        """Numbers of the episodes to keep: those without a fault that a cut does not mend."""
+        return tuple(v.episode for v in self.verdicts if v.keep)
+
+    @property
+    def headline(self) -> str:
+        """ "3 of 56 episodes look bad, 2 goals"."""
+        n, count = len(self.verdicts), plural(len(self.goals), "goal")
+        if not self.bad:
+            return f"{plural(n, 'episode')}, {count}, nothing wrong"
+        return f"{len(self.bad)} of {plural(n, 'episode')} {'looks' if len(self.bad) == 1 else 'look'} bad, {count}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain lists and dictionaries, as `--json` prints it.
+
+        Returns
+        -------
+        dict
+        """
+        episodes = [
+            {
+                "episode": v.episode,
+                "name": v.name,
+                "goal": v.goal,
+                "samples": v.samples,
+                "seconds": v.seconds if self.source.timed else None,
+                "moving": list(v.moving),
+                "keep": v.keep,
+                "faults": [
+                    {
+                        "name": f.name,
+                        "message": f.message,
+                        "severity": f.severity,
+                        "confidence": f.confidence,
+                        "value": f.value,
+                        "threshold": f.threshold,
+                        "action": f.action,
+                    }
+                    for f in v.faults
+                ],
+            }
+            for v in self.verdicts
+        ]
+        return {
+            "episodes": episodes,
+            "goals": [{"place": g.place.tolist(), "episodes": list(g.episodes)} for g in self.goals],
+            "keep": list(self.keep),
+            "missing": list(self.missing),
+            "skipped": [{"name": name, "message": why} for name, why in self.skipped],
+        }
+
+    def frame(self, kind: Kind | None = None) -> Any:
+        """One row for every fault, and one for every episode without.
+
+        Parameters
+        ----------
+        kind : callable, optional
+            What makes the frame, as `polars.DataFrame`; `pandas.DataFrame` where left out.
+
+        Returns
+        -------
+        DataFrame
+        """
+        rows = [(v, f) for v in self.verdicts for f in v.faults or (None,)]
+        columns = {
+            name: np.array([getattr(v, name) for v, _ in rows]) for name in ("episode", "name", "goal", "samples")
+        }
+        columns |= {"seconds": np.array([v.seconds for v, _ in rows]), "keep": np.array([v.keep for v, _ in rows])}
+        for name, none in (("name", ""), ("message", ""), ("action", ""), ("severity", 0.0), ("confidence", np.nan)):
+            as_called = "fault" if name == "name" else name
+            columns[as_called] = np.array([none if f is None else getattr(f, name) for _, f in rows])
+        return data_frame(columns, kind)
+
+    def __repr__(self) -> str:
+        return f"Audit({self.headline})"
+
+    def __str__(self) -> str:
+        lines = [self.headline]
+        lines += [
+            f"  {v.episode}{f' ({v.name})' if v.name else ''}: {f.name}: {f.message}"
+            for v in self.bad
+            for f in v.faults
+        ]
+        lines += [f"  skipped {name}: {why}" for name, why in self.skipped]
+        return "\n".join([*lines, *(f"  ! {said}" for said in self.missing)])
+
+
+def audit(data: Any, v: Any = None, *, dt: float | None = None, time: Any = None) -> Audit:
+    """Which episodes of a set of demonstrations are bad, in what way, and which to keep.
+
+    Every fault is a number per episode that is too large for its like: the threshold comes from the other episodes of the
+    set (`eigenwell.auditing.tails`), with their number accounted for, so that a good set gets no complaint.
+
+    Parameters
+    ----------
+    data : Demonstrations, list of arrays, path or list of paths
+        Trajectories, or files as `files.read` reads them; files that cannot be read are listed in `skipped`.
+    v : list of arrays, optional
+        Velocities of the shapes of the positions.
+    dt : float, optional
+        The sampling step.
+    time : list of arrays, optional
+        The time of every sample.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    DataError
+        For unordered samples, and where no episode can be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenwell as ew
+    >>> s = np.linspace(0, 1, 60)[:, None]
+    >>> rise = s**3 * (10 - 15 * s + 6 * s**2)
+    >>> starts = np.random.default_rng(0).normal(size=(20, 2)) + [5, 0]
+    >>> reaches = [start * (1 - rise) for start in starts]
+    >>> reaches[7] = reaches[7][:30]
+    >>> print(ew.audit(reaches, dt=0.05).bad[0].faults[0].name)
+    cut-off
+    """
+    from .reading import collect
+
+    return audited(data if isinstance(data, Episodes) else collect(data, v, dt=dt, time=time))
+
+
+def audited(episodes: Episodes) -> Audit:
+    """The audit of episodes that have been collected."""
+    quaternions = episodes.quaternions
+    towards = episodes.items[0].x[0]
+    straight = replace(episodes, items=tuple(replace(e, x=unflipped(e, quaternions, towards)) for e in episodes.items))
+    items = list(straight.items)
+    size = max(float(np.median([np.linalg.norm(e.extent) for e in items])), np.finfo(float).tiny)
+    out: alone.Faults = [[] for _ in items]
+    rested = [rests(e, size) for e in items]
+    other_units = units(straight, out)
+    tiny = together.short(straight, rested, out)
+    covered = alone.stuck(straight, size, out)
+    alone.flipped(episodes, out)
+    alone.torn(straight, covered, out)
+    alone.idle(straight, rested, out, covered)
+    alone.velocities(straight, out)
+    healthy = ~tiny & np.array([len(e) >= 3 and r.middle != (0, len(e)) for e, r in zip(items, rested, strict=True)])
+    healthy[other_units] = False
+    ends, speeds = together.ends_of(straight, rested)
+    starts = np.array([e.x[0] for e in items])
+    resting = speeds < together.MOVING
+    found = (
+        goals.find(items, healthy, ends, resting)
+        if healthy.sum() > 1
+        else goals.Goals.none(ends, "There are too few episodes to find goals.")
+    )
+    together.arrivals(found, speeds, size, starts, healthy, out)
+    astray = np.array([bool({f.name for f in o} & {"cut-off", "no-goal", "backwards"}) for o in out])
+    arrived = healthy & ~astray & (found.of >= 0)
+    together.tasks(straight, found, arrived, out)
+    group = np.where(arrived, found.of, -1)
+    together.pace(straight, rested, group, out)
+    points = np.array([together.along(e.x, r) for e, r in zip(items, rested, strict=True)])
+    smooth = np.array([not {f.name for f in o} & {"jump", "frozen", "time-gap"} for o in out])
+    together.ways(points, group, size, arrived & smooth, out)
+    together.repeats(straight, points, size, out)
+    verdicts = tuple(
+        Verdict(
+            e.number,
+            e.name,
+            tuple(sorted(faults, key=lambda f: (f.action == TRIM, -f.severity))),
+            int(group[k]),
+            len(e),
+            float(e.t[-1] - e.t[0]),
+            _moving(rested[k], len(e)),
+        )
+        for k, (e, faults) in enumerate(zip(items, out, strict=True))
+    )
+    reached = tuple(
+        Goal(place, tuple(v.episode for v in verdicts if v.goal == q)) for q, place in enumerate(found.places)
+    )
+    lacks = _missing(straight, found, reached) + never_shown(starts, group, size)
+    result = Audit(verdicts, reached, lacks, episodes.skipped, episodes)
+    log.info("audit: %s", result.headline)
+    return result
+
+
+def _moving(rest: Rests, n: int) -> tuple[int, int]:
+    """Rows to keep when rests are cut off: the motion and one sample on either side."""
+    if rest.middle == (0, n):
+        return 0, n
+    return max(rest.start - 1, 0), min(rest.stop + 1, n)
+
+
+def _missing(episodes: Episodes, found: goals.Goals, reached: tuple[Goal, ...]) -> tuple[str, ...]:
+    """What the set lacks."""
+    said = [found.doubt] if found.doubt else []
+    if not episodes.timed:
+        said.append("There are no times: durations are counted in samples.")
+    for q, goal in enumerate(reached):
+        if len(goal.episodes) < 3:
+            said.append(f"Goal {q} is reached by {plural(len(goal.episodes), 'episode')} only; record at least three.")
+    return tuple(said)

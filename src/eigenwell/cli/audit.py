@@ -1,0 +1,131 @@
+"""audit: which episodes are bad."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..wording import plural
+from .options import Debug, Every, Files, Json, Position, Quaternion, Task, Time, TimeStep, Trajectory, Velocity
+from .output import IN_DOUBT, command, interactive, note, print_json, table
+
+if TYPE_CHECKING:
+    from ..auditing import Audit
+
+_WRITE = "Files to write"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(audit)
+
+
+@command
+def audit(
+    file: Files,
+    position: Position = None,
+    velocity: Velocity = None,
+    time: Time = None,
+    trajectory: Trajectory = None,
+    dt: TimeStep = None,
+    every: Every = 1,
+    task: Task = None,
+    quaternion: Quaternion = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="PAGE", help="HTML page with a thumbnail per episode.", rich_help_panel=_WRITE
+        ),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep", metavar="keep.json", help="Numbers and rows of the episodes to keep.", rich_help_panel=_WRITE
+        ),
+    ] = None,
+    trim: Annotated[
+        Path | None,
+        typer.Option(
+            "--trim",
+            metavar="FOLDER",
+            help="Copies of the episodes to keep, without the rests at start and end.",
+            rich_help_panel=_WRITE,
+        ),
+    ] = None,
+    split: Annotated[
+        Path | None,
+        typer.Option(
+            "--split",
+            metavar="FOLDER",
+            help="The motions between rests as recordings of their own (subtasks).",
+            rich_help_panel=_WRITE,
+        ),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help=f"Exit with {IN_DOUBT} when an episode is bad.")] = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Which episodes are bad, why, and which to keep; files are only read."""
+    from ..auditing.api import audited
+    from ..auditing.copies import keep_list, write_parts, write_trimmed
+    from ..auditing.page import page
+    from ..auditing.reading import of_files
+    from ..files import replacing
+
+    episodes = of_files(
+        file,
+        position=position,
+        velocity=velocity,
+        time=time,
+        trajectory=trajectory,
+        task=task,
+        dt=dt,
+        every=every,
+        quaternion=quaternion,
+    )
+    found = audited(episodes)
+    written: list[str] = []
+    if output is not None:
+        with replacing(output) as temporary:
+            temporary.write_text(page(found, ", ".join(p.name or str(p) for p in file)), encoding="utf-8")
+        written.append(f"page: {output}")
+    if keep is not None:
+        with replacing(keep) as temporary:
+            temporary.write_text(json.dumps(keep_list(found)) + "\n", encoding="utf-8")
+        written.append(f"list to keep: {keep}")
+    for folder, write, what in ((trim, write_trimmed, "trimmed copies"), (split, write_parts, "parts between rests")):
+        if folder is not None:
+            if len(file) > 1:
+                raise typer.BadParameter("--trim and --split take one file or one folder")
+            made = write(found, file[0], folder)
+            written.append(f"{what}: {plural(len(made), 'file')} in {folder}")
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        show(found)
+        for line in written:
+            note(line)
+    if strict and found.bad:
+        raise typer.Exit(IN_DOUBT)
+
+
+def show(found: Audit) -> None:
+    """The headline, the bad episodes, then what is missing."""
+    typer.secho(found.headline, bold=interactive())
+    rows = [
+        (str(v.episode), v.name, f.name, f"{f.confidence:.2f}", f.action, f.message)
+        for v in found.bad
+        for f in v.faults
+    ]
+    if rows:
+        table(("episode", "file", "fault", "confidence", "do", "what"), rows, numbers_from=99)
+    for q, goal in enumerate(found.goals):
+        place = ", ".join(f"{c:.4g}" for c in goal.place[:4]) + (", …" if len(goal.place) > 4 else "")
+        typer.echo(f"goal {q} at ({place}): {plural(len(goal.episodes), 'episode')}")
+    for name, why in found.skipped:
+        typer.echo(f"skipped {name}: {why}")
+    for said in found.missing:
+        typer.echo(said)
+    typer.echo(f"keep {len(found.keep)} of {plural(len(found.verdicts), 'episode')}")

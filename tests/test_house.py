@@ -25,7 +25,7 @@ FLOORS = [
     ["flow"],
     ["results"],
     ["identification"],
-    ["fields"],
+    ["fields", "comparison"],
     ["learning", "models"],
     ["estimators", "baselines", "export", "distributed"],
     ["plotting", "report"],
@@ -34,7 +34,8 @@ FLOORS = [
 ]
 # field.save(folder) is worth one step up the stairs, taken when it is called.
 # A data frame at the front door is read by the names of its columns, as files are.
-STAIRS = {("demonstrations", "files"), ("fields", "models")}
+# comparison.plot() and sweep.plot() draw.
+STAIRS = {("demonstrations", "files"), ("fields", "models"), ("comparison", "plotting")}
 
 
 def room(module: str) -> str:

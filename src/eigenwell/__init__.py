@@ -13,6 +13,7 @@ _HOME = {
     "StableFieldRegressor": "estimators",
     "Caution": "demonstrations",
     "Clique": "graphs",
+    "Comparison": "comparison",
     "Cycle": "graphs",
     "DataError": "errors",
     "Demonstrations": "demonstrations",
@@ -25,15 +26,19 @@ _HOME = {
     "ModelError": "errors",
     "Field": "fields",
     "StableField": "fields",
+    "Sweep": "comparison",
     "SuccessorGraph": "paths",
     "TrajectoryGraph": "paths",
+    "compare": "comparison",
     "identify": "identification",
     "learn": "learning",
     "load": "models",
+    "sweep": "comparison",
 }
 _MODULES = (
     "attractors",
     "baselines",
+    "comparison",
     "datasets",
     "demonstrations",
     "distributed",
@@ -80,6 +85,7 @@ if TYPE_CHECKING:
     from . import (
         attractors,
         baselines,
+        comparison,
         datasets,
         demonstrations,
         distributed,
@@ -106,6 +112,7 @@ if TYPE_CHECKING:
         systems,
         velocities,
     )
+    from .comparison import Comparison, Sweep, compare, sweep
     from .demonstrations import Caution, Demonstrations
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier, StableFieldRegressor

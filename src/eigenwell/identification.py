@@ -293,6 +293,7 @@ def _from_flow(
         counts=found.counts,
         flow=found.field,
         known=found.known,
+        spread=found.spread,
     )
 
 

@@ -17,7 +17,7 @@ from .graphs import Graph, PathGraph
 from .numbering import Alternative
 from .paths import Grouping, Odd
 from .spectral import Spectrum
-from .wording import plural
+from .wording import headline, plural
 
 __all__ = ["Identification", "Result"]
 
@@ -165,6 +165,8 @@ class Identification:
         kernel graph.
     flow : EstimatedField or None
         Snapshots: the estimated field, a function of x (n, d).
+    spread : (R, Q + 1) array or None
+        Snapshots: how the shares of the fates differ among the replicates that have as many attractors.
     known : float
         Snapshots: the share of the field's variance between the samples that they determine; else 1.
 
@@ -198,6 +200,7 @@ class Identification:
     counts: dict[int, float] | None = None
     flow: EstimatedField | None = None
     known: float = 1.0
+    spread: FloatArray | None = None
 
     @property
     def n_samples(self) -> int:
@@ -332,6 +335,7 @@ class Identification:
             attractors=self.attractors[old],
             graph=replace(graph, group=new[graph.group]) if isinstance(graph, PathGraph) else graph,
             fates=None if self.fates is None else self.fates[:, [*old, -1]],
+            spread=None if self.spread is None else self.spread[:, [*old, -1]],
         )
 
     def in_memory(self) -> Identification:
@@ -392,9 +396,3 @@ class Identification:
             lines.append(f"  or {others}")
         lines += [f"  ! {caution}" for caution in self.warnings]
         return "\n".join(lines)
-
-
-def headline(n_attractors: int, confidence: float) -> str:
-    """ "2 attractors, confidence 0.98"."""
-    sure = "unknown" if np.isnan(confidence) else f"{confidence:.2f}"
-    return f"{plural(n_attractors, 'attractor')}, confidence {sure}"

@@ -73,6 +73,8 @@ class FlowFinding:
         Probability of each attractor, and last that of leaving or ending elsewhere.
     counts : dict
         Share of the replicates that have so many attractors.
+    spread : (R, Q + 1) array
+        The shares of the fates in the replicates that have as many attractors, less their mean.
     known : float
         Share of the field's variance between the samples that they determine.
     field : EstimatedField
@@ -91,6 +93,7 @@ class FlowFinding:
     labels: IntArray
     fates: FloatArray
     counts: dict[int, float]
+    spread: FloatArray
     known: float
     field: EstimatedField
     warnings: tuple[Caution, ...]
@@ -138,9 +141,9 @@ class FlowGraph:
             For too few samples.
         """
         index = np.flatnonzero(first_occurrence(demos.x, demos.v))
-        places = int(first_occurrence(demos.x[index], np.zeros_like(demos.x[index])).sum())
+        distinct = int(first_occurrence(demos.x[index], np.zeros_like(demos.x[index])).sum())
         _check_enough(len(index), demos.dimension)
-        check_places(places, len(index), demos.dimension, str(places))
+        check_places(distinct, len(index), demos.dimension, str(distinct))
         # An order that the values alone decide: every sum is the same to the last digit however the samples came.
         order = index[np.argsort(sample_hash(demos.x[index], demos.v[index]), kind="stable")]
         x, v = demos.x[order], demos.v[order]
@@ -156,8 +159,8 @@ class FlowGraph:
         found = _in_order(found, frame, x)
         labels, time = fates(found, y)
         found, labels = _reached(found, labels)
-        odds = _fate_odds(found, many, y, labels)
-        located = tuple(_located(frame, found.field, q, trap, many, found) for q, trap in enumerate(found.attractors))
+        odds, spread = _fate_odds(found, many, y, labels)
+        places = tuple(located(frame, q, trap, many, found) for q, trap in enumerate(found.attractors))
         graph = streams(found, y, labels, time)
         # Back to the order of the samples; one that repeats another shares its fate.
         back = np.empty(demos.n_samples, dtype=np.intp)
@@ -166,10 +169,11 @@ class FlowGraph:
         back[order] = np.arange(len(order))
         return FlowFinding(
             graph=replace(graph, n_samples=demos.n_samples, nodes=order[graph.nodes]),
-            located=located,
+            located=places,
             labels=np.maximum(labels, -1)[back],
             fates=odds[back],
             counts=many.counts,
+            spread=spread,
             known=seen.known,
             field=EstimatedField(frame, found.field),
             warnings=seen.warnings + _doubts(labels, many, found),
@@ -203,23 +207,23 @@ def _most_frequent(found: Portrait, many: Ensemble, y: FloatArray, support: Supp
     """
     counts = many.counts
     q = max(counts, key=lambda n: (counts[n], n == len(found.attractors)))
-    tally = Counter(_kinds(p) for p in many.portraits)
-    wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == _kinds(found)))
-    if wanted == _kinds(found):
+    tally = Counter(kinds(p) for p in many.portraits)
+    wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == kinds(found)))
+    if wanted == kinds(found):
         return found
     at, outputs = y[:SCOUTS], found.field.outputs
     here = found.field(at)
-    candidates = [b for b, p in zip(many.replicates, many.portraits, strict=True) if _kinds(p) == wanted]
+    candidates = [b for b, p in zip(many.replicates, many.portraits, strict=True) if kinds(p) == wanted]
     nearest = min(candidates, key=lambda b: float((((b.field(at) - here) @ outputs) ** 2).sum()))
     for share in (0.0, 0.25, 0.5, 0.75):
         between = blend(nearest.estimate, nearest.field, share)
         tried, _ = portrait(between, y[:STARTS], y[:SCOUTS], support)
-        if _kinds(tried) == wanted:
+        if kinds(tried) == wanted:
             return tried
     return portrait(nearest.field, y[:STARTS], y[:SCOUTS], support)[0]
 
 
-def _kinds(found: Portrait) -> tuple[int, int]:
+def kinds(found: Portrait) -> tuple[int, int]:
     """How many attractors, and how many of them are cycles."""
     return len(found.attractors), sum(isinstance(t, LimitCycle) for t in found.attractors)
 
@@ -246,15 +250,19 @@ def _reached(found: Portrait, labels: IntArray) -> tuple[Portrait, IntArray]:
     return replace(found, inside=tuple(inside.tolist())), number[labels]
 
 
-def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> FloatArray:
-    """(n, Q + 1) how often each fate came out; the estimate itself counts as one replicate."""
+def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    """(n, Q + 1) how often each fate came out, the estimate itself counted as one replicate; and how the shares of the fates
+    differ among those that have as many attractors."""
     q = len(found.attractors)
     asked = min(ASKED, len(y))
-    odds = np.zeros((asked, q + 1))
+    odds, shares = np.zeros((asked, q + 1)), []
     for other, fate in zip(many.portraits, many.fates, strict=True):
         meant = matched(found.attractors, other.attractors)
         table = np.append(np.where(meant >= 0, meant, q), [q, q]).astype(np.intp)
         odds[np.arange(asked), table[fate]] += 1
+        if len(other.attractors) == q and (meant >= 0).all():
+            shares.append(np.bincount(table[fate], minlength=q + 1) / asked)
+    spread = np.array(shares).reshape(-1, q + 1)
     end = np.where(labels >= 0, labels, q)
     odds = np.concatenate([odds, np.zeros((len(y) - asked, q + 1))])
     # One that was not asked is as sure as those next to it on its side of the border.
@@ -264,10 +272,10 @@ def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray)
             near = cKDTree(y[said]).query(y[silent], k=min(NEIGHBOURS, len(said)))[1].reshape(len(silent), -1)
             odds[silent] = odds[said[near]].mean(axis=1)
     odds[np.arange(len(y)), end] += 1
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True)), spread - spread.mean(axis=0) if shares else spread
 
 
-def _located(frame: Whitening, field: FlowField, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
+def located(frame: Whitening, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
     """Place, standard error over the replicates, and kind of one attractor, in data coordinates."""
     places = [
         other.attractors[int(k)].place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ Trap = Sink | LimitCycle | EdgeSink
 # Newton starts and states carried to find what attracts.
 STARTS, SCOUTS = 200, 300
 # Steps before the first look at what is still on its way, and how often it is looked at again.
-STEPS, LOOKS = 150, 4
+STEPS, LOOKS = 50, 4
 # States still on their way from which Newton's method starts again.
 TRIED = 50
 # Samples carried one by one; beyond these only those near a border are.
@@ -48,9 +49,16 @@ class Portrait:
         return table[fate]
 
 
-def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: Support) -> tuple[Portrait, Carried]:
-    """What the scouts end in. What fewer than three of them reach is no attractor: nothing could be said about it."""
+def portrait(
+    field: FlowField, starts: FloatArray, scouts: FloatArray, support: Support, near: Sequence[FloatArray] = ()
+) -> tuple[Portrait, Carried]:
+    """What the scouts end in. What fewer than three of them reach is no attractor: nothing could be said about it.
+
+    `near`: states on the cycles of a field like this one, from which its own are looked for first.
+    """
     traps: list[Trap] = list(sinks(field, starts))
+    for state in near:
+        _add_cycles(field, traps, state[None])
     fate = np.full(len(scouts), WANDERING, dtype=np.intp)
     end, time = np.array(scouts), np.zeros(len(scouts))
     steps = STEPS

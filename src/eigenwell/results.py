@@ -12,7 +12,7 @@ from . import repr_html
 from ._types import FloatArray, IntArray
 from .attractors import Attractor
 from .demonstrations import Caution, DataError, Demonstrations
-from .flow import EstimatedField, Evidence
+from .flow import EstimatedField, Evidence, Exit
 from .graphs import Graph, PathGraph
 from .numbering import Alternative
 from .paths import Grouping, Odd
@@ -165,8 +165,8 @@ class Identification:
         kernel graph.
     flow : EstimatedField or None
         Snapshots: the estimated field, a function of x (n, d).
-    spread : (R, Q + 1) array or None
-        Snapshots: how the shares of the fates differ among the replicates that have as many attractors.
+    spread, exits : (R, Q + 1) array or None, tuple of Exit
+        Snapshots: how the shares of the fates differ among replicates; regions through which samples leave the data.
     known : float
         Snapshots: the share of the field's variance between the samples that they determine; else 1.
 
@@ -201,6 +201,7 @@ class Identification:
     flow: EstimatedField | None = None
     known: float = 1.0
     spread: FloatArray | None = None
+    exits: tuple[Exit, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -390,6 +391,7 @@ class Identification:
             paths = f"{plural(len(self.graph.paths_of(q)), 'path')}, " if isinstance(self.graph, PathGraph) else ""
             what = f"{self.located[q].form} at" if self.located[q].form != "point" else "x* ="
             lines.append(f"  {q}: {what} ({place}), {paths}{int((self.labels == q).sum())} samples")
+        lines += [f"  {region}" for region in self.exits]
         lines += [f"  given: {what}" for what in self.told]
         if self.alternatives:
             others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in self.alternatives[:3])

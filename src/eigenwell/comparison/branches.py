@@ -128,29 +128,42 @@ def events(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swe
 
 
 def _end(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept, s: int, c: int) -> Event:
-    """State s ends between values c and c + 1, or begins there."""
+    """State s ends between values c and c + 1, or begins there; on its own, or parting from another.
+
+    With the least asymmetry of an estimate, of two that part one seems whole and the other born: which of them, chance decides,
+    and some replicates decide otherwise.
+    """
     dies = bool(states[s, c] >= 0)
     here, there = (c, c + 1) if dies else (c + 1, c)
-    gap = values[c : c + 2]
-    place = seen[here].places[states[s, here]]
-    if seen[here].located[states[s, here]].kind == "point":
-        for other in np.flatnonzero((states[:, here] >= 0) & (states[:, there] >= 0)):
-            partner, middle = seen[here].places[states[other, here]], seen[there].places[states[other, there]]
-            if (
-                other != s
-                and seen[here].located[states[other, here]].kind == "point"
-                and between(middle, place, partner)
-            ):
-                a, b = max(c + 1 - BESIDE, 0), min(c + BESIDE, len(values) - 1)
-                at = swept.parts(place, partner, values[a], values[b])
-                return _event("merges" if dies else "splits", s, at, gap, int(other))
-        return _event("dies" if dies else "born", s, _lost(values, states[s], seen, swept, c, forward=dies), gap)
-    return _event("dies" if dies else "born", s, None, gap)
+    gap, place = values[c : c + 2], seen[here].places[states[s, here]]
+    if seen[here].located[states[s, here]].kind != "point":
+        return _event("dies" if dies else "born", s, None, gap)
+    stay = [
+        k
+        for k in np.flatnonzero((states[:, here] >= 0) & (states[:, there] >= 0))
+        if k != s and seen[here].located[states[k, here]].kind == "point"
+    ]
+    if stay:
+        where = [seen[here].places[states[k, here]] for k in stay]
+        k = int(np.argmin([np.linalg.norm(w - place) for w in where]))
+        other, partner, middle = int(stay[k]), where[k], seen[there].places[states[stay[k], there]]
+        stop = values[_beyond(here, 1 if dies else -1, len(values))]
+        whole = np.isclose(_lost(values, states[other], seen, swept, c, forward=dies), stop)
+        if between(middle, place, partner) or not whole[1:].all():
+            a, b = max(c + 1 - BESIDE, 0), min(c + BESIDE, len(values) - 1)
+            at = swept.parts(place, partner, values[a], values[b])
+            inside = (at > values[a]) & (at < values[b])
+            if inside.mean() > HALF:
+                return _event("merges" if dies else "splits", s, at[inside], gap, other)
+    return _event("dies" if dies else "born", s, _lost(values, states[s], seen, swept, c, forward=dies), gap)
 
 
-def _lost(
-    values: FloatArray, row: IntArray, seen: list[AtValue], swept: Swept, c: int, *, forward: bool
-) -> FloatArray | None:
+def _beyond(here: int, step: int, count: int) -> int:
+    """A few values on, or the last."""
+    return min(max(here + BESIDE * step, 0), count - 1)
+
+
+def _lost(values: FloatArray, row: IntArray, seen: list[AtValue], swept: Swept, c: int, *, forward: bool) -> FloatArray:
     """Where the rest that is there at value c (forward) or c + 1 is lost, by every field; looked for a few values beyond."""
     step = 1 if forward else -1
     here = c if forward else c + 1
@@ -160,8 +173,8 @@ def _lost(
         if not 0 <= k < len(values) or row[k] < 0 or seen[k].located[row[k]].kind != "point":
             break
         start = k
-    stop = min(max(here + BESIDE * step, 0), len(values) - 1)
-    return swept.lost(seen[start].places[row[start]], values[start], values[stop])
+    stop = values[_beyond(here, step, len(values))]
+    return swept.lost(seen[start].places[row[start]], values[start], stop)
 
 
 def _event(what: str, s: int, at: FloatArray | None, gap: FloatArray, relative: int = -1) -> Event:

@@ -7,6 +7,7 @@ spacing of the samples; where it then stops, leaving is believed only if the fie
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy.special import gammaincinv
 
 from .._types import BoolArray, FloatArray, IntArray
 from .field import FlowField
-from .integration import LEFT, TINY, Support, longest_step
+from .integration import LEFT, TINY, Support, Trap, longest_step
 
 # States that are held at once, and steps of half a spacing they take: enough to walk round the data; looked at so often.
 HELD, STEPS, QUARTERS = 80, 240, 4
@@ -50,12 +51,17 @@ def hold(field: FlowField, x: FloatArray, support: Support) -> tuple[FloatArray,
         x = end[moving]
         held = np.zeros(len(x), dtype=bool)
         for _ in range(STEPS // QUARTERS):
-            half = x + 0.5 * step * _unit(field(x))
-            x = x + step * _unit(field(half))
+            if support.walls is None:
+                x = x + step * _unit(field(x + 0.5 * step * _unit(field(x))))
+            else:
+                x = x + step * _unit(support.walls.along(x, field(x)))
             gap, nearest = support.tree.query(x)
             held = gap > edge
             at = support.tree.data[nearest[held]]
             x[held] = at + (x[held] - at) * (edge / gap[held])[:, None]
+            if support.walls is not None:
+                held |= support.beyond(x)
+                x = support.walls.clip(x)
         stopped[moving] = np.linalg.norm(x - end[moving], axis=1) < STOPPED * edge
         end[moving] = x
         # One that is pressed against the edge stays there.
@@ -84,17 +90,29 @@ def edge_sinks(field: FlowField, leaving: FloatArray, support: Support) -> list[
         place = left[busiest]
         covariance = field.covariance(place[None])[0]
         f = field(place[None])[0]
-        # The quantile of chi squared; scipy.stats is slow to import.
-        if f @ np.linalg.solve(covariance, f) < 2 * gammaincinv(len(f) / 2, LEVEL):
+        # A wall is where it stops; elsewhere by the quantile of chi squared (scipy.stats is slow to import).
+        pressed = support.beyond(place[None] + 1e-6 * _unit(f[None]))[0]
+        if pressed or f @ np.linalg.solve(covariance, f) < 2 * gammaincinv(len(f) / 2, LEVEL):
             rate = max(float(np.abs(np.linalg.eigvals(field.jacobian(place[None])[1][0])).min()), 1e-6)
             found.append(EdgeSink(place, STOPPED * support.spacing, covariance / rate**2))
         left = left[~near[busiest]]
     return found
 
 
-def held_fates(field: FlowField, x: FloatArray, sinks: list[EdgeSink], support: Support) -> IntArray:
-    """Number of the edge sink that each leaving state stops at, LEFT for none."""
+def held_fates(field: FlowField, x: FloatArray, traps: Sequence[Trap], support: Support) -> IntArray:
+    """Number of the trap that each leaving state ends in when it is held: an edge sink it stops at, or, where there are walls to
+    slide along, any; LEFT for none."""
+    out = np.full(len(x), LEFT, dtype=np.intp)
+    edges = [k for k, t in enumerate(traps) if isinstance(t, EdgeSink)]
+    if len(x) == 0 or (not edges and support.walls is None):
+        return out
     end, stopped = hold(field, x, support)
-    gap = np.array([np.linalg.norm(end - s.place, axis=1) for s in sinks])
-    near = stopped & (gap.min(axis=0) < 2 * sinks[0].radius)
-    return np.where(near, gap.argmin(axis=0), LEFT)
+    if support.walls is not None:
+        for k, trap in enumerate(traps):
+            out[trap.holds(end)] = k
+    if edges:
+        sinks = [t for t in traps if isinstance(t, EdgeSink)]
+        gap = np.array([np.linalg.norm(end - s.place, axis=1) for s in sinks])
+        near = stopped & (gap.min(axis=0) < 2 * sinks[0].radius) & (out == LEFT)
+        out[near] = np.array(edges)[gap.argmin(axis=0)[near]]
+    return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,8 +20,9 @@ from .border import EdgeSink
 from .cycles import LimitCycle
 from .equilibria import Sink, sinks
 from .estimation import estimate
+from .exits import Exit, backwards, exits
 from .field import FlowField, blend
-from .integration import LEFT, WANDERING, Support
+from .integration import LEFT, WANDERING, Support, Walls
 from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
 from .streams import streams
 from .whitening import Whitening
@@ -73,6 +75,8 @@ class FlowFinding:
         Probability of each attractor, and last that of leaving or ending elsewhere.
     counts : dict
         Share of the replicates that have so many attractors.
+    exits : tuple of Exit
+        Regions through which samples leave the data.
     spread : (R, Q + 1) array
         The shares of the fates in the replicates that have as many attractors, less their mean.
     known : float
@@ -93,6 +97,7 @@ class FlowFinding:
     labels: IntArray
     fates: FloatArray
     counts: dict[int, float]
+    exits: tuple[Exit, ...]
     spread: FloatArray
     known: float
     field: EstimatedField
@@ -112,6 +117,9 @@ class FlowGraph:
         Fields that fit re-weighted samples, which say how sure the answer is.
     seed : int
         The same seed gives the same replicates, in whatever order the samples come.
+    low, high : float or sequence of float, optional
+        Walls that nothing crosses, one for all coordinates or one each (-inf, inf for none): concentrations are not negative.
+        What would leave through a wall slides along it, to an attractor inside or on it.
 
     Examples
     --------
@@ -122,6 +130,8 @@ class FlowGraph:
 
     replicates: int = REPLICATES
     seed: int = 0
+    low: float | Sequence[float] | None = None
+    high: float | Sequence[float] | None = None
 
     def build(self, demos: Demonstrations) -> FlowFinding:
         """The field of some samples, its attractors and the fate of every sample.
@@ -151,7 +161,8 @@ class FlowGraph:
         first = _next_to_sinks(seen.field, seen.y)
         order, x, v, y, w = order[first], x[first], v[first], seen.y[first], seen.v[first]
         frame, field = seen.frame, seen.field
-        support = Support.of(y, field.length)
+        walls = self._walls(frame, demos)
+        support = Support.of(y, field.length, walls=walls)
         found, _ = portrait(field, y[:STARTS], y[:SCOUTS], support)
         others = replicates(seen.fields, y, w, self.seed, self.replicates)
         many = ensemble(others, self.replicates, y[:ASKED], found, support)
@@ -172,12 +183,32 @@ class FlowGraph:
             located=places,
             labels=np.maximum(labels, -1)[back],
             fates=odds[back],
+            exits=tuple(replace(e, samples=order[e.samples]) for e in exits(found, frame, y, labels)),
             counts=many.counts,
             spread=spread,
             known=seen.known,
             field=EstimatedField(frame, found.field),
-            warnings=seen.warnings + _doubts(labels, many, found),
+            warnings=seen.warnings + _doubts(labels, many, found) + backwards(found, y, labels),
         )
+
+    def _walls(self, frame: Whitening, demos: Demonstrations) -> Walls | None:
+        if self.low is None and self.high is None:
+            return None
+        d = demos.dimension
+        ends = (-np.inf if self.low is None else self.low), (np.inf if self.high is None else self.high)
+        try:
+            low, high = (np.broadcast_to(np.asarray(e, dtype=np.float64), (d,)) for e in ends)
+        except ValueError:
+            raise DataError(
+                f"Expected low and high as one number or {d}, one for each coordinate, got {ends}."
+            ) from None
+        beyond = (demos.x < low) | (demos.x > high)
+        if (low >= high).any() or beyond.any():
+            raise DataError(
+                f"Expected all samples between low and high, got {int(beyond.any(axis=1).sum())} beyond. Move the walls, or "
+                "leave these samples out."
+            )
+        return Walls(frame, low, high)
 
 
 def _check_enough(n: int, dimension: int) -> None:

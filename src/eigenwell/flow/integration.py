@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
 from .field import FlowField
+from .whitening import Whitening
 
 # Error allowed in a step, in standard deviations of the data, and the part of a kernel length that a step may cover: a
 # turn of twenty steps then errs by a per mille.
@@ -41,31 +42,61 @@ class Trap(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Walls:
+    """Bounds (d,) of the data's coordinates that nothing crosses; infinite where there is none."""
+
+    frame: Whitening
+    low: FloatArray
+    high: FloatArray
+
+    def clip(self, y: FloatArray) -> FloatArray:
+        x = self.frame.leave(y)
+        return np.asarray(y + (np.clip(x, self.low, self.high) - x) @ self.frame.forward)
+
+    def along(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        """The velocities f without what points into a wall that y is at."""
+        x, v = self.frame.leave(y), f @ self.frame.backward
+        near = 1e-9 * (1 + np.abs(x))
+        v[((x <= self.low + near) & (v < 0)) | ((x >= self.high - near) & (v > 0))] = 0.0
+        return np.asarray(v @ self.frame.forward)
+
+    def outside(self, y: FloatArray) -> BoolArray:
+        x = self.frame.leave(y)
+        return np.asarray(((x < self.low) | (x > self.high)).any(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
 class Support:
-    """Where there are data: `tree` of samples, `spacing` between them, `reach` beyond which the field is not believed."""
+    """Where there are data: `tree` of samples, `spacing` between them, `reach` beyond which the field is not believed, and walls
+    where there are any."""
 
     tree: cKDTree
     spacing: float
     reach: float
+    walls: Walls | None = None
 
     @classmethod
-    def of(cls, y: FloatArray, length: float, count: int = 5000) -> Support:
+    def of(cls, y: FloatArray, length: float, count: int = 5000, walls: Walls | None = None) -> Support:
         """Of samples in whitened coordinates. The field is believed up to a kernel length from a sample, at most one
         standard deviation of the data; samples as far apart as the loneliest per cent do not count as far."""
         tree = cKDTree(y[:count])
         near = tree.query(y[:count], k=2)[0][:, 1]
         spacing = float(np.quantile(near, 0.99))
-        return cls(tree, spacing, spacing + min(length, 1.0))
+        return cls(tree, spacing, spacing + min(length, 1.0), walls)
 
     def gap(self, x: FloatArray) -> FloatArray:
         return np.asarray(self.tree.query(x)[0])
 
     def left(self, x: FloatArray) -> BoolArray:
-        return self.gap(x) > self.reach
+        return (self.gap(x) > self.reach) | self.beyond(x)
+
+    def beyond(self, x: FloatArray) -> BoolArray:
+        """Whether x lies behind a wall."""
+        return np.zeros(len(x), dtype=bool) if self.walls is None else self.walls.outside(x)
 
     def holds(self, x: FloatArray, error: float = 0.0) -> BoolArray:
         """Whether there are samples next to x, as near as samples are to each other, or as x is known; never beyond reach."""
-        return self.gap(x) <= min(2 * self.spacing + 2 * error, self.reach)
+        return (self.gap(x) <= min(2 * self.spacing + 2 * error, self.reach)) & ~self.beyond(x)
 
 
 def longest_step(field: FlowField) -> float:

@@ -76,10 +76,8 @@ def portrait(
         steps *= 2
     leaving = np.flatnonzero(fate == LEFT)
     edges = [s for s in edge_sinks(field, scouts[leaving], support) if _is_new(s, traps, support)]
-    if edges:
-        which = held_fates(field, scouts[leaving], edges, support)
-        fate[leaving] = np.where(which == LEFT, LEFT, which + len(traps))
-        traps.extend(edges)
+    traps.extend(edges)
+    fate[leaving] = held_fates(field, scouts[leaving], traps, support)
     reached = np.bincount(fate[fate >= 0], minlength=len(traps))
     inside = tuple(bool(n >= SHORTEST_PATH) and _inside(t, support) for n, t in zip(reached, traps, strict=True))
     empty = np.empty(0)
@@ -153,10 +151,6 @@ def fates(found: Portrait, y: FloatArray) -> tuple[IntArray, FloatArray]:
 def _carry(found: Portrait, x: FloatArray, steps: int, keep: bool) -> Carried:
     """carry(), and what leaves once more, held at the edge, where that has attractors."""
     carried = carry(found.field, x, found.traps, found.support, steps=steps, keep=keep)
-    edges = [t for t in found.traps if isinstance(t, EdgeSink)]
     leaving = np.flatnonzero(carried.fate == LEFT)
-    if edges and len(leaving):
-        which = held_fates(found.field, x[leaving], edges, found.support)
-        numbers = np.array([k for k, t in enumerate(found.traps) if isinstance(t, EdgeSink)])
-        carried.fate[leaving] = np.where(which == LEFT, LEFT, numbers[which])
+    carried.fate[leaving] = held_fates(found.field, x[leaving], found.traps, found.support)
     return carried

@@ -94,7 +94,8 @@ class Swept:
         order = np.argsort(sample_hash(np.column_stack([x, p]), v), kind="stable")
         y, w, s = frame.enter(x[order]), v[order] @ frame.forward, (p[order] - centre) / scale
         both = np.column_stack([y, s])
-        fitted = fit_fields(both, w)
+        axes = frame.backward if frame.backward.shape[0] == frame.backward.shape[1] else None
+        fitted = fit_fields(both, w, axes=axes, few=len(both))
         many = list(replicates(fitted, both, w, seed, count))
         return cls(frame, centre, scale, y, s, [fitted[0][1], *(b.field for b in many)], many)
 

@@ -46,7 +46,7 @@ class _Column:
 def column(data: Any, by: Any) -> NDArray[Any]:
     """The values of one column: of a table, of the cells' `obs`, or given as an array with one value a sample."""
     if isinstance(by, str):
-        names = list(data.obs.columns) if is_cells(data) else list(_table(data))
+        names = list(data.obs) if is_cells(data) else list(_table(data))
         if by not in names:
             raise DataError(f"Expected by as one of the columns {', '.join(map(str, names[:30]))}, got {by!r}.")
         return np.asarray(data.obs[by]) if is_cells(data) else _table(data)[by]

@@ -32,6 +32,7 @@ class EdgeSink:
     place: FloatArray
     radius: float
     error: FloatArray
+    wall: bool = False
 
     def holds(self, x: FloatArray) -> BoolArray:
         return np.asarray(np.linalg.norm(x - self.place, axis=1) < self.radius)
@@ -88,13 +89,17 @@ def edge_sinks(field: FlowField, leaving: FloatArray, support: Support) -> list[
         near = distance < STOPPED * support.spacing
         busiest = int(near.sum(axis=1).argmax())
         place = left[busiest]
+        ahead = place + support.spacing * _unit(field(place[None]))
+        pressed = support.walls is not None and bool(support.beyond(ahead)[0])
+        if support.walls is not None and pressed:
+            # Steps are of one length: those that rest at the wall hop about it.
+            place = support.walls.clip(left[near[busiest]].mean(axis=0) + ahead - place)[0]
         covariance = field.covariance(place[None])[0]
         f = field(place[None])[0]
         # A wall is where it stops; elsewhere by the quantile of chi squared (scipy.stats is slow to import).
-        pressed = support.beyond(place[None] + 1e-6 * _unit(f[None]))[0]
         if pressed or f @ np.linalg.solve(covariance, f) < 2 * gammaincinv(len(f) / 2, LEVEL):
             rate = max(float(np.abs(np.linalg.eigvals(field.jacobian(place[None])[1][0])).min()), 1e-6)
-            found.append(EdgeSink(place, STOPPED * support.spacing, covariance / rate**2))
+            found.append(EdgeSink(place, STOPPED * support.spacing, covariance / rate**2, pressed))
         left = left[~near[busiest]]
     return found
 

@@ -359,7 +359,7 @@ def _doubts(labels: IntArray, many: Ensemble, found: Portrait) -> tuple[Caution,
                 "noise in the velocities, would tell.",
             )
         )
-    edge = sum(isinstance(t, EdgeSink) for t in found.attractors)
+    edge = sum(isinstance(t, EdgeSink) and not t.wall for t in found.attractors)
     if edge:
         cautions.append(
             Caution(

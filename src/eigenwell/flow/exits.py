@@ -16,7 +16,7 @@ from .portrait import LOOKS, SCOUTS, STARTS, STEPS, Portrait, portrait
 from .whitening import Whitening
 
 # Ways out this many spacings of the samples apart are different regions: between nearer ones no sample could tell.
-APART = 4.0
+APART = 5.0
 # A region that a smaller share of those that leave use is the fringe of the next one.
 FRINGE = 0.05
 # Samples that show where the ways out are; the others leave where the next of them does.
@@ -70,12 +70,12 @@ def exits(found: Portrait, frame: Whitening, y: FloatArray, labels: IntArray) ->
     end = carry(found.field, y[asked], found.traps, found.support, steps=STEPS * 2**LOOKS).end
     # The sample it was last next to: beyond, nothing is known.
     out = np.asarray(found.support.tree.data)[found.support.tree.query(end)[1]]
-    pairs = cKDTree(out).sparse_distance_matrix(cKDTree(out), APART * found.support.spacing)
+    pairs = cKDTree(end).sparse_distance_matrix(cKDTree(end), APART * found.support.spacing)
     _, region = connected_components(pairs, directed=False)
     size = np.bincount(region)
     large = np.flatnonzero(size >= min(max(SHORTEST_PATH, FRINGE * len(asked)), size.max()))
     settled = np.isin(region, large)
-    region = region[settled][cKDTree(out[settled]).query(out)[1]]
+    region = region[settled][cKDTree(end[settled]).query(end)[1]]
     of_all = region[cKDTree(y[asked]).query(y[leaving])[1]]
     flow = found.field(out) @ frame.backward
     places = frame.leave(out)

@@ -252,7 +252,7 @@ def fit_fields(
     x, u = y[:CHOOSING], v[:CHOOSING]
     # All samples together tell as much more than those that choose as they are more.
     more = len(y) / len(x)
-    output = np.linalg.inv(np.atleast_2d(np.cov(u.T)))
+    output = np.linalg.pinv(np.atleast_2d(np.cov(u.T)))
     tried: list[_Fit] = []
     lengths, ratio = LENGTHS, 0.0
     for tail in TAILS:

@@ -172,7 +172,7 @@ def _swept(name: str, noise: float, paths: bool, seed: int) -> dict[str, object]
     swept = ew.sweep(values, [ew.Demonstrations.from_samples(*one) for one in every], seed=seed)
     spent = time.process_time() - start
     truth = np.array([number(p) for p in values])
-    step = values[1] - values[0]
+    step, alone = values[1] - values[0], seed == 0 and noise == 0.2 and not paths
     mine = [e for e in swept.events if change is not None and abs(e.value - change) < 3 * step]
     event = min(mine, key=lambda e: abs(e.value - change)) if mine else None
     return {
@@ -182,7 +182,7 @@ def _swept(name: str, noise: float, paths: bool, seed: int) -> dict[str, object]
         "width": None if event is None else float((event.high - event.low) / step),
         "events": [str(e) for e in swept.events],
         "silhouettes": float(np.mean([_silhouettes(*one) == t for one, t in zip(every, truth, strict=True)])),
-        "roots": float(np.mean([_roots(*one) == t for one, t in zip(every, truth, strict=True)])) if seed == 0 and noise == 0.2 and not paths else None,
+        "roots": float(np.mean([_roots(*one) == t for one, t in zip(every, truth, strict=True)])) if alone else None,
     }  # fmt: skip
 
 

@@ -193,13 +193,19 @@ def test_a_sweep_finds_where_a_state_dies(swept):
     assert len(swept.frame()) == 10 if pytest.importorskip("pandas") else True
 
 
-def test_a_sweep_is_drawn(swept, found):
+def test_a_sweep_is_drawn(swept, found, tmp_path):
     plt = pytest.importorskip("matplotlib.pyplot")
     top, below = swept.plot()
     assert below.get_xlabel() == "heat" and top.get_legend() is not None
     assert ew.compare(found).plot().get_xlabel() == "x₁"
     with pytest.raises(ew.DataError, match="coordinate 0 to 1"):
         swept.plot(coordinate=2)
+    for one in (swept, ew.compare(found)):
+        one.report(tmp_path / "page.html", title="What <changed>")
+        text = (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert (
+            "What &lt;changed&gt;" in text and "<svg" in text and "<table>" in text and "http://localhost" not in text
+        )
     plt.close("all")
 
 

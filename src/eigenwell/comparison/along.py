@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from ..progress import Progress, advance, told
 from ..wording import plural
 from .branches import Event, branches, events, numbers
 from .groups import column, parts
+from .page import write_page
 from .result import as_frame
 
 # Samples a value needs to be one; where values have fewer (they are noisy, or all different) neighbours are taken together.
@@ -128,6 +130,23 @@ class Sweep:
         from ..plotting.changes import plot_sweep
 
         return plot_sweep(self, axes, coordinate)
+
+    def report(self, path: str | os.PathLike[str], title: str = "Sweep") -> None:
+        """Write one page with the answer, the picture and the table; it reads offline.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, for example "changes.html".
+        title : str
+            Above the page.
+
+        Raises
+        ------
+        MissingExtra
+            When matplotlib is not installed.
+        """
+        write_page(path, title, self)
 
     def __repr__(self) -> str:
         what = (len(self.values), "value"), (self.n_states, "state"), (len(self.events), "event")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..demonstrations import DataError
 from ..errors import missing_extra
 from ..results import Identification
 from ..wording import plural
+from .page import write_page
 
 # A state has moved, and a share has changed, where chance alone would do as much once in twenty times.
 LEVEL = 0.05
@@ -187,6 +189,23 @@ class Comparison:
         from ..plotting.changes import plot_comparison
 
         return plot_comparison(self, ax)
+
+    def report(self, path: str | os.PathLike[str], title: str = "Comparison") -> None:
+        """Write one page with the answer, the picture and the table; it reads offline.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, for example "changes.html".
+        title : str
+            Above the page.
+
+        Raises
+        ------
+        MissingExtra
+            When matplotlib is not installed.
+        """
+        write_page(path, title, self)
 
     def _number(self, condition: str) -> int:
         if condition not in self.conditions:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
@@ -70,7 +71,11 @@ def exits(found: Portrait, frame: Whitening, y: FloatArray, labels: IntArray) ->
     end = carry(found.field, y[asked], found.traps, found.support, steps=STEPS * 2**LOOKS).end
     # The sample it was last next to: beyond, nothing is known.
     out = np.asarray(found.support.tree.data)[found.support.tree.query(end)[1]]
-    pairs = cKDTree(end).sparse_distance_matrix(cKDTree(end), APART * found.support.spacing)
+    # Next to each other where they pass the border, or behind it.
+    a, b = np.concatenate(
+        [cKDTree(p).query_pairs(APART * found.support.spacing, output_type="ndarray") for p in (out, end)]
+    ).T
+    pairs = coo_array((np.ones(len(a)), (a, b)), shape=(len(asked), len(asked)))
     _, region = connected_components(pairs, directed=False)
     size = np.bincount(region)
     large = np.flatnonzero(size >= min(max(SHORTEST_PATH, FRINGE * len(asked)), size.max()))

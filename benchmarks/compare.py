@@ -1,6 +1,6 @@
 """Compare and sweep against their bars: matches, shares, sweeps, exits, arrows, speed.
 
-python -m benchmarks.compare [--parts PART ...] [--seeds N]
+python -m benchmarks.compare [--parts PART ...] [--seeds N] [--noise SHARE ...]
 
 Beside the sweeps stand what a user would write: a loop with KMeans and silhouettes of the slow samples, and a loop with
 multi-start root finding on the field estimated at each value alone.
@@ -24,6 +24,8 @@ from eigenwell.flow.estimation import estimate
 from eigenwell.systems import System, rest, wells
 
 Kept = list[dict[str, object]]
+# Set by --noise: standard deviations of velocities, in units of the median speed.
+NOISE = (0.0, 0.2, 0.4)
 
 
 # --- matches ------------------------------------------------------------------------------------------
@@ -212,7 +214,7 @@ def sweeps(seeds: range) -> tuple[list[Row], Kept]:
     kept = []
     for seed in range(max(1, len(seeds) // 10)):
         for name in SWEEPS:
-            for noise in (0.0, 0.2, 0.4):
+            for noise in NOISE:
                 for paths in (False, True):
                     kept.append(_swept(name, noise, paths, seed))
                     print(
@@ -228,7 +230,7 @@ def sweeps(seeds: range) -> tuple[list[Row], Kept]:
         f"KMeans and silhouettes {np.mean([c['silhouettes'] for c in kept]):.1%}, multi-start roots at each value alone "
         f"{np.mean(roots):.1%} (snapshots, noise 20 %, where we have "
         f"{np.mean([c['right'] for c in kept if c['roots'] is not None]):.1%}); by noise "
-        + ", ".join(f"{n:.0%}: {np.mean([c['right'] for c in kept if c['noise'] == n]):.1%}" for n in (0.0, 0.2, 0.4))
+        + ", ".join(f"{n:.0%}: {np.mean([c['right'] for c in kept if c['noise'] == n]):.1%}" for n in NOISE)
         + "; by system "
         + ", ".join(f"{s}: {np.mean([c['right'] for c in kept if c['system'] == s]):.1%}" for s in SWEEPS)
     )
@@ -312,7 +314,7 @@ def arrows(seeds: range) -> tuple[list[Row], Kept]:
     kept: Kept = []
     chosen = [s for s in systems.snapshot_systems if s.name != "unstable_focus"]
     for system in chosen:
-        for noise in (0.0, 0.2, 0.4):
+        for noise in NOISE:
             for seed in range(max(1, len(seeds) // 7)):
                 demos = system.snapshots(300, seed, noise=noise)
                 turned = {
@@ -377,13 +379,16 @@ PARTS = {"matches": matches, "shares": shares, "sweeps": sweeps, "exits": exits,
 
 
 def main() -> None:
+    global NOISE
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--noise", type=float, nargs="*", default=NOISE)
     options = parser.parse_args()
+    NOISE = tuple(options.noise)
     for part in options.parts:
         rows, kept = PARTS[part](range(options.seeds))
-        report(f"compare-{part}", rows, cases=kept, seeds=options.seeds)
+        report(f"compare-{part}", rows, cases=kept, seeds=options.seeds, noise=NOISE)
 
 
 if __name__ == "__main__":

@@ -178,10 +178,11 @@ def test_numbers_that_come_and_go_need_odds():
 
 @pytest.fixture(scope="module")
 def swept():
-    x, v, p = folding(120, np.linspace(0, 0.8, 7), noise=0.05)
+    x, v, p = folding(110, np.linspace(0, 0.8, 7), noise=0.05)
     return ew.sweep({"heat": p, "x1": x[:, 0], "x2": x[:, 1], "v1": v[:, 0], "v2": v[:, 1]}, by="heat", replicates=8)
 
 
+@pytest.mark.slow
 def test_a_sweep_finds_where_a_state_dies(swept):
     assert swept.n_attractors.tolist() == [2, 2, 2, 1, 1, 1, 1]
     (event,) = swept.events
@@ -193,6 +194,7 @@ def test_a_sweep_finds_where_a_state_dies(swept):
     assert len(swept.frame()) == 10 if pytest.importorskip("pandas") else True
 
 
+@pytest.mark.slow
 def test_a_sweep_is_drawn(swept, found, tmp_path):
     plt = pytest.importorskip("matplotlib.pyplot")
     top, below = swept.plot()
@@ -308,6 +310,7 @@ def test_those_that_leave_have_a_way_out():
     assert sum(len(e.samples) for e in found.exits) == 250 and "exit at" in str(found)
 
 
+@pytest.mark.slow
 def test_a_wall_holds_what_would_leave():
     x, v = square(250, lambda x: np.stack([-0.5 - 0.2 * (x[:, 0] + 1), -x[:, 1]], axis=1))
     assert ew.identify(x, v, graph=ew.FlowGraph()).n_attractors == 0
@@ -321,6 +324,7 @@ def test_a_wall_holds_what_would_leave():
         ew.identify(x, v, low=[0.0, 0.0, 0.0])
 
 
+@pytest.mark.slow
 def test_velocities_that_point_backwards_are_noticed():
     x, v = square(250, lambda x: np.stack([x[:, 0] * 2 - 4 * x[:, 0] ** 3, -x[:, 1]], axis=1))
     assert "reversed" not in {c.name for c in ew.identify(x, v, graph=ew.FlowGraph()).warnings}

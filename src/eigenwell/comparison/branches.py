@@ -101,7 +101,14 @@ def branches(seen: list[AtValue], number: IntArray) -> tuple[IntArray, list[AtVa
                 seen[c] = replace(
                     seen[c], located=(*seen[c].located, middle), places=np.vstack([seen[c].places, place])
                 )
-    return states[(states >= 0).any(axis=1)], seen
+    alive = [row for row in states if (row >= 0).any()]
+
+    def first(row: IntArray) -> tuple[int, list[float]]:
+        c = int(np.flatnonzero(row >= 0)[0])
+        return c, list(seen[c].located[row[c]].position)
+
+    # As they appear, and those that appear together by their place, as identify numbers attractors.
+    return np.array(sorted(alive, key=first), dtype=np.intp).reshape(-1, len(seen)), seen
 
 
 def _basins(a: AtValue) -> Basins:

@@ -166,7 +166,8 @@ def _swept(name: str, noise: float, paths: bool, seed: int) -> dict[str, object]
     for p in values:
         x = rng.uniform(low, high, size=(25 if paths else 300, 2))
         if paths:
-            run = systems.integrate(lambda s, p=p: field(s, p), x, 0.4, 11)
+            with np.errstate(all="ignore"):  # some leave for good
+                run = systems.integrate(lambda s, p=p: field(s, p), x, 0.4, 11)
             x = run[np.abs(run).max(axis=2) < 2 * high].reshape(-1, 2)
         v = field(x, p)
         every.append((x, v + noise * np.median(np.linalg.norm(v, axis=1)) * rng.standard_normal(v.shape)))

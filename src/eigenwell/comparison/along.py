@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +17,7 @@ from ..progress import Progress, advance, told
 from ..wording import plural
 from .branches import Event, branches, events, numbers
 from .groups import column, parts
-from .page import write_page
-from .result import as_frame
+from .page import Tabled
 
 # Samples a value needs to be one; where values have fewer (they are noisy, or all different) neighbours are taken together.
 FEWEST = 100
@@ -30,7 +28,7 @@ SHORT = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(Tabled):
     """What `sweep` found: states along a parameter, numbered as they appear.
 
     Attributes
@@ -99,20 +97,6 @@ class Sweep:
                 out.append(one | {"share": float(self.shares[s, c])})
         return out
 
-    def frame(self) -> Any:
-        """The rows as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        MissingExtra
-            When pandas is not installed.
-        """
-        return as_frame(self.rows())
-
     def plot(self, axes: Any = None, coordinate: int = 0) -> Any:
         """The bifurcation diagram, and the shares of the basins below it.
 
@@ -130,23 +114,6 @@ class Sweep:
         from ..plotting.changes import plot_sweep
 
         return plot_sweep(self, axes, coordinate)
-
-    def report(self, path: str | os.PathLike[str], title: str = "Sweep") -> None:
-        """Write one page with the answer, the picture and the table; it reads offline.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, for example "changes.html".
-        title : str
-            Above the page.
-
-        Raises
-        ------
-        MissingExtra
-            When matplotlib is not installed.
-        """
-        write_page(path, title, self)
 
     def __repr__(self) -> str:
         what = (len(self.values), "value"), (self.n_states, "state"), (len(self.events), "event")

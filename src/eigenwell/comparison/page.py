@@ -8,11 +8,56 @@ from html import escape
 from typing import Any
 
 from .. import repr_html
+from ..errors import missing_extra
 from ..files import replacing
 
 
-def write_page(path: str | os.PathLike[str], title: str, result: Any) -> None:
-    """Whole or not at all. `result` has rows(), plot() and a text of its own."""
+class Tabled:
+    """What a comparison and a sweep share: their rows as a data frame, and a page of their own."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def plot(self) -> Any:
+        raise NotImplementedError
+
+    def frame(self) -> Any:
+        """The rows as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        MissingExtra
+            When pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise missing_extra("frame()", "pandas", "all") from error
+        return pd.DataFrame(self.rows())
+
+    def report(self, path: str | os.PathLike[str], title: str = "How stable states change") -> None:
+        """Write one page with the answer, the picture and the table; it reads offline.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, for example "changes.html".
+        title : str
+            Above the page.
+
+        Raises
+        ------
+        MissingExtra
+            When matplotlib is not installed.
+        """
+        _write(path, title, self)
+
+
+def _write(path: str | os.PathLike[str], title: str, result: Tabled) -> None:
     from .. import plotting
 
     with plotting.style():

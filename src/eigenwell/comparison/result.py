@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +10,9 @@ import numpy as np
 from .. import repr_html
 from .._types import FloatArray, IntArray
 from ..demonstrations import DataError
-from ..errors import missing_extra
 from ..results import Identification
 from ..wording import plural
-from .page import write_page
+from .page import Tabled
 
 # A state has moved, and a share has changed, where chance alone would do as much once in twenty times.
 LEVEL = 0.05
@@ -75,7 +73,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Tabled):
     """What `compare` found; states are numbered as the attractors of the first condition, then as they appear.
 
     Attributes
@@ -160,20 +158,6 @@ class Comparison:
                 out.append(row)
         return out
 
-    def frame(self) -> Any:
-        """The rows as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        MissingExtra
-            When pandas is not installed.
-        """
-        return as_frame(self.rows())
-
     def plot(self, ax: Any = None) -> Any:
         """Attractors of all conditions in one picture, arrows where they moved; and the shares beside it.
 
@@ -189,23 +173,6 @@ class Comparison:
         from ..plotting.changes import plot_comparison
 
         return plot_comparison(self, ax)
-
-    def report(self, path: str | os.PathLike[str], title: str = "Comparison") -> None:
-        """Write one page with the answer, the picture and the table; it reads offline.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, for example "changes.html".
-        title : str
-            Above the page.
-
-        Raises
-        ------
-        MissingExtra
-            When matplotlib is not installed.
-        """
-        write_page(path, title, self)
 
     def _number(self, condition: str) -> int:
         if condition not in self.conditions:
@@ -248,11 +215,3 @@ class Comparison:
             each = (f"{100 * self.shares[s, c]:.0f} % ({100 * a:.0f} to {100 * b:.0f})" for c, (a, b) in self._sides(s))
             lines.append(f"  state {s}: " + ", ".join(each))
         return "\n".join(lines)
-
-
-def as_frame(rows: list[dict[str, Any]]) -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise missing_extra("frame()", "pandas", "all") from error
-    return pd.DataFrame(rows)

@@ -20,7 +20,7 @@ from .border import EdgeSink
 from .cycles import LimitCycle
 from .equilibria import Sink, sinks
 from .estimation import estimate
-from .exits import Exit, backwards, exits
+from .exits import Exit, backwards, exits, unrelated
 from .field import FlowField, blend
 from .integration import LEFT, WANDERING, Support, Walls
 from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
@@ -188,7 +188,10 @@ class FlowGraph:
             spread=spread,
             known=seen.known,
             field=EstimatedField(frame, found.field),
-            warnings=seen.warnings + _doubts(labels, many, found) + backwards(found, y, labels),
+            warnings=seen.warnings
+            + unrelated(field, y, w)
+            + _doubts(labels, many, found)
+            + backwards(found, y, labels),
         )
 
     def _walls(self, frame: Whitening, demos: Demonstrations) -> Walls | None:

@@ -27,7 +27,7 @@ FLOORS = [
     ["flow"],
     ["results"],
     ["identification"],
-    ["fields"],
+    ["fields", "comparison"],
     ["learning", "models"],
     ["estimators", "export", "distributed", "auditing"],
     ["plotting", "report"],
@@ -36,7 +36,8 @@ FLOORS = [
 ]
 # field.save(folder) is worth one step up the stairs, taken when it is called.
 # A data frame at the front door is read by the names of its columns, as files are.
-STAIRS = {("demonstrations", "files"), ("fields", "models")}
+# comparison.plot() and sweep.plot() draw.
+STAIRS = {("demonstrations", "files"), ("fields", "models"), ("comparison", "plotting")}
 
 
 def room(module: str) -> str:

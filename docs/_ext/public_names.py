@@ -24,7 +24,7 @@ GROUPS = {
     "Data in": ("demonstrations", "files", "poses", "velocities", "datasets", "systems"),
     "Identify": ("identification", "results", "graphs", "paths", "flow", "spectral", "attractors"),
     "Learn and follow": ("learning", "fields", "models", "export"),
-    "Look and compare": ("plotting", "report", "metrics"),
+    "Look and compare": ("comparison", "plotting", "report", "metrics"),
     "Around it": ("estimators", "distributed", "studio", "progress", "errors"),
 }
 """Modules by what they are for; one that nobody has placed yet goes to the last group."""

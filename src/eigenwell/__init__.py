@@ -12,6 +12,7 @@ __version__ = "0.2.0"
 _HOME = {
     "AttractorIdentifier": "estimators",
     "Audit": "auditing",
+    "Comparison": "comparison",
     "Cycle": "graphs",
     "DataError": "errors",
     "Demonstrations": "demonstrations",
@@ -23,14 +24,18 @@ _HOME = {
     "ModelError": "errors",
     "StableFieldRegressor": "estimators",
     "SuccessorGraph": "paths",
+    "Sweep": "comparison",
     "audit": "auditing",
+    "compare": "comparison",
     "identify": "identification",
     "learn": "learning",
     "load": "models",
+    "sweep": "comparison",
 }
 _MODULES = (
     "attractors",
     "auditing",
+    "comparison",
     "datasets",
     "demonstrations",
     "distributed",
@@ -88,6 +93,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from . import datasets, distributed, export, files, graphs, learning, plotting, poses, report, studio, systems
     from .auditing import Audit, audit
+    from .comparison import Comparison, Sweep, compare, sweep
     from .demonstrations import Demonstrations
     from .errors import DataError, EigenwellError, MissingExtra, ModelError
     from .estimators import AttractorIdentifier, StableFieldRegressor

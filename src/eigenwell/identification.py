@@ -71,6 +71,8 @@ def identify(
     labels: Any = None,
     resolution: float | None = None,
     exclude: Sequence[int | str] = (),
+    low: Any = None,
+    high: Any = None,
     basis: str | None = None,
     progress: bool | Progress = False,
 ) -> Identification:
@@ -104,6 +106,8 @@ def identify(
         The distance in units of the data within which ends are one place.
     exclude : sequence of int or str
         Trajectories to leave out, by number or name.
+    low, high : float or sequence of float, optional
+        Of snapshots: walls that nothing crosses (concentrations are not negative); see FlowGraph.
     basis : str, optional
         Of an AnnData object: which embedding to take.
     progress : bool or callable
@@ -128,6 +132,12 @@ def identify(
     2
     """
     with told(progress):
+        if low is not None or high is not None:
+            if graph is not None:
+                raise DataError(
+                    "Expected low and high without graph, got both. Pass graph=FlowGraph(low=..., high=...)."
+                )
+            graph = FlowGraph(low=low, high=high)
         if not is_cells(x):
             if basis is not None:
                 raise DataError(
@@ -327,6 +337,8 @@ def _from_flow(
         counts=found.counts,
         flow=found.field,
         known=found.known,
+        spread=found.spread,
+        exits=found.exits,
     )
 
 

@@ -13,12 +13,12 @@ from ._types import FloatArray, IntArray
 from .attractors import Attractor
 from .data_frames import FramedResult
 from .demonstrations import Caution, DataError, Demonstrations
-from .flow import EstimatedField, Evidence
+from .flow import EstimatedField, Evidence, Exit
 from .graphs import Graph, PathGraph
 from .numbering import Alternative
 from .paths import Grouping, Odd
 from .spectral import Spectrum
-from .wording import plural
+from .wording import headline, plural
 
 __all__ = ["Identification", "Result"]
 
@@ -174,6 +174,8 @@ class Identification(FramedResult):
         kernel graph.
     flow : EstimatedField or None
         Snapshots: the estimated field, a function of x (n, d).
+    spread, exits : (R, Q + 1) array or None, tuple of Exit
+        Snapshots: how the shares of the fates differ among replicates; regions through which samples leave the data.
     known : float
         Snapshots: the share of the field's variance between the samples that they determine; else 1.
 
@@ -209,6 +211,8 @@ class Identification(FramedResult):
     counts: dict[int, float] | None = None
     flow: EstimatedField | None = None
     known: float = 1.0
+    spread: FloatArray | None = None
+    exits: tuple[Exit, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -327,6 +331,7 @@ class Identification(FramedResult):
             attractors=self.attractors[old],
             graph=replace(graph, group=new[graph.group]) if isinstance(graph, PathGraph) else graph,
             fates=None if self.fates is None else self.fates[:, [*old, -1]],
+            spread=None if self.spread is None else self.spread[:, [*old, -1]],
         )
 
     def in_memory(self) -> Identification:
@@ -380,15 +385,10 @@ class Identification(FramedResult):
             paths = f"{plural(len(self.graph.paths_of(q)), 'path')}, " if isinstance(self.graph, PathGraph) else ""
             what = f"{self.located[q].form} at" if self.located[q].form != "point" else "x* ="
             lines.append(f"  {q}: {what} ({place}), {paths}{int((self.labels == q).sum())} samples")
+        lines += [f"  {region}" for region in self.exits]
         lines += [f"  given: {what}" for what in self.told]
         if self.alternatives:
             others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in self.alternatives[:3])
             lines.append(f"  or {others}")
         lines += [f"  ! {caution}" for caution in self.warnings]
         return "\n".join(lines)
-
-
-def headline(n_attractors: int, confidence: float) -> str:
-    """ "2 attractors, confidence 0.98"."""
-    sure = "unknown" if np.isnan(confidence) else f"{confidence:.2f}"
-    return f"{plural(n_attractors, 'attractor')}, confidence {sure}"

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["plural"]
+from math import isnan
+
+__all__ = ["headline", "plural"]
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
     """Say how many: "1 attractor", "2 attractors", "6,006 samples"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def headline(n_attractors: int, confidence: float) -> str:
+    """ "2 attractors, confidence 0.98"."""
+    sure = "unknown" if isnan(confidence) else f"{confidence:.2f}"
+    return f"{plural(n_attractors, 'attractor')}, confidence {sure}"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, data, identify, models, output, reproduce, studio
+from . import audit, changes, data, identify, models, output, reproduce, studio
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in output.EXIT_CODES.items()) + "."
 
@@ -43,7 +43,7 @@ def _root(
 ) -> None: ...
 
 
-for _module in (identify, audit, models, data, reproduce, studio):
+for _module in (identify, audit, changes, models, data, reproduce, studio):
     _module.register(app)
 
 

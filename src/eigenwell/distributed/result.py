@@ -15,9 +15,9 @@ from ..attractors import Attractor, embedded
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..graphs import Clique, PathGraph, thinned
 from ..paths import Grouping
-from ..results import Identification, headline
+from ..results import Identification
 from ..spectral import ExactMasses
-from ..wording import plural
+from ..wording import headline, plural
 from .finalize import read_paths
 from .inputs import arrow
 

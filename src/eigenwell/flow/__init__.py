@@ -4,5 +4,6 @@ from .builder import EstimatedField, FlowFinding, FlowGraph
 from .data_kind import Evidence
 from .data_kind import regularity as regularity
 from .data_kind import weigh as weigh
+from .exits import Exit
 
-__all__ = ["EstimatedField", "Evidence", "FlowFinding", "FlowGraph"]
+__all__ = ["EstimatedField", "Evidence", "Exit", "FlowFinding", "FlowGraph"]

@@ -27,10 +27,11 @@ from .integration import Support
 from .portrait import Portrait, Trap, portrait
 from .regression import ROWS, golden_draws
 
-# Replicates, how many of them must agree before the rest is spared, and on all fates but this share.
-REPLICATES, UNANIMOUS, FEW = 40, 15, 0.02
+# Replicates, how many of them must agree on the number and on all fates but this share before the rest is spared, and how many
+# on the number alone: what is left to know are then the odds of fates, to a tenth.
+REPLICATES, UNANIMOUS, FEW, OF_ONE_NUMBER = 40, 15, 0.02, 25
 # Samples whose fate is asked in every replicate, and Newton starts besides the attractors that are known.
-ASKED, STARTS = 400, 60
+ASKED, STARTS = 250, 60
 # An attractor of a replicate farther away than this, in standard deviations of the data, is another one.
 SAME_ATTRACTOR = 0.7
 
@@ -59,12 +60,12 @@ def replicates(
 
 def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, numbers: IntArray) -> list[FlowField]:
     """Fields that fit re-weighted samples, one for each number."""
-    n, r, count = len(y), y.shape[1], len(numbers)
+    (n, r), d, count = y.shape, v.shape[1], len(numbers)
     if count == 0:
         return []
     rngs = [np.random.default_rng([seed, int(b)]) for b in numbers]
     push = [np.zeros((len(b.e), len(b.ratios) * count)) for b in field.blocks]
-    flat = np.zeros((r + 1, r * count))
+    flat = np.zeros((r + 1, d * count))
     ends = np.cumsum([len(b.ratios) for b in field.blocks])
     for a in range(0, n, ROWS):
         rows = slice(a, min(a + ROWS, n))
@@ -77,7 +78,7 @@ def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, number
         for total, block, f, end in zip(push, field.blocks, bent, ends, strict=True):
             total += f.T @ moved_by[:, :, end - len(block.ratios) : end].reshape(len(h), -1)
         flat += h.T @ moved_by.reshape(len(h), -1)
-    affine = np.einsum("jl,lbk->bjk", field.flat, flat.reshape(-1, count, r))
+    affine = np.einsum("jl,lbk->bjk", field.flat, flat.reshape(-1, count, d))
     weights: list[FloatArray] = []
     for total, block, end in zip(push, field.blocks, ends, strict=True):
         m, k = len(block.e), len(block.ratios)
@@ -107,26 +108,35 @@ class Ensemble:
         return {q: tally[q] / len(self.portraits) for q in sorted(tally)}
 
 
-def ensemble(many: Iterable[Replicate], count: int, scouts: FloatArray, known: Portrait, support: Support) -> Ensemble:
+def ensemble(
+    many: Iterable[Replicate],
+    count: int,
+    scouts: FloatArray,
+    known: Portrait,
+    support: Support,
+    unanimous: int = UNANIMOUS,
+) -> Ensemble:
     """Portraits of `count` replicates, or of the first few where those agree on the number and on nearly all fates."""
     places = [t.place for t in known.traps if not isinstance(t, LimitCycle)]
     starts = np.concatenate([np.array(places).reshape(-1, scouts.shape[1]), scouts[:STARTS]])
+    cycles = [t.curve[0] for t in known.attractors if isinstance(t, LimitCycle)]
     seen, portraits, fates = [], [], []
     for b, one in enumerate(many):
-        found, carried = portrait(one.field, starts, scouts, support)
+        found, carried = portrait(one.field, starts, scouts, support, cycles)
         seen.append(one)
         portraits.append(found)
         fates.append(found.number(carried.fate))
         advance("replicates", b + 1, count)
-        if b + 1 == UNANIMOUS and _same(portraits, fates):
+        if (b + 1 == unanimous and _same(portraits, fates)) or (b + 1 == OF_ONE_NUMBER and _same(portraits, [])):
             break
     return Ensemble(seen, portraits, fates)
 
 
 def _same(portraits: list[Portrait], fates: list[IntArray]) -> bool:
     """Whether all have as many attractors, and as many scouts end in each but for a few."""
-    if len({len(p.attractors) for p in portraits}) > 1:
-        return False
+    one = len({len(p.attractors) for p in portraits}) == 1
+    if not one or not fates:
+        return one
     ends = np.array([np.sort(np.bincount(f + 2, minlength=len(portraits[0].attractors) + 2)) for f in fates])
     return bool(np.abs(ends - ends[0]).sum(axis=1).max() <= 2 * FEW * len(fates[0]))
 

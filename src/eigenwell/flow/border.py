@@ -7,6 +7,7 @@ spacing of the samples; where it then stops, leaving is believed only if the fie
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +15,13 @@ from scipy.special import gammaincinv
 
 from .._types import BoolArray, FloatArray, IntArray
 from .field import FlowField
-from .integration import LEFT, Stepper, Support
+from .integration import LEFT, TINY, Support, Trap, longest_step
 
-# States that are held at once, and steps of half a spacing they take: enough to walk round the data.
-HELD, STEPS = 80, 250
+# States that are held at once, and steps of half a spacing they take: enough to walk round the data; looked at so often.
+HELD, STEPS, QUARTERS = 80, 240, 4
 # The field at the edge is something where a field of zero would give as much once in a hundred times.
 LEVEL = 0.99
-# Stopped: moved by less than this many spacings in the last quarter of the steps. One place: within as many.
+# Stopped: moved by less than this many spacings in a quarter of the steps. One place: within as many.
 STOPPED = 4.0
 
 
@@ -31,29 +32,48 @@ class EdgeSink:
     place: FloatArray
     radius: float
     error: FloatArray
+    wall: bool = False
 
     def holds(self, x: FloatArray) -> BoolArray:
         return np.asarray(np.linalg.norm(x - self.place, axis=1) < self.radius)
 
 
 def hold(field: FlowField, x: FloatArray, support: Support) -> tuple[FloatArray, BoolArray]:
-    """Where states end when they are held within one spacing of the samples, and whether they have stopped there."""
+    """Where states end when they are held within one spacing of the samples, and whether they have stopped there.
+
+    Midpoint steps of half a spacing, whatever the speed: the way matters, not the time.
+    """
     edge = support.spacing
-    path = Stepper(field, x)
-    path.longest = min(path.longest, edge / 2)
-    everyone = np.arange(len(x))
-    before = path.x.copy()
-    for k in range(STEPS):
-        path.advance(everyone)
-        gap, nearest = support.tree.query(path.x)
-        out = gap > edge
-        if out.any():
-            at = support.tree.data[nearest[out]]
-            path.x[out] = at + (path.x[out] - at) * (edge / gap[out])[:, None]
-            path.f[out] = field(path.x[out])
-        if k == 3 * STEPS // 4:
-            before = path.x.copy()
-    return path.x, np.linalg.norm(path.x - before, axis=1) < STOPPED * edge
+    step = min(longest_step(field), edge / 2)
+    end = np.array(x)
+    stopped = np.zeros(len(x), dtype=bool)
+    moving = np.arange(len(x))
+    for _ in range(QUARTERS):
+        x = end[moving]
+        held = np.zeros(len(x), dtype=bool)
+        for _ in range(STEPS // QUARTERS):
+            if support.walls is None:
+                x = x + step * _unit(field(x + 0.5 * step * _unit(field(x))))
+            else:
+                x = x + step * _unit(support.walls.along(x, field(x)))
+            gap, nearest = support.tree.query(x)
+            held = gap > edge
+            at = support.tree.data[nearest[held]]
+            x[held] = at + (x[held] - at) * (edge / gap[held])[:, None]
+            if support.walls is not None:
+                held |= support.beyond(x)
+                x = support.walls.clip(x)
+        stopped[moving] = np.linalg.norm(x - end[moving], axis=1) < STOPPED * edge
+        end[moving] = x
+        # One that is pressed against the edge stays there.
+        moving = moving[~(stopped[moving] & held)]
+        if len(moving) == 0:
+            break
+    return end, stopped
+
+
+def _unit(f: FloatArray) -> FloatArray:
+    return np.asarray(f / np.maximum(np.sqrt((f * f).sum(axis=1, keepdims=True)), TINY))
 
 
 def edge_sinks(field: FlowField, leaving: FloatArray, support: Support) -> list[EdgeSink]:
@@ -69,19 +89,35 @@ def edge_sinks(field: FlowField, leaving: FloatArray, support: Support) -> list[
         near = distance < STOPPED * support.spacing
         busiest = int(near.sum(axis=1).argmax())
         place = left[busiest]
+        ahead = place + support.spacing * _unit(field(place[None]))
+        pressed = support.walls is not None and bool(support.beyond(ahead)[0])
+        if support.walls is not None and pressed:
+            # Steps are of one length: those that rest at the wall hop about it.
+            place = support.walls.clip(left[near[busiest]].mean(axis=0) + ahead - place)[0]
         covariance = field.covariance(place[None])[0]
         f = field(place[None])[0]
-        # The quantile of chi squared; scipy.stats is slow to import.
-        if f @ np.linalg.solve(covariance, f) < 2 * gammaincinv(len(f) / 2, LEVEL):
+        # A wall is where it stops; elsewhere by the quantile of chi squared (scipy.stats is slow to import).
+        if pressed or f @ np.linalg.solve(covariance, f) < 2 * gammaincinv(len(f) / 2, LEVEL):
             rate = max(float(np.abs(np.linalg.eigvals(field.jacobian(place[None])[1][0])).min()), 1e-6)
-            found.append(EdgeSink(place, STOPPED * support.spacing, covariance / rate**2))
+            found.append(EdgeSink(place, STOPPED * support.spacing, covariance / rate**2, pressed))
         left = left[~near[busiest]]
     return found
 
 
-def held_fates(field: FlowField, x: FloatArray, sinks: list[EdgeSink], support: Support) -> IntArray:
-    """Number of the edge sink that each leaving state stops at, LEFT for none."""
+def held_fates(field: FlowField, x: FloatArray, traps: Sequence[Trap], support: Support) -> IntArray:
+    """Number of the trap that each leaving state ends in when it is held: an edge sink it stops at, or, where there are walls to
+    slide along, any; LEFT for none."""
+    out = np.full(len(x), LEFT, dtype=np.intp)
+    edges = [k for k, t in enumerate(traps) if isinstance(t, EdgeSink)]
+    if len(x) == 0 or (not edges and support.walls is None):
+        return out
     end, stopped = hold(field, x, support)
-    gap = np.array([np.linalg.norm(end - s.place, axis=1) for s in sinks])
-    near = stopped & (gap.min(axis=0) < 2 * sinks[0].radius)
-    return np.where(near, gap.argmin(axis=0), LEFT)
+    if support.walls is not None:
+        for k, trap in enumerate(traps):
+            out[trap.holds(end)] = k
+    if edges:
+        sinks = [t for t in traps if isinstance(t, EdgeSink)]
+        gap = np.array([np.linalg.norm(end - s.place, axis=1) for s in sinks])
+        near = stopped & (gap.min(axis=0) < 2 * sinks[0].radius) & (out == LEFT)
+        out[near] = np.array(edges)[gap.argmin(axis=0)[near]]
+    return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,8 +20,9 @@ from .border import EdgeSink
 from .cycles import LimitCycle
 from .equilibria import Sink, sinks
 from .estimation import estimate
+from .exits import Exit, backwards, exits, unrelated
 from .field import FlowField, blend
-from .integration import LEFT, WANDERING, Support
+from .integration import LEFT, WANDERING, Support, Walls
 from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
 from .streams import streams
 from .whitening import Whitening
@@ -73,6 +75,10 @@ class FlowFinding:
         Probability of each attractor, and last that of leaving or ending elsewhere.
     counts : dict
         Share of the replicates that have so many attractors.
+    exits : tuple of Exit
+        Regions through which samples leave the data.
+    spread : (R, Q + 1) array
+        The shares of the fates in the replicates that have as many attractors, less their mean.
     known : float
         Share of the field's variance between the samples that they determine.
     field : EstimatedField
@@ -91,6 +97,8 @@ class FlowFinding:
     labels: IntArray
     fates: FloatArray
     counts: dict[int, float]
+    exits: tuple[Exit, ...]
+    spread: FloatArray
     known: float
     field: EstimatedField
     warnings: tuple[Caution, ...]
@@ -114,6 +122,9 @@ class FlowGraph:
         Fields that fit re-weighted samples, which say how sure the answer is.
     seed : int
         The same seed gives the same replicates, in whatever order the samples come.
+    low, high : float or sequence of float, optional
+        Walls that nothing crosses, one for all coordinates or one each (-inf, inf for none): concentrations are not negative.
+        What would leave through a wall slides along it, to an attractor inside or on it.
 
     Examples
     --------
@@ -124,6 +135,8 @@ class FlowGraph:
 
     replicates: int = REPLICATES
     seed: int = 0
+    low: float | Sequence[float] | None = None
+    high: float | Sequence[float] | None = None
 
     def build(self, demos: Demonstrations) -> FlowFinding:
         """The field of some samples, its attractors and the fate of every sample.
@@ -143,9 +156,9 @@ class FlowGraph:
             For too few samples.
         """
         index = np.flatnonzero(first_occurrence(demos.x, demos.v))
-        places = int(first_occurrence(demos.x[index], np.zeros_like(demos.x[index])).sum())
+        distinct = int(first_occurrence(demos.x[index], np.zeros_like(demos.x[index])).sum())
         _check_enough(len(index), demos.dimension)
-        check_places(places, len(index), demos.dimension, str(places))
+        check_places(distinct, len(index), demos.dimension, str(distinct))
         # An order that the values alone decide: every sum is the same to the last digit however the samples came.
         order = index[np.argsort(sample_hash(demos.x[index], demos.v[index]), kind="stable")]
         x, v = demos.x[order], demos.v[order]
@@ -153,7 +166,8 @@ class FlowGraph:
         first = _next_to_sinks(seen.field, seen.y)
         order, x, v, y, w = order[first], x[first], v[first], seen.y[first], seen.v[first]
         frame, field = seen.frame, seen.field
-        support = Support.of(y, field.length)
+        walls = self._walls(frame, demos)
+        support = Support.of(y, field.length, walls=walls)
         found, _ = portrait(field, y[:STARTS], y[:SCOUTS], support)
         others = replicates(seen.fields, y, w, self.seed, self.replicates)
         many = ensemble(others, self.replicates, y[:ASKED], found, support)
@@ -161,8 +175,8 @@ class FlowGraph:
         found = _in_order(found, frame, x)
         labels, time = fates(found, y)
         found, labels = _reached(found, labels)
-        odds = _fate_odds(found, many, y, labels)
-        located = tuple(_located(frame, found.field, q, trap, many, found) for q, trap in enumerate(found.attractors))
+        odds, spread = _fate_odds(found, many, y, labels)
+        places = tuple(located(frame, q, trap, many, found) for q, trap in enumerate(found.attractors))
         graph = streams(found, y, labels, time)
         # Back to the order of the samples; one that repeats another shares its fate.
         back = np.empty(demos.n_samples, dtype=np.intp)
@@ -171,14 +185,38 @@ class FlowGraph:
         back[order] = np.arange(len(order))
         return FlowFinding(
             graph=replace(graph, n_samples=demos.n_samples, nodes=order[graph.nodes]),
-            located=located,
+            located=places,
             labels=np.maximum(labels, -1)[back],
             fates=odds[back],
+            exits=tuple(replace(e, samples=order[e.samples]) for e in exits(found, frame, y, labels)),
             counts=many.counts,
+            spread=spread,
             known=seen.known,
             field=EstimatedField(frame, found.field),
-            warnings=seen.warnings + _doubts(labels, many, found),
+            warnings=seen.warnings
+            + unrelated(field, y, w)
+            + _doubts(labels, many, found)
+            + backwards(found, y, labels),
         )
+
+    def _walls(self, frame: Whitening, demos: Demonstrations) -> Walls | None:
+        if self.low is None and self.high is None:
+            return None
+        d = demos.dimension
+        ends = (-np.inf if self.low is None else self.low), (np.inf if self.high is None else self.high)
+        try:
+            low, high = (np.broadcast_to(np.asarray(e, dtype=np.float64), (d,)) for e in ends)
+        except ValueError:
+            raise DataError(
+                f"Expected low and high as one number or {d}, one for each coordinate, got {ends}."
+            ) from None
+        beyond = (demos.x < low) | (demos.x > high)
+        if (low >= high).any() or beyond.any():
+            raise DataError(
+                f"Expected all samples between low and high, got {int(beyond.any(axis=1).sum())} beyond. Move the walls, or "
+                "leave these samples out."
+            )
+        return Walls(frame, low, high)
 
 
 def _check_enough(n: int, dimension: int) -> None:
@@ -208,23 +246,23 @@ def _most_frequent(found: Portrait, many: Ensemble, y: FloatArray, support: Supp
     """
     counts = many.counts
     q = max(counts, key=lambda n: (counts[n], n == len(found.attractors)))
-    tally = Counter(_kinds(p) for p in many.portraits)
-    wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == _kinds(found)))
-    if wanted == _kinds(found):
+    tally = Counter(kinds(p) for p in many.portraits)
+    wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == kinds(found)))
+    if wanted == kinds(found):
         return found
     at, outputs = y[:SCOUTS], found.field.outputs
     here = found.field(at)
-    candidates = [b for b, p in zip(many.replicates, many.portraits, strict=True) if _kinds(p) == wanted]
+    candidates = [b for b, p in zip(many.replicates, many.portraits, strict=True) if kinds(p) == wanted]
     nearest = min(candidates, key=lambda b: float((((b.field(at) - here) @ outputs) ** 2).sum()))
     for share in (0.0, 0.25, 0.5, 0.75):
         between = blend(nearest.estimate, nearest.field, share)
         tried, _ = portrait(between, y[:STARTS], y[:SCOUTS], support)
-        if _kinds(tried) == wanted:
+        if kinds(tried) == wanted:
             return tried
     return portrait(nearest.field, y[:STARTS], y[:SCOUTS], support)[0]
 
 
-def _kinds(found: Portrait) -> tuple[int, int]:
+def kinds(found: Portrait) -> tuple[int, int]:
     """How many attractors, and how many of them are cycles."""
     return len(found.attractors), sum(isinstance(t, LimitCycle) for t in found.attractors)
 
@@ -251,15 +289,19 @@ def _reached(found: Portrait, labels: IntArray) -> tuple[Portrait, IntArray]:
     return replace(found, inside=tuple(inside.tolist())), number[labels]
 
 
-def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> FloatArray:
-    """(n, Q + 1) how often each fate came out; the estimate itself counts as one replicate."""
+def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    """(n, Q + 1) how often each fate came out, the estimate itself counted as one replicate; and how the shares of the fates
+    differ among those that have as many attractors."""
     q = len(found.attractors)
     asked = min(ASKED, len(y))
-    odds = np.zeros((asked, q + 1))
+    odds, shares = np.zeros((asked, q + 1)), []
     for other, fate in zip(many.portraits, many.fates, strict=True):
         meant = matched(found.attractors, other.attractors)
         table = np.append(np.where(meant >= 0, meant, q), [q, q]).astype(np.intp)
         odds[np.arange(asked), table[fate]] += 1
+        if len(other.attractors) == q and (meant >= 0).all():
+            shares.append(np.bincount(table[fate], minlength=q + 1) / asked)
+    spread = np.array(shares).reshape(-1, q + 1)
     end = np.where(labels >= 0, labels, q)
     odds = np.concatenate([odds, np.zeros((len(y) - asked, q + 1))])
     # One that was not asked is as sure as those next to it on its side of the border.
@@ -269,10 +311,10 @@ def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray)
             near = cKDTree(y[said]).query(y[silent], k=min(NEIGHBOURS, len(said)))[1].reshape(len(silent), -1)
             odds[silent] = odds[said[near]].mean(axis=1)
     odds[np.arange(len(y)), end] += 1
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True)), spread - spread.mean(axis=0) if shares else spread
 
 
-def _located(frame: Whitening, field: FlowField, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
+def located(frame: Whitening, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
     """Place, standard error over the replicates, and kind of one attractor, in data coordinates."""
     places = [
         other.attractors[int(k)].place
@@ -325,7 +367,7 @@ def _doubts(labels: IntArray, many: Ensemble, found: Portrait) -> tuple[Caution,
                 "noise in the velocities, would tell.",
             )
         )
-    edge = sum(isinstance(t, EdgeSink) for t in found.attractors)
+    edge = sum(isinstance(t, EdgeSink) and not t.wall for t in found.attractors)
     if edge:
         cautions.append(
             Caution(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -46,7 +47,7 @@ class Estimate:
     def field(self) -> FlowField:
         return self.fields[0][1]
 
-    @property
+    @cached_property
     def known(self) -> float:
         return known_share(self.field, self.y)
 

@@ -37,6 +37,26 @@ def radial(a: FloatArray, b: FloatArray, tail: float) -> FloatArray:
     return profile(np.minimum(e, 0, out=e), tail)
 
 
+def lifted(z: FloatArray, tail: float) -> FloatArray:
+    """(k + 2, m) Z with (u, |u|^2 / 2, 1) Z = -D / 2, or 1 + tail D / 2: all that is not a power, in one product."""
+    rows = np.vstack([z.T, -np.ones(len(z)), -0.5 * (z**2).sum(axis=1)])
+    if tail:
+        rows *= -tail
+        rows[-1] += 1
+    return rows
+
+
+def lifted_radial(u: FloatArray, lift: FloatArray, tail: float) -> FloatArray:
+    """`radial` of u and the places that were lifted."""
+    k = u.shape[1]
+    a = np.empty((len(u), k + 2))
+    a[:, :k], a[:, k], a[:, k + 1] = u, 0.5 * (u * u).sum(axis=1), 1.0
+    e = a @ lift
+    if tail == 0:
+        return np.asarray(np.exp(e, out=e))
+    return np.asarray(np.reciprocal(e, out=e) ** round(1 / tail))
+
+
 def profile(e: FloatArray, tail: float) -> FloatArray:
     """The kernel where -D / 2 is e, which is overwritten."""
     if tail == 0:
@@ -103,33 +123,36 @@ class FlowField:
 
     @cached_property
     def _terms(self) -> list[tuple[Kernel, FloatArray, FloatArray, FloatArray]]:
-        """Of every block: kernel, places in its metric, coefficients of its components, and these as velocities."""
+        """Of every block: kernel, places in its metric, these lifted, and the coefficients of the velocities."""
         ends = np.cumsum([len(b.ratios) for b in self.blocks])
-        return [
-            (b.kernel, b.inducing @ b.kernel.metric, b.features @ b.weights, self.back[end - len(b.ratios) : end])
-            for b, end in zip(self.blocks, ends, strict=True)
-        ]
+        terms = []
+        for b, end in zip(self.blocks, ends, strict=True):
+            z = b.inducing @ b.kernel.metric
+            c = b.features @ b.weights @ self.back[end - len(b.ratios) : end]
+            terms.append((b.kernel, z, lifted(z, b.kernel.tail), c))
+        return terms
 
     def __call__(self, x: FloatArray) -> FloatArray:
         f = x @ self.affine[1:] + self.affine[0]
-        for kernel, z, c, back in self._terms:
-            f += (radial(x @ kernel.metric, z, kernel.tail) @ c) @ back
+        for kernel, _, lift, c in self._terms:
+            f += lifted_radial(x @ kernel.metric, lift, kernel.tail) @ c
         return np.asarray(f)
 
     def jacobian(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """f (n, r) and J (n, r, r), J[i, a, b] = d f_a / d x_b."""
         f = x @ self.affine[1:] + self.affine[0]
         slopes = np.repeat(self.affine[1:].T[None], len(x), axis=0)
-        for kernel, z, c, back in self._terms:
+        for kernel, z, lift, c in self._terms:
             u = x @ kernel.metric
-            k = radial(u, z, kernel.tail)
-            f += (k @ c) @ back
-            k **= 1 + kernel.tail
+            k = lifted_radial(u, lift, kernel.tail)
+            f += k @ c
+            if kernel.tail:
+                k **= 1 + kernel.tail
             # grad k = -slope T (u - z), summed over the inducing samples with weights c.
-            for a, towards in enumerate(back):
-                kc = k * c[:, a]
-                gradient = (kc @ z - u * kc.sum(axis=1, keepdims=True)) @ kernel.metric.T
-                slopes += towards[:, None] * gradient[:, None, :]
+            total = (k @ np.hstack([c, (c[:, :, None] * z[:, None]).reshape(len(z), -1)])).reshape(len(x), -1)
+            d = c.shape[1]
+            gradient = total[:, d:].reshape(len(x), d, -1) - total[:, :d, None] * u[:, None]
+            slopes += gradient @ kernel.metric.T
         return np.asarray(f), slopes
 
     def bent_jacobian(self, x: FloatArray) -> FloatArray:

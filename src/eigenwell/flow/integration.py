@@ -11,12 +11,26 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
 from .field import FlowField
+from .whitening import Whitening
 
 # Error allowed in a step, in standard deviations of the data, and the part of a kernel length that a step may cover: a
 # turn of twenty steps then errs by a per mille.
 TOLERANCE, STEP_LENGTH = 5e-5, 0.5
+# Dormand and Prince 1980: their stages, the last of them the step, and by how much the step of order 4 differs.
+TABLEAU = [
+    np.array(row)
+    for row in (
+        [1 / 5],
+        [3 / 40, 9 / 40],
+        [44 / 45, -56 / 15, 32 / 9],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
+        [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+    )
+]
+DIFFERENCE = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 # States are asked whether they have left once in so many steps.
-EVERY = 4
+EVERY = 2
 LEFT, WANDERING = -1, -2
 TINY = 1e-300
 
@@ -28,31 +42,61 @@ class Trap(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Walls:
+    """Bounds (d,) of the data's coordinates that nothing crosses; infinite where there is none."""
+
+    frame: Whitening
+    low: FloatArray
+    high: FloatArray
+
+    def clip(self, y: FloatArray) -> FloatArray:
+        x = self.frame.leave(y)
+        return np.asarray(y + (np.clip(x, self.low, self.high) - x) @ self.frame.forward)
+
+    def along(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        """The velocities f without what points into a wall that y is at."""
+        x, v = self.frame.leave(y), f @ self.frame.backward
+        near = 1e-9 * (1 + np.abs(x))
+        v[((x <= self.low + near) & (v < 0)) | ((x >= self.high - near) & (v > 0))] = 0.0
+        return np.asarray(v @ self.frame.forward)
+
+    def outside(self, y: FloatArray) -> BoolArray:
+        x = self.frame.leave(y)
+        return np.asarray(((x < self.low) | (x > self.high)).any(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
 class Support:
-    """Where there are data: `tree` of samples, `spacing` between them, `reach` beyond which the field is not believed."""
+    """Where there are data: `tree` of samples, `spacing` between them, `reach` beyond which the field is not believed, and walls
+    where there are any."""
 
     tree: cKDTree
     spacing: float
     reach: float
+    walls: Walls | None = None
 
     @classmethod
-    def of(cls, y: FloatArray, length: float, count: int = 5000) -> Support:
+    def of(cls, y: FloatArray, length: float, count: int = 5000, walls: Walls | None = None) -> Support:
         """Of samples in whitened coordinates. The field is believed up to a kernel length from a sample, at most one
         standard deviation of the data; samples as far apart as the loneliest per cent do not count as far."""
         tree = cKDTree(y[:count])
         near = tree.query(y[:count], k=2)[0][:, 1]
         spacing = float(np.quantile(near, 0.99))
-        return cls(tree, spacing, spacing + min(length, 1.0))
+        return cls(tree, spacing, spacing + min(length, 1.0), walls)
 
     def gap(self, x: FloatArray) -> FloatArray:
         return np.asarray(self.tree.query(x)[0])
 
     def left(self, x: FloatArray) -> BoolArray:
-        return self.gap(x) > self.reach
+        return (self.gap(x) > self.reach) | self.beyond(x)
+
+    def beyond(self, x: FloatArray) -> BoolArray:
+        """Whether x lies behind a wall."""
+        return np.zeros(len(x), dtype=bool) if self.walls is None else self.walls.outside(x)
 
     def holds(self, x: FloatArray, error: float = 0.0) -> BoolArray:
         """Whether there are samples next to x, as near as samples are to each other, or as x is known; never beyond reach."""
-        return self.gap(x) <= min(2 * self.spacing + 2 * error, self.reach)
+        return (self.gap(x) <= min(2 * self.spacing + 2 * error, self.reach)) & ~self.beyond(x)
 
 
 def longest_step(field: FlowField) -> float:
@@ -61,7 +105,7 @@ def longest_step(field: FlowField) -> float:
 
 
 class Stepper:
-    """Bogacki and Shampine's Runge-Kutta pair of order 3(2), every state with a step of its own."""
+    """Dormand and Prince's Runge-Kutta pair of order 5(4), every state with a step of its own."""
 
     def __init__(self, field: FlowField, x: FloatArray):
         self.field, self.x, self.time = field, np.array(x), np.zeros(len(x))
@@ -71,18 +115,24 @@ class Stepper:
 
     def advance(self, at: IntArray) -> None:
         """One try for the states `at`; those that err too much stay where they are and take a shorter step next time."""
-        x, k1 = self.x[at], self.f[at]
-        h = np.minimum(self.h[at], self.longest / np.maximum(np.linalg.norm(k1, axis=1), TINY))[:, None]
-        k2 = self.field(x + h / 2 * k1)
-        k3 = self.field(x + 3 * h / 4 * k2)
-        new = x + h / 9 * (2 * k1 + 3 * k2 + 4 * k3)
-        k4 = self.field(new)
-        error = np.linalg.norm(h / 72 * (-5 * k1 + 6 * k2 + 8 * k3 - 9 * k4), axis=1)
+        x, f = self.x[at], self.f[at]
+        h = np.minimum(self.h[at], self.longest / np.maximum(_length(f), TINY))[:, None]
+        k = np.empty((7, f.size))
+        k[0], new = f.ravel(), x
+        for i, row in enumerate(TABLEAU, 1):
+            new = x + h * (row @ k[:i]).reshape(x.shape)
+            f = self.field(new)
+            k[i] = f.ravel()
+        error = _length(h * (DIFFERENCE @ k).reshape(x.shape))
         good = error <= TOLERANCE
         done = at[good]
-        self.x[done], self.f[done] = new[good], k4[good]
+        self.x[done], self.f[done] = new[good], f[good]
         self.time[done] += h[good, 0]
-        self.h[at] = h[:, 0] * np.clip(0.9 * np.cbrt(TOLERANCE / np.maximum(error, TINY)), 0.2, 3.0)
+        self.h[at] = h[:, 0] * np.clip(0.9 * (TOLERANCE / np.maximum(error, TINY)) ** 0.2, 0.2, 4.0)
+
+
+def _length(x: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt((x * x).sum(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)

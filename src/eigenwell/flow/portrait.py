@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ Trap = Sink | LimitCycle | EdgeSink
 # Newton starts and states carried to find what attracts.
 STARTS, SCOUTS = 200, 300
 # Steps before the first look at what is still on its way, and how often it is looked at again.
-STEPS, LOOKS = 150, 4
+STEPS, LOOKS = 50, 4
 # States still on their way from which Newton's method starts again.
 TRIED = 50
 # Samples carried one by one; beyond these only those near a border are.
@@ -48,9 +49,16 @@ class Portrait:
         return table[fate]
 
 
-def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: Support) -> tuple[Portrait, Carried]:
-    """What the scouts end in. What fewer than three of them reach is no attractor: nothing could be said about it."""
+def portrait(
+    field: FlowField, starts: FloatArray, scouts: FloatArray, support: Support, near: Sequence[FloatArray] = ()
+) -> tuple[Portrait, Carried]:
+    """What the scouts end in. What fewer than three of them reach is no attractor: nothing could be said about it.
+
+    `near`: states on the cycles of a field like this one, from which its own are looked for first.
+    """
     traps: list[Trap] = list(sinks(field, starts))
+    for state in near:
+        _add_cycles(field, traps, state[None])
     fate = np.full(len(scouts), WANDERING, dtype=np.intp)
     end, time = np.array(scouts), np.zeros(len(scouts))
     steps = STEPS
@@ -68,10 +76,8 @@ def portrait(field: FlowField, starts: FloatArray, scouts: FloatArray, support: 
         steps *= 2
     leaving = np.flatnonzero(fate == LEFT)
     edges = [s for s in edge_sinks(field, scouts[leaving], support) if _is_new(s, traps, support)]
-    if edges:
-        which = held_fates(field, scouts[leaving], edges, support)
-        fate[leaving] = np.where(which == LEFT, LEFT, which + len(traps))
-        traps.extend(edges)
+    traps.extend(edges)
+    fate[leaving] = held_fates(field, scouts[leaving], traps, support)
     reached = np.bincount(fate[fate >= 0], minlength=len(traps))
     inside = tuple(bool(n >= SHORTEST_PATH) and _inside(t, support) for n, t in zip(reached, traps, strict=True))
     empty = np.empty(0)
@@ -145,10 +151,6 @@ def fates(found: Portrait, y: FloatArray) -> tuple[IntArray, FloatArray]:
 def _carry(found: Portrait, x: FloatArray, steps: int, keep: bool) -> Carried:
     """carry(), and what leaves once more, held at the edge, where that has attractors."""
     carried = carry(found.field, x, found.traps, found.support, steps=steps, keep=keep)
-    edges = [t for t in found.traps if isinstance(t, EdgeSink)]
     leaving = np.flatnonzero(carried.fate == LEFT)
-    if edges and len(leaving):
-        which = held_fates(found.field, x[leaving], edges, found.support)
-        numbers = np.array([k for k, t in enumerate(found.traps) if isinstance(t, EdgeSink)])
-        carried.fate[leaving] = np.where(which == LEFT, LEFT, numbers[which])
+    carried.fate[leaving] = held_fates(found.field, x[leaving], found.traps, found.support)
     return carried

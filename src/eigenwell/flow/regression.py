@@ -241,7 +241,7 @@ class _Candidate:
 
 
 def fit_fields(
-    y: FloatArray, v: FloatArray, *, axes: FloatArray | None = None, rounds: int = 2
+    y: FloatArray, v: FloatArray, *, axes: FloatArray | None = None, rounds: int = 2, few: int = FEW
 ) -> list[tuple[float, FlowField]]:
     """Fields of samples in whitened coordinates with their probabilities, the likeliest first.
 
@@ -252,7 +252,7 @@ def fit_fields(
     x, u = y[:CHOOSING], v[:CHOOSING]
     # All samples together tell as much more than those that choose as they are more.
     more = len(y) / len(x)
-    output = np.linalg.inv(np.atleast_2d(np.cov(u.T)))
+    output = np.linalg.pinv(np.atleast_2d(np.cov(u.T)))
     tried: list[_Fit] = []
     lengths, ratio = LENGTHS, 0.0
     for tail in TAILS:
@@ -273,13 +273,16 @@ def fit_fields(
             break
     best = min(tried, key=lambda f: f.score)
     found = [_Candidate([f], None, -0.5 * more * f.score - float(np.log(len(tried)))) for f in tried]
-    if 1 < y.shape[1] <= MOST_APART and len(y) <= FEW:
+    if 1 < y.shape[1] <= MOST_APART and len(y) <= few:
         field = _together(best)
         slopes = field.bent_jacobian(x)
         turned = field.outputs @ fewest_steering(np.einsum("nab,ak->nkb", slopes, field.outputs))
         found += _components(x, u, turned, slopes, None, best.kernel.tail, more)
         if axes is not None:
-            found += _components(x, u, axes, slopes, axes / np.linalg.norm(axes, axis=0), best.kernel.tail, more)
+            # Coordinates that do not move, as a parameter, are directions of their own.
+            directions = scipy.linalg.block_diag(axes, np.eye(y.shape[1] - len(axes)))
+            directions /= np.linalg.norm(directions, axis=0)
+            found += _components(x, u, axes, slopes, directions, best.kernel.tail, more)
     found.sort(key=lambda c: -c.log)
     odds = np.exp([c.log - found[0].log for c in found])
     kept: list[_Candidate] = []

@@ -10,17 +10,20 @@
 
 from ..palette import DARK, LIGHT
 from .canvas import style
+from .changes import plot_comparison, plot_sweep
 from .field import plot_field
 from .identified import plot_embedding, plot_fates, plot_graph, plot_samples, plot_spectrum
 
 __all__ = [
     "DARK",
     "LIGHT",
+    "plot_comparison",
     "plot_embedding",
     "plot_fates",
     "plot_field",
     "plot_graph",
     "plot_samples",
     "plot_spectrum",
+    "plot_sweep",
     "style",
 ]

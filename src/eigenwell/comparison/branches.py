@@ -1,0 +1,195 @@
+"""Attractors along a parameter: which is which from value to value, and where one is born, dies, splits, merges or begins to
+oscillate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._types import FloatArray, IntArray
+from ..flow.slices import AtValue, Swept
+from .conditions import tracked
+from .matching import Basins, between
+from .shares import TAIL
+
+# A change of number is as likely as not once in so many values: a number that comes and goes needs better odds than this.
+SELDOM = 20.0
+# Values beside a change within which it is looked for.
+BESIDE = 3
+# Of the replicates: what none of so many shows may still be as likely as half of one.
+HALF = 0.5
+
+
+@dataclass(frozen=True)
+class Event:
+    """Where the states change along a parameter.
+
+    Attributes
+    ----------
+    what : str
+        "born", "dies", "splits", "merges" (with a state), "oscillates" or "comes to rest".
+    state : int
+        Which.
+    value : float
+        Of the parameter, most likely.
+    low, high : float
+        The interval that holds it with 90 %.
+    relative : int
+        The state it splits from or merges with; -1 for none.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> print(ew.comparison.Event("dies", 0, 1.5, 1.4, 1.6))
+    state 0 dies at 1.5 (1.4 to 1.6)
+    """
+
+    what: str
+    state: int
+    value: float
+    low: float
+    high: float
+    relative: int = -1
+
+    def __str__(self) -> str:
+        whom = {"splits": f" off from state {self.relative}", "merges": f" with state {self.relative}"}
+        where = f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+        return f"state {self.state} {self.what}{whom.get(self.what, '')} at {where}"
+
+
+def numbers(counts: Sequence[dict[int, float]], tries: int) -> IntArray:
+    """(C,) the likeliest number of attractors at every value, where numbers change seldom (Viterbi)."""
+    most = max(max(c) for c in counts) + 1
+    odds = np.array([[(c.get(q, 0.0) * tries + HALF) / (tries + 2 * HALF) for q in range(most)] for c in counts])
+    best, come = np.log(odds[0]), []
+    change = -np.log(SELDOM) * (1 - np.eye(most))
+    for row in odds[1:]:
+        total = best[:, None] + change
+        come.append(total.argmax(axis=0))
+        best = total.max(axis=0) + np.log(row)
+    path = [int(best.argmax())]
+    for back in reversed(come):
+        path.append(int(back[path[-1]]))
+    return np.array(path[::-1], dtype=np.intp)
+
+
+def branches(seen: list[AtValue], number: IntArray) -> tuple[IntArray, list[AtValue]]:
+    """(S, C) the attractor that is state s at each value. A state that is there at one value alone, where there is one too many,
+    is none; one that is missing at one value, where there is one too few, is where its neighbours are."""
+    states = tracked([_basins(a) for a in seen])
+    seen = list(seen)
+    for c in range(len(seen)):
+        excess = int((states[:, c] >= 0).sum() - number[c])
+        beside = [k for k in (c - 1, c + 1) if 0 <= k < len(seen)]
+        for s in range(len(states)):
+            around = [int(states[s, k]) for k in beside]
+            if excess > 0 and states[s, c] >= 0 and max(around, default=-1) < 0:
+                states[s, c], excess = -1, excess - 1
+            elif excess < 0 and states[s, c] < 0 and len(beside) == 2 and min(around) >= 0:
+                a, b = (seen[k].located[q] for k, q in zip(beside, around, strict=True))
+                gap = np.abs(a.position - b.position) / 2
+                middle = replace(
+                    a,
+                    position=(a.position + b.position) / 2,
+                    standard_error=np.hypot(np.maximum(a.standard_error, b.standard_error), gap),
+                )
+                place = (seen[beside[0]].places[around[0]] + seen[beside[1]].places[around[1]]) / 2
+                states[s, c], excess = len(seen[c].located), excess + 1
+                seen[c] = replace(
+                    seen[c], located=(*seen[c].located, middle), places=np.vstack([seen[c].places, place])
+                )
+    alive = [row for row in states if (row >= 0).any()]
+
+    def first(row: IntArray) -> tuple[int, list[float]]:
+        c = int(np.flatnonzero(row >= 0)[0])
+        return c, list(seen[c].located[row[c]].position)
+
+    # As they appear, and those that appear together by their place, as identify numbers attractors.
+    return np.array(sorted(alive, key=first), dtype=np.intp).reshape(-1, len(seen)), seen
+
+
+def _basins(a: AtValue) -> Basins:
+    cycles = np.array([p.kind == "cycle" for p in a.located], dtype=bool)
+    return Basins(a.places, cycles, a.fates, cKDTree(a.scouts))
+
+
+def events(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept) -> tuple[Event, ...]:
+    """Births, deaths, splits, merges, and where a rest becomes a cycle or a cycle comes to rest, by value."""
+    out: list[Event] = []
+    last = len(values) - 1
+    for s, row in enumerate(states):
+        there = row >= 0
+        for c in range(last):
+            if there[c] and there[c + 1]:
+                kinds = [seen[k].located[row[k]].kind for k in (c, c + 1)]
+                if kinds[0] != kinds[1]:
+                    what = "oscillates" if kinds[0] == "point" else "comes to rest"
+                    at = _lost(values, row, seen, swept, c, forward=kinds[0] == "point")
+                    out.append(_event(what, s, at, values[c : c + 2]))
+            elif there[c] != there[c + 1]:
+                out.append(_end(values, states, seen, swept, s, c))
+    return tuple(sorted(out, key=lambda e: e.value))
+
+
+def _end(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept, s: int, c: int) -> Event:
+    """State s ends between values c and c + 1, or begins there; on its own, or parting from another.
+
+    With the least asymmetry of an estimate, of two that part one seems whole and the other born: which of them, chance decides,
+    and some replicates decide otherwise.
+    """
+    dies = bool(states[s, c] >= 0)
+    here, there = (c, c + 1) if dies else (c + 1, c)
+    gap, place = values[c : c + 2], seen[here].places[states[s, here]]
+    if seen[here].located[states[s, here]].kind != "point":
+        return _event("dies" if dies else "born", s, None, gap)
+    stay = [
+        k
+        for k in np.flatnonzero((states[:, here] >= 0) & (states[:, there] >= 0))
+        if k != s and seen[here].located[states[k, here]].kind == "point"
+    ]
+    if stay:
+        where = [seen[here].places[states[k, here]] for k in stay]
+        k = int(np.argmin([np.linalg.norm(w - place) for w in where]))
+        other, partner, middle = int(stay[k]), where[k], seen[there].places[states[stay[k], there]]
+        stop = values[_beyond(here, 1 if dies else -1, len(values))]
+        whole = np.isclose(_lost(values, states[other], seen, swept, c, forward=dies), stop)
+        if between(middle, place, partner) or not whole[1:].all():
+            a, b = max(c + 1 - BESIDE, 0), min(c + BESIDE, len(values) - 1)
+            at = swept.parts(place, partner, values[a], values[b])
+            inside = (at > values[a]) & (at < values[b])
+            if inside.mean() > HALF:
+                return _event("merges" if dies else "splits", s, at[inside], gap, other)
+    return _event("dies" if dies else "born", s, _lost(values, states[s], seen, swept, c, forward=dies), gap)
+
+
+def _beyond(here: int, step: int, count: int) -> int:
+    """A few values on, or the last."""
+    return min(max(here + BESIDE * step, 0), count - 1)
+
+
+def _lost(values: FloatArray, row: IntArray, seen: list[AtValue], swept: Swept, c: int, *, forward: bool) -> FloatArray:
+    """Where the rest that is there at value c (forward) or c + 1 is lost, by every field; looked for a few values beyond."""
+    step = 1 if forward else -1
+    here = c if forward else c + 1
+    # From where it is sure to be there: a few values back, as far as it is one state at rest.
+    start = here
+    for k in range(here - step, here - BESIDE * step, -step):
+        if not 0 <= k < len(values) or row[k] < 0 or seen[k].located[row[k]].kind != "point":
+            break
+        start = k
+    stop = values[_beyond(here, step, len(values))]
+    return swept.lost(seen[start].places[row[start]], values[start], stop)
+
+
+def _event(what: str, s: int, at: FloatArray | None, gap: FloatArray, relative: int = -1) -> Event:
+    """The median and the middle 90 % of the replicates, and a margin; the gap between two values where nothing is followed."""
+    if at is None:
+        return Event(what, s, float(gap.mean()), float(gap[0]), float(gap[1]), relative)
+    low, middle, high = np.quantile(at, [TAIL, 0.5, 1 - TAIL])
+    # Between two values the field is interpolated: half a step either way is possible, but no more than two steps in all.
+    step = float(gap[1] - gap[0])
+    margin = min(step / 2, max(step - (high - low) / 2, 0.0))
+    return Event(what, s, float(middle), float(low - margin), float(high + margin), relative)

@@ -1,0 +1,197 @@
+"""A field with a parameter: one regression of v on (x, p) for all values together, seen at each of them.
+
+Every value so borrows strength from its neighbours, as far as the kernel reaches along p. A stable rest is followed along p
+until it is lost, in the estimate and in every replicate: where a state is born or dies has a distribution of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .._types import FloatArray, IntArray
+from ..attractors import Attractor
+from ..paths.hashing import sample_hash
+from .bootstrap import Replicate, ensemble, replicates
+from .builder import kinds, located
+from .field import FlowField, Kernel, lifted
+from .integration import Support
+from .portrait import portrait
+from .regression import fit_fields
+from .whitening import Whitening
+
+# Replicates, and how many must agree at a value before the rest is spared there.
+REPLICATES, UNANIMOUS = 24, 8
+# Samples next to a value that show where the data are, those carried there, and Newton starts among them.
+NEARBY, SCOUTS, STARTS = 600, 150, 60
+# A rest is followed in steps of this share of the way, halved down to the finest; a jump farther than this, in standard
+# deviations of the data, is to another rest.
+STEPS, FINEST, JUMP = 24, 1 / 2048, 0.25
+# Places between two attractors at which the field is asked whether it parts, and values of the parameter tried for it.
+BETWEEN, TRIED = 31, 40
+
+
+@dataclass(frozen=True, eq=False)
+class Slice(FlowField):
+    """f(., p) of a field `whole` of (x, p): affine part and kernels as they are there."""
+
+    whole: FlowField
+    fixed: float
+
+    @classmethod
+    def of(cls, whole: FlowField, p: float) -> Slice:
+        affine = np.array(whole.affine[:-1])
+        affine[0] += p * whole.affine[-1]
+        return cls(affine, whole.outputs, whole.blocks, whole.flat, whole, p)
+
+    @cached_property
+    def _terms(self) -> list[tuple[Kernel, FloatArray, FloatArray, FloatArray]]:
+        terms = []
+        for kernel, at, _, c in self.whole._terms:
+            z = at - self.fixed * kernel.metric[-1]
+            terms.append((kernel._replace(metric=kernel.metric[:-1]), z, lifted(z, kernel.tail), c))
+        return terms
+
+    @property
+    def sharpest(self) -> float:
+        return max(float(np.linalg.norm(b.kernel.metric[:-1], 2)) for b in self.blocks)
+
+    def covariance(self, x: FloatArray) -> FloatArray:
+        return self.whole.covariance(np.column_stack([x, np.full(len(x), self.fixed)]))
+
+
+@dataclass(frozen=True, eq=False)
+class AtValue:
+    """What is there at one value: attractors in data coordinates and whitened, how often each number came out, scouts (samples
+    nearby) and the attractor each ends in, -1 for none."""
+
+    located: tuple[Attractor, ...]
+    places: FloatArray
+    counts: dict[int, float]
+    scouts: FloatArray
+    fates: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """One field for all values: the estimate first, then its replicates."""
+
+    frame: Whitening
+    centre: float
+    scale: float
+    y: FloatArray
+    p: FloatArray
+    fields: list[FlowField]
+    many: list[Replicate]
+
+    @classmethod
+    def of(cls, x: FloatArray, v: FloatArray, p: FloatArray, seed: int, count: int = REPLICATES) -> Swept:
+        frame, centre, scale = Whitening.of(x), float(p.mean()), float(p.std())
+        order = np.argsort(sample_hash(np.column_stack([x, p]), v), kind="stable")
+        y, w, s = frame.enter(x[order]), v[order] @ frame.forward, (p[order] - centre) / scale
+        both = np.column_stack([y, s])
+        axes = frame.backward if frame.backward.shape[0] == frame.backward.shape[1] else None
+        fitted = fit_fields(both, w, axes=axes, few=len(both))
+        many = list(replicates(fitted, both, w, seed, count))
+        return cls(frame, centre, scale, y, s, [fitted[0][1], *(b.field for b in many)], many)
+
+    @property
+    def reach(self) -> float:
+        """How far apart, in units of the parameter, values still tell about each other: the kernel's length along it."""
+        steep = max(float(np.linalg.norm(b.kernel.metric[-1])) for b in self.fields[0].blocks)
+        return self.scale / max(steep, np.finfo(np.float64).tiny)
+
+    def inner(self, p: float) -> float:
+        return (p - self.centre) / self.scale
+
+    def at(self, value: float) -> AtValue:
+        """The attractors at one value; where another number comes out more often, those of the nearest replicate with it."""
+        s = self.inner(value)
+        near = np.argsort(np.abs(self.p - s), kind="stable")[:NEARBY]
+        here = self.y[np.sort(near)]
+        field = Slice.of(self.fields[0], s)
+        support = Support.of(here, field.length)
+        scouts = here[:SCOUTS]
+        found, carried = portrait(field, here[:STARTS], scouts, support)
+        sliced = (Replicate(Slice.of(b.field, s), Slice.of(b.estimate, s)) for b in self.many)
+        some = ensemble(sliced, len(self.many), scouts, found, support, UNANIMOUS)
+        tally = Counter([kinds(found), *map(kinds, some.portraits)])
+        wanted = max(tally, key=lambda k: (tally[k], k == kinds(found)))
+        fate = found.number(carried.fate)
+        if wanted != kinds(found):
+            here_ = field(scouts)
+            gaps = [
+                float(((b.field(scouts) - here_) ** 2).sum()) if kinds(p) == wanted else np.inf
+                for b, p in zip(some.replicates, some.portraits, strict=True)
+            ]
+            k = int(np.argmin(gaps))
+            found, fate = some.portraits[k], some.fates[k]
+        places = np.array([t.place for t in found.attractors]).reshape(-1, self.y.shape[1])
+        known = tuple(located(self.frame, q, trap, some, found) for q, trap in enumerate(found.attractors))
+        return AtValue(known, places, some.counts, scouts, np.maximum(fate, -1))
+
+    def distribution(self, where: Callable[[FlowField], float]) -> FloatArray:
+        """A value of the parameter by the estimate and by every replicate, in data units."""
+        return np.array([where(f) for f in self.fields]) * self.scale + self.centre
+
+    def lost(self, place: FloatArray, start: float, stop: float) -> FloatArray:
+        """To which value the stable rest near `place` at `start` can be followed towards `stop`: one for every field."""
+        return self.distribution(lambda f: follow(f, place, self.inner(start), self.inner(stop)))
+
+    def parts(self, one: FloatArray, other: FloatArray, start: float, stop: float) -> FloatArray:
+        """Between which values the field begins to part states that lie between two places: one for every field."""
+        return self.distribution(lambda f: parting(f, one, other, self.inner(start), self.inner(stop)))
+
+
+def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> float:
+    """The value up to which a stable rest exists."""
+    x, p = _rest(Slice.of(field, start), place), start
+    if x is None:
+        return start
+    step, finest = (stop - start) / STEPS, FINEST * abs(stop - start)
+    before, back = x, 0.0
+    while abs(p - start) < abs(stop - start) * (1 - 1e-9):
+        # A fold is a square root: the last step shows where the next one leads.
+        guess = x + (x - before) * (step / back if back else 0.0)
+        new = _rest(Slice.of(field, p + step), guess)
+        if new is None or np.linalg.norm(new - x) > JUMP:
+            step /= 2
+            if abs(step) < finest:
+                break
+            continue
+        before, x, p, back = x, new, p + step, step
+    return p
+
+
+def _rest(field: FlowField, guess: FloatArray) -> FloatArray | None:
+    """The stable zero next to a guess, by Newton's method; None where there is none."""
+    x = guess
+    for _ in range(12):
+        f, jacobian = field.jacobian(x[None])
+        move = -np.linalg.solve(jacobian[0] + 1e-12 * np.eye(len(x)), f[0])
+        size = float(np.linalg.norm(move))
+        x = x + move * min(1.0, JUMP / max(size, 1e-300))
+        if size < 1e-7:
+            return x if np.linalg.eigvals(jacobian[0]).real.max() < 0 else None
+    return None
+
+
+def parting(field: FlowField, one: FloatArray, other: FloatArray, start: float, stop: float) -> float:
+    """The value at which, between two places, the largest real part of an eigenvalue of the slope is zero.
+
+    Where a state splits, every trace of asymmetry keeps one branch whole and moves the birth of the other; the slope between
+    them does not feel it: x' = p x - x^3 + e has the largest slope p, whatever e is.
+    """
+    line = one + np.linspace(-0.25, 1.25, BETWEEN)[:, None] * (other - one)
+    values = np.linspace(start, stop, TRIED)
+    steep = [float(np.linalg.eigvals(Slice.of(field, s).jacobian(line)[1]).real.max()) for s in values]
+    above = np.array(steep) > 0
+    if above.all() or not above.any():
+        return start if above[0] else stop
+    k = int(np.flatnonzero(above[1:] != above[:-1])[0])
+    share = steep[k] / (steep[k] - steep[k + 1])
+    return float(values[k] + share * (values[k + 1] - values[k]))

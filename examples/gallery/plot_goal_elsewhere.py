@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import eigenwell as ew
+from eigenwell.fields import Around, Within
 
 # %%
 # Three reaches from the left to one goal on the right, drawn by a smooth curve.
@@ -41,9 +42,9 @@ for axis, (name, one) in zip(axes.flat, worlds.items(), strict=True):
     for shown in ways:
         axis.plot(*shown.T, color="#b0b0b0", lw=3, alpha=0.5, zorder=0)
     for warp in one.warps:
-        if isinstance(warp, ew.fields.Around):
+        if isinstance(warp, Around):
             axis.add_patch(plt.Circle(warp.centre, 1 / warp.shapes[0, 0, 0], color="#e09f3e"))
-        if isinstance(warp, ew.fields.Within):
+        if isinstance(warp, Within):
             for wall in (warp.low[1], warp.high[1]):
                 axis.axhline(wall, color="#540b0e", lw=3)
     axis.plot(*one.attractors.T, "o", color="#9e2a2b", ms=9)

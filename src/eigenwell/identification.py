@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from ._types import BoolArray, FloatArray, IntArray
+from ._types import BoolArray, IntArray
 from .attractors import eigenpairs_for, embedded, locate_on_graph, sub_dynamics
 from .cells import from_anndata, is_cells, write_back
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
@@ -22,15 +22,13 @@ from .numbering import Alternative, by_place, canonical
 from .paths import Odd, PathFinding, SuccessorGraph, TrajectoryGraph
 from .paths.builders import units
 from .paths.merging import typical_length
-from .paths.odd import odd_cautions
+from .paths.odd import label_cautions, odd_cautions
 from .paths.settings import DEFAULT
 from .paths.told import NOTHING, Told, told_about
 from .progress import Progress, advance, told
 from .results import Identification, Result
 from .spectral import ExactMasses, Masses, graph_spectra
 
-# Labels are worth a word when more than one in twenty may be wrong.
-LABELS_IN_DOUBT = 0.05
 # An attractor at the edge of the samples may as well be a place where they leave: one time in four.
 AT_THE_EDGE = 0.75
 
@@ -246,27 +244,13 @@ def _from_paths(
         warnings=demos.warnings
         + found.warnings
         + odd_cautions(odd := _named(demos, found.odd))
-        + _doubtful(sure, paths.labels),
+        + label_cautions(sure, paths.labels),
         alternatives=tuple(
             Alternative(r.n_groups, r.probability, replace(found.graph, group=r.group).labels)
             for r in found.alternatives
         ),
         odd=odd,
         told=tuple(t for t in (found.grouping.told, _excluded(demos, told)) if t),
-    )
-
-
-def _doubtful(sure: FloatArray, labels: IntArray) -> tuple[Caution, ...]:
-    """A caution where the labels of many samples are in doubt."""
-    wrong = float((1 - sure[labels >= 0]).mean()) if (labels >= 0).any() else 0.0
-    if wrong <= LABELS_IN_DOUBT:
-        return ()
-    return (
-        Caution(
-            "labels-in-doubt",
-            f"About {100 * wrong:.0f} % of the labels may be wrong (found.label_confidence says which): paths that run side "
-            "by side cannot be told apart there. Pass trajectories in order of time if you have them, or sample more densely.",
-        ),
     )
 
 

@@ -20,6 +20,9 @@ from .odd import Odd, repeated
 from .settings import DEFAULT, PathSettings
 from .told import NOTHING, Told
 
+# A path comes back to a place when it rests within this share of the extent of it: as far as hands scatter.
+RETURN = 0.05
+
 
 @dataclass(frozen=True)
 class PathFinding:
@@ -216,19 +219,26 @@ def whole_enough(lengths: IntArray, s: PathSettings = DEFAULT) -> BoolArray:
 
 
 def cut_at_rests(x: FloatArray, v: FloatArray, offsets: IntArray, reach: float) -> IntArray:
-    """Offsets of recovered paths, cut where they come to rest and set out again; x and v lie path after path.
+    """Offsets of recovered paths, cut where they rest on the way between two places that are one; x and v lie path after path.
 
-    Of unordered samples nobody knows whether one recording paused or two met there: a rest is an end. Where it was a pause,
-    the first part ends alone and the second runs on, which is how paths that were torn are put right. A path that slows down
-    within `reach` of a sample at rest has come to rest there too: that sample may have gone to another one.
+    A motion that comes back to where it rested before is several motions, there and back: of unordered samples nobody knows
+    where one recording ended and the next began, and a rest is an end. A path that stops in a corner and goes on to another
+    place stays whole. A path that slows down within `reach` of a sample at rest has come to rest there too: that sample may have
+    gone to another one.
     """
     speed = np.linalg.norm(v, axis=1)
     still = speed <= STILL * np.quantile(speed, 0.9)
     if not still.any():
         return offsets
-    slow = np.concatenate([a + rests(v[a:b], AT_REST) for a, b in zip(offsets[:-1], offsets[1:], strict=True)])
-    resting = slow[cKDTree(x[still]).query(x[slow], distance_upper_bound=reach)[0] <= reach]
-    return np.sort(np.concatenate([offsets, resting + 1])).astype(np.intp)
+    near, tree = RETURN * float(np.ptp(x, axis=0).max()), cKDTree(x[still])
+    cuts = []
+    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+        slow = a + rests(v[a:b], AT_REST)
+        slow = slow[tree.query(x[slow], distance_upper_bound=reach)[0] <= reach]
+        places = x[[a, *slow, b - 1]]
+        if len(slow) and len(cKDTree(places).query_pairs(near)):
+            cuts.append(slow + 1)
+    return np.sort(np.concatenate([offsets, *cuts])).astype(np.intp)
 
 
 def _with_repeats(

@@ -24,6 +24,8 @@ MISTAKE, CUT = 1 / 16, 0.25
 TURNED_WITHIN, TURNED_AMONG = 0.05, 4
 # An end that is no arrival still belongs to a goal within this share of the box.
 STRAY_REACH = 0.1
+# Labels are worth a word when more than one in twenty may be wrong.
+LABELS_IN_DOUBT = 0.05
 # In motion, for the name that is given: above a fifth of the top speed.
 IN_MOTION = 0.2
 
@@ -74,6 +76,20 @@ def odd_cautions(odd: tuple[Odd, ...]) -> tuple[Caution, ...]:
     )
 
 
+def label_cautions(sure: FloatArray, labels: IntArray) -> tuple[Caution, ...]:
+    """A caution where the labels of many samples are in doubt."""
+    wrong = float((1 - sure[labels >= 0]).mean()) if (labels >= 0).any() else 0.0
+    if wrong <= LABELS_IN_DOUBT:
+        return ()
+    return (
+        Caution(
+            "labels-in-doubt",
+            f"About {100 * wrong:.0f} % of the labels may be wrong (found.label_confidence says which): paths that run side "
+            "by side cannot be told apart there. Pass trajectories in order of time if you have them, or sample more densely.",
+        ),
+    )
+
+
 def repeated(x: FloatArray, offsets: IntArray) -> IntArray:
     """For every trajectory the first earlier one it repeats sample by sample, to a millionth of the extent; -1 for none."""
     twin = np.full(len(offsets) - 1, -1, dtype=np.intp)
@@ -96,13 +112,13 @@ def lost_odds(ends: PathEnds, paths: IntArray, extent: FloatArray) -> FloatArray
     out from an end of others to end at a start of theirs was most likely turned round.
     """
     pace = np.minimum(ends.pace, 1.0)
-    others = (pace[paths].sum() - pace) / max(len(paths) - 1, 1)
+    others = (pace[paths].sum() - pace) / (len(paths) - 1) if len(paths) > 1 else np.ones(len(pace))
     kept = (1 - MISTAKE / len(paths)) * (1 - pace**2 * np.clip(1 - others, 0.0, 1.0))
     if ends.pauses is not None:
         kept *= 1 - CUT * np.clip((ends.pauses[paths].sum() - ends.pauses) / max(len(paths) - 1, 1), 0.0, 1.0)
     if ends.start is not None:
         kept[paths[_turned(ends.start[paths] / extent, ends.place[paths] / extent)]] *= MISTAKE
-    return np.asarray(1 - kept)
+    return np.asarray(1 - np.maximum(kept, MISTAKE / 2))
 
 
 def strays(ends: Ends, group: IntArray) -> IntArray:

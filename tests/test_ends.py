@@ -72,7 +72,7 @@ def test_pens_lifted_in_motion_right_at_the_goal_say_where_it_is():
     """The ends of each goal agree to a hundredth of the way that their speeds leave."""
     ends = clusters(np.random.default_rng(0), [[0, 0], [0.2, 0], [0, 0.2]], 6, 0.0005)
     found = group_ends(ends_of(ends, 1.0, way=0.1))
-    assert found.n_groups == 3 and found.probability > 0.8
+    assert found.n_groups == 3 and found.probability > 0.5
 
 
 def test_an_end_that_nobody_shares_is_a_goal_or_lost():
@@ -226,7 +226,8 @@ def score(model, group):
     log_p = model.groups(np.array([moments[m].sum(axis=0) for m in members]))
     size = np.array([len(m) for m in members])
     centres = np.array([model.place[m].mean(axis=0) for m in members])
-    return model.partition(log_p, size, centres, np.zeros((size == 1).sum()))[0]
+    given = model.spreads(model.given_spread(log_p), log_p, size > 1)
+    return model.partition(given, size, centres, np.zeros((size == 1).sum()))[0]
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))])
@@ -250,9 +251,9 @@ def test_one_group_is_the_integral_over_its_centre(d):
     model = EndsModel(place, way, np.zeros(5))
     log_p = model.groups(model.moments().sum(axis=0)[None])[0, 0]
     centre = np.linspace(-0.5, 0.5, 20_001)
-    for s, octave in enumerate(range(-13, 1)):
-        if octave > -4:
-            continue  # the box is wider than the group
+    for s, octave in enumerate(range(-25, 1)):
+        if not -12 < octave < -4:
+            continue  # wider than the box, or finer than the sum
         variance = 4.0**octave + way**2
         for j in range(d):
             square = (place[:, j] - centre[:, None]) ** 2 / variance + np.log(2 * np.pi * variance)

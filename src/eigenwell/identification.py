@@ -20,7 +20,7 @@ from .flow.orbits import Orbit, group_with_orbits, orbits
 from .graphs import Clique, Graph, Join
 from .numbering import Alternative, by_place, canonical
 from .paths import Odd, PathFinding, SuccessorGraph, TrajectoryGraph
-from .paths.builders import units
+from .paths.builders import distinct, units
 from .paths.merging import typical_length
 from .paths.odd import label_cautions, odd_cautions
 from .paths.settings import DEFAULT
@@ -28,9 +28,6 @@ from .paths.told import NOTHING, Told, told_about
 from .progress import Progress, advance, told
 from .results import Identification, Result
 from .spectral import ExactMasses, Masses, graph_spectra
-
-# An attractor at the edge of the samples may as well be a place where they leave: one time in four.
-AT_THE_EDGE = 0.75
 
 __all__ = ["Builder", "Identification", "Result", "identify"]
 
@@ -171,8 +168,8 @@ def _identified(
     advance("paths", 0, 1)
     evidence = None
     if graph is None and not demos.ordered:
-        first = first_occurrence(demos.x, demos.v)
         unit = units(demos.x, demos.v)
+        first = first_occurrence(*distinct(demos.x / unit, demos.v / unit))
         evidence = weigh(demos.x[first] / unit, demos.v[first] / unit)
         builder = FlowGraph() if evidence.snapshots else builder
     if given:
@@ -312,7 +309,7 @@ def _from_flow(
         graph=found.graph,
         grouping=None,
         arrived=np.ones(len(found.located)),
-        confidence=found.counts.get(len(found.located), 0.0) * found.known * AT_THE_EDGE**found.at_edge,
+        confidence=found.counts.get(len(found.located), 0.0) * found.known * found.seen,
         label_confidence=np.where(found.labels >= 0, found.fates[np.arange(demos.n_samples), found.labels], 0.0),
         warnings=demos.warnings + evidence.warnings + found.warnings,
         kind="snapshots",

@@ -31,6 +31,8 @@ from .whitening import Whitening
 NEIGHBOURS = 3
 # Samples next to a sink that are asked whether they end in it: twice as many as must.
 NEXT_TO = 2 * SHORTEST_PATH
+# Chance that an attractor at the edge of the samples is one.
+AT_THE_EDGE = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +106,11 @@ class FlowFinding:
     warnings: tuple[Caution, ...]
 
     @property
-    def at_edge(self) -> int:
-        """Attractors at the edge of the samples, where these may stop or leave."""
-        return sum(a.kind == "point" and a.eigenvalues is None for a in self.located)
+    def seen(self) -> float:
+        """How much of what decides the number lies among the samples: an attractor at their edge may as well be a place where
+        they leave, one time in four, and where all of them leave nobody knows where to: one time in two."""
+        at_edge = sum(a.kind == "point" and a.eigenvalues is None for a in self.located)
+        return AT_THE_EDGE**at_edge if self.located else 0.5
 
 
 @dataclass(frozen=True)

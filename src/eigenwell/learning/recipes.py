@@ -97,7 +97,7 @@ class Recipe:
     """Of (1 - cos) / distance^2 between the ways at a place and a little further on, at the same places: nothing curls that no
     path asked for. Between several drawings turning falls by a third; with .1 it falls by half, and strokes begin to end at
     others' goals. One motion that bends much itself is
-    followed worse beyond a hundredth (LASA, leave one out: 1.26 mm with none, 1.32 with .03, 1.70 with .1)."""
+    followed worse beyond a hundredth (LASA, leave one out, H200: 1.26 mm with none and with a hundredth, 1.70 with a tenth)."""
     decay: float = 4e-3
     speed_decay: float = 5e-3
     free_decay: float = 0.02

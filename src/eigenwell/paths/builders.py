@@ -13,7 +13,7 @@ from ..graphs import PathGraph
 from .beside import link_doubts, lying_on, nearest_path, running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
-from .grading import AT_REST, STILL, PathEnds, end_pace, grade_paths, has_pause, is_orbit, rests, way_left
+from .grading import AT_REST, STILL, PathEnds, end_pace, grade_paths, has_pause, is_orbit, last_place, rests, way_left
 from .hashing import sample_hash, share
 from .merging import typical_length
 from .odd import Odd, repeated
@@ -96,7 +96,7 @@ class TrajectoryGraph:
             raise DataError("TrajectoryGraph expects trajectories, got unordered samples; use SuccessorGraph.")
         steps = moving_steps(demos.x, demos.v, demos.offsets, demos.n_samples)
         nodes = np.arange(demos.n_samples, dtype=np.intp)
-        usable = np.diff(demos.offsets) >= SHORTEST_PATH
+        usable = (np.diff(demos.offsets) >= SHORTEST_PATH) & sets_off(demos.x, demos.offsets)
         typical = float(np.median(steps)) if len(steps) else 0.0
         return _grouped(demos, nodes, demos.offsets, usable, typical, trusted_ends=True, told=told)
 
@@ -158,9 +158,9 @@ class SuccessorGraph:
             Paths as nodes and offsets, which of them are whole, and the distance below which their ends
             coincide, in the `units` of the columns.
         """
-        first = first_occurrence(demos.x, demos.v)
-        index = np.flatnonzero(first)
         unit = units(demos.x, demos.v)
+        first = first_occurrence(*distinct(demos.x / unit, demos.v / unit))
+        index = np.flatnonzero(first)
         x, v = demos.x[index] / unit, demos.v[index] / unit
         places = int(first_occurrence(x, np.zeros_like(x)).sum())
         check_places(places, len(x), demos.dimension, str(places))
@@ -176,15 +176,19 @@ def units(x: FloatArray, v: FloatArray) -> FloatArray:
     """One unit (d,) for each column, so that radians beside millimetres are as near as they should be.
 
     The spread of its places, or of its velocities over the usual time, whichever is more: a column that only trembles is not
-    blown up. Powers of two beside the largest: columns of one unit stay what they are, to the last bit.
+    blown up. Powers of two: nothing is rounded.
     """
     places, paces = x.std(axis=0), v.std(axis=0)
     moving = (places > 0) & (paces > 0)
     time = float(np.median(places[moving] / paces[moving])) if moving.any() else 0.0
     spread = np.maximum(places, time * paces)
-    largest = spread.max()
-    ratio = np.where(spread > 0, spread / (largest if largest > 0 else 1.0), 1.0)
-    return np.asarray(2.0 ** np.round(np.log2(ratio)))
+    return np.asarray(2.0 ** np.round(np.log2(np.where(spread > 0, spread, 1.0))))
+
+
+def distinct(x: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The same, rounded to a billionth of their spread: samples of a motion that has converged differ by less."""
+    pace = float(np.abs(v).max()) or 1.0
+    return np.round(x - x.mean(axis=0), 9), np.round(v / pace, 9)
 
 
 def check_places(places: int, samples: int, dimension: int, got: str) -> None:
@@ -211,6 +215,19 @@ def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int, s:
     same &= share(sample_hash(x, v), s.measured / total)[:-1]
     step = np.linalg.norm(np.diff(x, axis=0)[same], axis=1)
     return np.asarray(step[step > 0])
+
+
+def sets_off(x: FloatArray, offsets: IntArray) -> BoolArray:
+    """Paths that move at all: at least a twentieth as far as half of them do, or else away from where they were.
+
+    A recording that never set out trembles about one place, and says nothing of a goal.
+    """
+    spans = zip(offsets[:-1], offsets[1:], strict=True)
+    reach = np.array([np.ptp(x[a:b], axis=0) if b > a else 0 * x[0] for a, b in spans])
+    usual = np.median(reach, axis=0)
+    away = np.abs(x[offsets[1:] - 1] - x[offsets[:-1]])
+    far = (reach >= usual / 20) & (usual > 0) | (away > reach / 2) & (reach > 0)
+    return np.asarray(far.any(axis=1) | (usual == 0).all())
 
 
 def whole_enough(lengths: IntArray, s: PathSettings = DEFAULT) -> BoolArray:
@@ -297,7 +314,7 @@ def _grouped(
     extent = np.where(extent > 0, extent, 1.0)
     graded = grade_paths(
         PathEnds(
-            place=demos.x[nodes[offsets[1:] - 1]],
+            place=np.array([last_place(demos.x[nodes[a:b]]) for a, b in spans]),
             way=np.array([way_left(demos.x[nodes[a:b]] / extent, demos.v[nodes[a:b]] / extent) for a, b in spans]),
             pace=np.array([end_pace(demos.v[nodes[a:b]]) for a, b in spans]),
             orbit=np.array([is_orbit(demos.x[nodes[a:b]], demos.v[nodes[a:b]]) for a, b in spans]),

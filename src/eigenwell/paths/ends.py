@@ -25,6 +25,8 @@ PRICES = np.array([-8.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 7.0])
 MANY = 1000
 # Cuts at one height are tried up to so many groups, and for somewhat fewer than the best cuts have.
 LEVELS = 40
+# Partitions of each tree, and all into few groups, of which coordinates are asked for spreads of their own.
+PROMISING, FEW = 40, 12
 # One answer in a hundred is wrong for a reason that the model does not know of.
 UNKNOWN = 0.01
 # Readings less likely than this are not worth telling.
@@ -252,7 +254,7 @@ class _Tree:
         for node in range(2 * k - 2, k - 1, -1):
             reached[self.children[node - k]] = reached[node] & split[node]
         proposed = (reached & ~split).T
-        numbers = {*range(1, LEVELS), *(n - m for n in np.unique(proposed.sum(axis=1)) for m in range(LEVELS // 4))}
+        numbers = {*range(1, LEVELS), *(n - m for n in np.unique(proposed.sum(axis=1)) for m in range(5))}
         levels = {k - n for n in (numbers if told is None else {*numbers, told}) if 1 <= n <= k}
         return np.unique(np.concatenate([proposed, *(self._level(m)[None] for m in sorted(levels))]), axis=0)
 
@@ -280,17 +282,23 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
         single[tree.leaf] = np.arange(len(tree.leaf))
         single[tree.size > 1] = -1
         odds = np.where(single >= 0, model.odds[single], 0.0)
+        alike = model.given_spread(of_nodes)
         with np.errstate(divide="ignore"):
-            cuts = tree.cuts(model.given_spread(of_nodes), np.log(odds), told)
-        for cut in cuts:
-            nodes = np.flatnonzero(cut)
+            cuts = [np.flatnonzero(cut) for cut in tree.cuts(alike, np.log(odds), told)]
+        # Coordinates may have spreads of their own: asked of the partitions that are best without, which is dear.
+        promising = np.argsort([-logsumexp(alike[nodes].sum(axis=0)) for nodes in cuts], kind="stable")[:PROMISING]
+        for at, nodes in enumerate(cuts):
             group = tree.labels(nodes)
             if group.tobytes() in found:
                 continue
             alone = nodes[tree.size[nodes] == 1]
             alone = alone[np.argsort(-odds[alone], kind="stable")]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
-            scores = model.partition(of_nodes[nodes], tree.size[nodes], centre[nodes], odds[alone])
+            size = tree.size[nodes]
+            given = alike[nodes].sum(axis=0)
+            if at in promising or len(nodes) <= FEW:
+                given = model.spreads(alike[nodes], of_nodes[nodes], size > 1)
+            scores = model.partition(given, size, centre[nodes], odds[alone])
             for lost, score in enumerate(scores[np.isfinite(scores)]):
                 kept = group.copy()
                 kept[single[alone[:lost]]] = -1

@@ -30,12 +30,13 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import gammaln, logsumexp
 
-from .._types import FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
 from .spanning import gaps
 
 # Hands and robots end within a few hundredths of the box from their goal: median and width of log sigma_0, on a grid of octaves.
-USUAL_SPREAD, SPREAD_WIDTH = 0.04, 1.2
-OCTAVES = np.arange(-12, -1)
+# One set in fifty has any spread, as likely on every scale: a box may be wide because of one wrong sample, or two places.
+USUAL_SPREAD, SPREAD_WIDTH, ANY_SPREAD = 0.04, 1.2, 0.02
+OCTAVES = np.arange(-24, -1)
 # sigma_q / sigma_0 in octaves, with weights: heavy tails.
 MULTIPLES, WEIGHTS = np.array([-1, 0, 1, 2]), np.array([0.25, 0.45, 0.22, 0.08])
 # Spreads of the coordinates differ by some octaves: width of rho_j.
@@ -69,7 +70,7 @@ class EndsModel:
         First with the way that is left, then as lifted right at the goal.
         """
         octaves = np.arange(OCTAVES[0] + MULTIPLES[0], OCTAVES[-1] + MULTIPLES[-1] + 1)
-        sigma2, way2 = 4.0**octaves, self.way[:, None] ** 2
+        sigma2, way2 = 4.0 ** octaves.astype(np.float64), self.way[:, None] ** 2
         variance = np.stack([sigma2 + way2, sigma2 + 0 * way2], axis=1)
         moving = np.stack([np.zeros(way2.shape) + 0 * sigma2, way2 > sigma2], axis=1)
         w, e = 1 / variance[..., None], self.place[:, None, None, :]
@@ -93,20 +94,25 @@ class EndsModel:
         each = log_p[:, :, at, np.arange(d)].sum(axis=4)
         return np.asarray(logsumexp(each + np.log(WEIGHTS / 2), axis=(1, 3)))
 
-    def partition(self, log_p: FloatArray, size: IntArray, centres: FloatArray, single: FloatArray) -> FloatArray:
+    def spreads(self, alike: FloatArray, log_p: FloatArray, shared: BoolArray) -> FloatArray:
+        """log p (G,) of the groups of a partition for every sigma_0, from what they have with equal spreads, `alike` (Q, G), and
+        from `log_p` (Q, 2, S, d) with those of their own that the coordinates of `shared` groups show."""
+        equal = alike.sum(axis=0)
+        best = log_p[shared].max(axis=1).sum(axis=0).argmax(axis=0) if shared.any() else np.zeros(self.dimension)
+        unequal = np.round(best - np.median(best)).astype(np.intp)
+        if not unequal.any():
+            return np.asarray(equal)
+        price = -((unequal / UNEQUAL) ** 2).sum() / 2
+        return np.asarray(np.logaddexp(equal, self.given_spread(log_p, unequal).sum(axis=0) + price))
+
+    def partition(self, given: FloatArray, size: IntArray, centres: FloatArray, single: FloatArray) -> FloatArray:
         """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost.
 
-        From `log_p` (Q, 2, S, d), `size` (Q,) and `centres` (Q, d) of its groups, and the odds (L,) of those of one end,
-        which come last.
+        From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,) and `centres` (Q, d), and from the odds
+        (L,) of those of one end, which come last.
         """
         shared = size > 1
-        best = log_p[shared].max(axis=1).sum(axis=0).argmax(axis=0) if shared.any() else np.zeros(self.dimension)
-        unequal = np.clip(np.round(best - np.median(best)), OCTAVES[0], -OCTAVES[0]).astype(np.intp)
-        options = [self.given_spread(log_p).sum(axis=0) + log_prior()]
-        if unequal.any():
-            price = -((unequal / UNEQUAL) ** 2).sum() / 2
-            options.append(self.given_spread(log_p, unequal).sum(axis=0) + log_prior() + price)
-        either = logsumexp(np.stack(options), axis=0)
+        either = given + log_prior()
         spread = float(2.0 ** OCTAVES[either.argmax()])
         layout = self._layout(centres[shared], spread)
         lone = centres[len(size) - len(single) :]
@@ -160,4 +166,5 @@ class EndsModel:
 def log_prior() -> FloatArray:
     """Log prior weights (G,) of sigma_0 on its octaves."""
     z = (OCTAVES * np.log(2) - np.log(USUAL_SPREAD)) / SPREAD_WIDTH
-    return np.asarray(-(z**2) / 2 - logsumexp(-(z**2) / 2))
+    usual = -(z**2) / 2 - logsumexp(-(z**2) / 2)
+    return np.asarray(np.logaddexp(np.log(1 - ANY_SPREAD) + usual, np.log(ANY_SPREAD / len(z))))

@@ -164,8 +164,13 @@ def way_left(x: FloatArray, v: FloatArray) -> float:
     fast = np.flatnonzero(pace >= 2 * pace[-1])
     if len(fast) == 0:
         return float("inf")
-    then, now = (x[k : k + width].mean(axis=0) for k in (fast[-1], len(pace) - 1))
+    then, now = (np.median(x[k : k + width], axis=0) for k in (fast[-1], len(pace) - 1))
     return float(np.linalg.norm(now - then))
+
+
+def last_place(x: FloatArray) -> FloatArray:
+    """Where a path ends: the median of its last three samples, so that one wrong row of a logger is not a goal."""
+    return np.asarray(np.median(x[-3:], axis=0))
 
 
 def end_pace(v: FloatArray) -> float:

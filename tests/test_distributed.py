@@ -139,7 +139,8 @@ def test_composites_that_fit_in_one_cell(client, tmp_path, parts):
     source = write(tmp_path / "in", frame(demos.x, demos.v), parts)
     found = distributed.identify(source, out=tmp_path / "out", client=client)
     assert found.facts["way"] == "one cell"
-    assert_same(found, ew.identify(demos.x, demos.v))
+    alone = ew.identify(demos.x, demos.v)
+    assert_same(found, alone, scraps=len(np.unique(found.path_numbers())) > alone.graph.n_paths)
 
 
 @pytest.mark.lasa

@@ -370,7 +370,7 @@ def test_memory_follows_what_no_map_can() -> None:
     field = learn_motions([eight()], np.zeros((1, 2)), recipe=replace(SMALL, steps=400, layers=6))
     assert field.has_memory and {"crossing"} <= {caution.name for caution in field.warnings}
     assert field.fit.by == "motion" and field.fit.distance < 0.3 * field.map_fit.distance
-    plain = learn_motions([arcs(count=4)], np.zeros((1, 2)), recipe=replace(SMALL, steps=200))
+    plain = learn_motions([arcs(count=4)], np.zeros((1, 2)), recipe=replace(SMALL, steps=200), memory=False)
     assert not plain.has_memory and plain.fit.by == "map"
     with pytest.raises(ValueError, match="a field with memory"):
         plain.motion([1.0, 1.0])

@@ -63,7 +63,7 @@ _MODULES = (
 )
 
 __all__ = [
-    *_HOME,
+    *(name for name in _HOME if name not in {"Audit", "Comparison", "Sweep"}),
     "datasets",
     "distributed",
     "export",

@@ -14,7 +14,8 @@ from ..attractors import eigenpairs_for, sub_dynamics
 from ..graphs import Clique
 from ..numbering import canonical_order
 from ..paths.beside import Tails, lying_on, nearest_path, running_on, tails
-from ..paths.grading import PathEnds, grade_paths, way_left
+from ..paths.builders import box_of
+from ..paths.grading import PathEnds, grade_paths, last_place, way_left
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
 from .inputs import Part, arrow
@@ -26,7 +27,13 @@ SAMPLES_PER_TASK = 200_000
 
 
 def grade(
-    folder: Path, *, names: Sequence[str], resolution: float, box: Sequence[float], trusted_ends: bool
+    folder: Path,
+    *,
+    names: Sequence[str],
+    resolution: float,
+    box: Sequence[float],
+    trusted_ends: bool,
+    unit: Sequence[float] | float = 1.0,
 ) -> Products:
     """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
     tables = [np.array(fetch(folder, "assemble", name, "paths")) for name in names]
@@ -41,7 +48,8 @@ def grade(
     numbers = [np.flatnonzero(bucket == k) for k in range(len(names))]
 
     def each() -> Iterator[tuple[FloatArray, FloatArray, IntArray, IntArray]]:
-        return (_bucket(folder, name, mine, length) for name, mine in zip(names, numbers, strict=True))
+        buckets = (_bucket(folder, name, mine, length) for name, mine in zip(names, numbers, strict=True))
+        return ((x / unit, v / unit, offsets, mine) for x, v, offsets, mine in buckets)
 
     def on_paths(scraps: IntArray, paths: IntArray) -> list[IntArray]:
         """The rule of one machine, bucket by bucket."""
@@ -70,23 +78,27 @@ def grade(
             found[row[better]], least[row[better]] = heir[better], miss[better]
         return found
 
-    extent = np.where(np.asarray(box) > 0, box, 1.0)
-    way = np.empty(len(pace))
+    usable = column(table, "usable")
+    corners = [box_of(x, offsets, usable[number]) for x, _, offsets, number in each()]
+    extent = np.max([high for _, high in corners], axis=0) - np.min([low for low, _ in corners], axis=0)
+    extent = np.where(extent > 0, extent, 1.0)
+    way, last = np.empty(len(pace)), np.empty(ends.shape)
     for x, v, offsets, number in each():
-        spans = zip(number, offsets[:-1], offsets[1:], strict=True)
-        way[number] = [way_left(x[a:b] / extent, v[a:b] / extent) for _, a, b in spans]
+        spans = list(zip(offsets[:-1], offsets[1:], strict=True))
+        way[number] = [way_left(x[a:b] / extent, v[a:b] / extent) for a, b in spans]
+        last[number] = [last_place(x[a:b]) for a, b in spans]
     graded = grade_paths(
         PathEnds(
-            place=ends,
+            place=last * unit,
             pace=pace,
             way=way,
             orbit=column(table, "orbit"),
             length=length,
-            usable=column(table, "usable"),
+            usable=usable,
             start=starts,
             pauses=column(table, "pause") if trusted_ends else None,
         ),
-        extent=extent,
+        extent=extent * unit,
         trusted_ends=trusted_ends,
         running_on=None if trusted_ends else beside,
         lying_on=None if trusted_ends else on_paths,

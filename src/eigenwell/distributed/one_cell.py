@@ -11,6 +11,7 @@ from ..demonstrations import Demonstrations, first_occurrence
 from ..files.columns import Columns
 from ..flow import weigh
 from ..paths import SuccessorGraph
+from ..paths.builders import distinct, units
 from .assemble import PathRows, finish
 from .inputs import Part, read_part
 from .store import Products
@@ -21,9 +22,10 @@ def find_paths(folder: Path, *, parts: Sequence[Part], columns: Columns, offsets
     rows = [read_part(part, columns) for part in parts]
     x = np.concatenate([r.x for r in rows])
     v = np.concatenate([r.v for r in rows if r.v is not None])
-    first = first_occurrence(x, v)
-    evidence = weigh(x[first], v[first])
-    regular = 0.0 if evidence.grid else evidence.regular
+    unit = units(x, v)
+    first = first_occurrence(*distinct(x / unit, v / unit))
+    evidence = weigh(x[first] / unit, v[first] / unit)
+    regular = 0.0 if evidence.snapshots else max(evidence.regular, evidence.needed)
     nodes, bounds, usable, resolution = SuccessorGraph().paths(Demonstrations(x, v))
     path = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     assembled = PathRows(path, nodes, nodes, np.zeros(len(nodes)), x[nodes], v[nodes])
@@ -32,6 +34,7 @@ def find_paths(folder: Path, *, parts: Sequence[Part], columns: Columns, offsets
     again = int((np.diff(state, axis=0) == 0).all(axis=1).sum())  # a repeat stands behind what it repeats
     summary = products.summary | {
         "resolution": resolution,
+        "unit": unit.tolist(),
         "repeats": again,
         "regular": regular,
         "asked": evidence.asked,

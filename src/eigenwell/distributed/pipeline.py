@@ -44,6 +44,7 @@ class AssembledPaths:
     trusted_ends: bool
     warnings: tuple[Caution, ...]
     facts: dict[str, Any]
+    unit: Sequence[float] | float = 1.0
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class Run:
         told = self.cluster.one(Task("assemble", name, one_cell.find_paths, arguments, "all samples"))
         scan.refuse_snapshots(told)
         repeats = _repeated(told["repeats"], self.total)
-        return AssembledPaths([name], told["resolution"], False, repeats, {"cells": 1, "way": "one cell"})
+        return AssembledPaths([name], told["resolution"], False, repeats, {"cells": 1, "way": "one cell"}, told["unit"])
 
     def _in_cells(self, cells: int, spread2: float) -> AssembledPaths:
         """Cells that match as a single machine does: with one time step for all, or else by likelihood."""
@@ -189,6 +190,7 @@ class Run:
             "resolution": assembled.resolution,
             "box": (high - low).tolist(),
             "trusted_ends": assembled.trusted_ends,
+            "unit": assembled.unit,
         }
         graded = self.cluster.one(Task("grade", "grade", finalize.grade, arguments))
         shared = {"names": assembled.names, "eigenpairs": graded["eigenpairs"]}

@@ -246,7 +246,8 @@ def learn_motions(
         Bundle.of(paths, place, None if embeddings is None else embeddings[q])
         for q, (paths, place) in enumerate(zip(motions, attractors, strict=True))
     ]
-    options = {"target": target, "seed": seed, "dtype": dtype}
+    # One box for all parts: what keeps the map home keeps the motions there too.
+    options = {"target": target, "seed": seed, "dtype": dtype, "box": _box(together)}
     # Fewer than d + 1 paths predict their own pieces along a line, and say nothing of what lies beside it.
     enough = sum(map(len, motions)) > together[0].dimension
     asked = enough and not met and recipe.uses_velocity and recipe.guide > 0
@@ -267,9 +268,6 @@ def learn_motions(
         fields, more = learn_bundles(groups, guides=guides, recipe=how, report=steps.part(how), watch=look, **options)
         failed += more
         return fields
-
-    def raised() -> list[Bundle]:
-        return [lifted_bundle(bundle, recipe.lift) for bundle in alone]
 
     # Where motions cross they are what is followed: first, so that whoever looks on sees them first.
     lifted = part("lifted", [lifted_bundle(bundle, recipe.lift) for bundle in alone], single) if memory else ()
@@ -293,13 +291,14 @@ def learn_bundles(
     recipe: Recipe | None = None,
     seed: int = 0,
     dtype: Any = np.float32,
+    box: tuple[FloatArray, FloatArray] | None = None,
     report: Report | None = None,
     watch: Callable[[tuple[StableField, ...], float], None] | None = None,
 ) -> tuple[tuple[StableField, ...], tuple[Caution, ...]]:
     """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training.
 
     `guides`: what is known between the paths of each group, made here where not given. `report` is called after every
-    tenth of the steps as report(step, steps, losses).
+    tenth of the steps as report(step, steps, losses). `box`: low and high of the data that fields keep to, by default their own.
     """
     try:
         from .training import train, training_set
@@ -323,7 +322,9 @@ def learn_bundles(
         frame = group[0].frame
         brake = frame.scale / (recipe.fastest * max(bundle.top_speed for bundle in group))
         braked = model._replace(brake=np.where(frame.braked, brake, 0.0))
-        return kept_home(StableField(braked, frame.centre, frame.scale, frame.pace), *_box(group))
+        return kept_home(
+            StableField(braked, frame.centre, frame.scale, frame.pace), *(_box(group) if box is None else box)
+        )
 
     def look(models: list[StableModel], losses: FloatArray) -> None:
         if watch is not None:

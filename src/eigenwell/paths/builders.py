@@ -217,6 +217,15 @@ def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int, s:
     return np.asarray(step[step > 0])
 
 
+def box_of(x: FloatArray, offsets: IntArray, usable: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest (d,) of the usable paths: of medians of three samples, which one wrong row does not move."""
+    inner = np.repeat(usable, np.diff(offsets))
+    inner[offsets[:-1]] = inner[offsets[1:] - 1] = False
+    at = np.flatnonzero(inner)
+    middle = np.median(np.stack([x[at - 1], x[at], x[at + 1]]), axis=0) if len(at) else x
+    return middle.min(axis=0), middle.max(axis=0)
+
+
 def sets_off(x: FloatArray, offsets: IntArray) -> BoolArray:
     """Paths that move at all: at least a twentieth as far as half of them do, or else away from where they were.
 
@@ -310,8 +319,8 @@ def _grouped(
         parts = np.concatenate([[0], np.cumsum(np.diff(offsets)[scraps])]).astype(np.intp)
         return lying_on(x[mine], parts, *nearest_path(x[mine], x[whole], path[whole]), resolution)
 
-    extent = np.ptp(demos.x, axis=0)
-    extent = np.where(extent > 0, extent, 1.0)
+    low, high = box_of(demos.x[nodes], offsets, usable)
+    extent = np.where(high > low, high - low, 1.0)
     graded = grade_paths(
         PathEnds(
             place=np.array([last_place(demos.x[nodes[a:b]]) for a, b in spans]),

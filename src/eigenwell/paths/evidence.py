@@ -5,11 +5,11 @@ scatter, so in every coordinate j, measured in units of the data's box,
 
     e_k ~ N(c_q, sigma_qj^2 + way_k^2),
 
-with way_k the way that path k still had to go by its own slowing down (`grading.way_left`), and sigma_qj the scatter at
-goal q. Pens are also lifted in motion, right at the goal: the ends of a goal may all be nearer than a twentieth of their
-ways. Scatters of the goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4}; sigma_0 is log-normal around a few percent of
-the box and summed over, rho_j, the same for all goals, is read off the ends: units of a column do not matter. Everything
-is Gaussian with known variances: with w_k = 1/s_k^2 and W = sum w_k
+with way_k the way that path k still had to go by its own slowing down (`grading.way_left`; beyond the plane its square is
+shared by the coordinates), and sigma_qj the scatter at goal q. Pens are also lifted in motion, right at the goal: the ends of a
+goal may all be nearer than a twentieth of their ways. Scatters of the goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4};
+sigma_0 is log-normal around a few percent of the box and summed over, rho_j, the same for all goals, is read off the ends: units
+of a column do not matter. Everything is Gaussian with known variances: with w_k = 1/s_k^2 and W = sum w_k
 
     log p = -1/2 sum log(2 pi s_k^2) - 1/2 (sum w_k e_k^2 - (sum w_k e_k)^2 / W)
             + 1/2 log(2 pi / W) - log max(1, sqrt(2 pi / W))
@@ -34,9 +34,8 @@ from .._types import BoolArray, FloatArray, IntArray
 from .spanning import gaps
 
 # Hands and robots end within a few hundredths of the box from their goal: median and width of log sigma_0, on a grid of octaves.
-# One set in fifty has any spread, as likely on every scale: a box may be wide because of one wrong sample, or two places.
-USUAL_SPREAD, SPREAD_WIDTH, ANY_SPREAD = 0.04, 1.2, 0.02
-OCTAVES = np.arange(-24, -1)
+USUAL_SPREAD, SPREAD_WIDTH = 0.04, 1.2
+OCTAVES = np.arange(-12, -1)
 # sigma_q / sigma_0 in octaves, with weights: heavy tails.
 MULTIPLES, WEIGHTS = np.array([-1, 0, 1, 2]), np.array([0.25, 0.45, 0.22, 0.08])
 # Spreads of the coordinates differ by some octaves: width of rho_j.
@@ -70,7 +69,7 @@ class EndsModel:
         First with the way that is left, then as lifted right at the goal.
         """
         octaves = np.arange(OCTAVES[0] + MULTIPLES[0], OCTAVES[-1] + MULTIPLES[-1] + 1)
-        sigma2, way2 = 4.0 ** octaves.astype(np.float64), self.way[:, None] ** 2
+        sigma2, way2 = 4.0 ** octaves.astype(np.float64), min(1.0, 2 / self.dimension) * self.way[:, None] ** 2
         variance = np.stack([sigma2 + way2, sigma2 + 0 * way2], axis=1)
         moving = np.stack([np.zeros(way2.shape) + 0 * sigma2, way2 > sigma2], axis=1)
         w, e = 1 / variance[..., None], self.place[:, None, None, :]
@@ -166,5 +165,4 @@ class EndsModel:
 def log_prior() -> FloatArray:
     """Log prior weights (G,) of sigma_0 on its octaves."""
     z = (OCTAVES * np.log(2) - np.log(USUAL_SPREAD)) / SPREAD_WIDTH
-    usual = -(z**2) / 2 - logsumexp(-(z**2) / 2)
-    return np.asarray(np.logaddexp(np.log(1 - ANY_SPREAD) + usual, np.log(ANY_SPREAD / len(z))))
+    return np.asarray(-(z**2) / 2 - logsumexp(-(z**2) / 2))

@@ -93,7 +93,9 @@ def corner() -> Paths:
     """Strokes that turn by a right angle on the spot, as in a printed L, from the left and mirrored from the right."""
     rows = np.linspace(-0.15, 0.15, 4)
     left = [np.array([[-0.65 + r, 0.75], [-0.65 + r, -0.45 + r], [0.0, -0.45 + r / 8]]) for r in rows]
-    return _drawn([*left, *(knots * [-1, 1] for knots in left)], sharp=True)
+    # Hands do not end at the same pixel twice: those from the right somewhat higher, each by another bit.
+    right = [knots * [-1, 1] + [[0, 0], [0, 0], [0.004 * k, 0.006]] for k, knots in enumerate(left)]
+    return _drawn([*left, *right], sharp=True)
 
 
 def _drawn(lines: Sequence[FloatArray], sharp: bool = False) -> Paths:

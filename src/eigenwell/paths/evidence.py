@@ -42,8 +42,8 @@ MULTIPLES, WEIGHTS = np.array([-1, 0, 1, 2]), np.array([0.25, 0.45, 0.22, 0.08])
 UNEQUAL = 0.6
 # An end in motion is at its goal all the same when it is nearer than this share of the way it seems to have left.
 LIFTED = 0.05
-# Half of the lost ends lie around a goal, within a twentieth of the box.
-ASTRAY = 0.05
+# Half of the lost ends lie around a goal, within this share of the box.
+ASTRAY = 0.2
 # Half of the centres are placed beside another one; two nearer than five spreads are hardly ever two.
 BESIDE, APART = 0.5, 5.0
 
@@ -62,6 +62,11 @@ class EndsModel:
     @property
     def dimension(self) -> int:
         return int(self.place.shape[1])
+
+    @property
+    def _log_area(self) -> float:
+        """log A_d, of the unit sphere."""
+        return float(np.log(2) + self.dimension / 2 * np.log(np.pi) - gammaln(self.dimension / 2))
 
     def moments(self) -> FloatArray:
         """(K, 2, S, 3 + 2 d): what adds up over the ends of a group, for every sigma: W, sum log, ends in motion, W e, W e^2.
@@ -133,12 +138,14 @@ class EndsModel:
         return np.asarray(sizes + which + lost + logsumexp(either) + layout + np.log(room).sum())
 
     def _near(self, lone: FloatArray, centres: FloatArray, size: IntArray) -> FloatArray:
-        """Density (L,) of lost ends at these places: half of them anywhere, half around the goals, by their number of ends."""
+        """Density (L,) of lost ends at these places: half of them anywhere, half around the goals, by their number of ends, at a
+        distance that is log-uniform up to `ASTRAY`."""
         if len(centres) == 0 or len(lone) == 0:
             return np.ones(len(lone))
-        square = ((lone[:, None] - centres) ** 2).sum(axis=2) / ASTRAY**2
-        around = np.exp(-square / 2) @ (size / size.sum()) / (2 * np.pi * ASTRAY**2) ** (self.dimension / 2)
-        return np.asarray((1 + around) / 2)
+        finest = 2.0 ** float(OCTAVES[0])
+        away = np.maximum(np.linalg.norm(lone[:, None] - centres, axis=2), finest)
+        density = np.where(away < ASTRAY, away, np.inf) ** -self.dimension / np.log(ASTRAY / finest)
+        return np.asarray((1 + density @ (size / size.sum()) / np.exp(self._log_area)) / 2)
 
     def _room(self, lone: FloatArray, centres: FloatArray, spread: float) -> FloatArray:
         """How much room (L,) lone goals have beside the others: none within the spread of one."""
@@ -155,9 +162,8 @@ class EndsModel:
         if len(centres) < 2:
             return 0.0
         d = self.dimension
-        area = np.log(2) + d / 2 * np.log(np.pi) - gammaln(d / 2)
         gap = np.maximum(gaps(centres), spread)
-        beside = -area - d * np.log(gap) - np.log(max(-np.log(spread), 1.0))
+        beside = -self._log_area - d * np.log(gap) - np.log(max(-np.log(spread), 1.0))
         near = np.log1p((APART * spread / gap) ** 8)
         return float((np.logaddexp(np.log(1 - BESIDE), np.log(BESIDE) + beside) - near).sum())
 

@@ -88,7 +88,7 @@ def traces_of(page, figure):
 def test_certificate_and_fit_stand_side_by_side(pages):
     words = words_of(pages / "plane.html")
     assert "stable as tested , and follows the data" in words and "Stable, and stays home" in words
-    assert "2 sinks, for 2 attractors" in words and "1 saddle at" in words and "Euler at 100 Hz" in words
+    assert "2 sinks, for 2 attractors" in words and "1 saddle at" in words and "predict at 100 Hz" in words
     assert "worst: demonstration 0 (to attractor 0), 1.0%" in words
 
 

@@ -194,7 +194,7 @@ def test_where_nobody_pauses_a_lone_end_at_rest_is_a_goal():
 
 def test_an_end_well_away_from_the_others_of_its_goal_is_named():
     paths = reaches(4, each=6, goals=GOALS[:2])
-    paths[2] = paths[2] + rise(np.linspace(0, 1, len(paths[2]))) * np.array([30.0, 0.0])
+    paths[2] = paths[2] + rise(np.linspace(0, 1, len(paths[2]))) * np.array([15.0, 0.0])
     found = ew.identify(paths, dt=0.01)
     assert found.n_attractors == 2 and kinds(found) == {(2, "ends alone", False)}
     assert "well away" in str(found.odd[0])

@@ -14,7 +14,6 @@ from .ends import Ends, Grouping
 
 if TYPE_CHECKING:
     from .grading import PathEnds
-    from .told import Told
 
 # Two recordings are one when no sample differs by more than this share of the extent: what rounding in files leaves.
 SAME = 1e-6
@@ -133,7 +132,7 @@ def strays(ends: Ends, group: IntArray) -> IntArray:
 
 
 def odd_paths(
-    ends: PathEnds, paths: IntArray, grouping: Grouping, home: IntArray, extent: FloatArray, told: Told
+    ends: PathEnds, paths: IntArray, grouping: Grouping, home: IntArray, extent: FloatArray
 ) -> tuple[Odd, ...]:
     """What is odd about the recordings: repeated, lost in motion, backwards or in a pause, astray, alone at a goal."""
     out = (

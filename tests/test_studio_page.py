@@ -643,7 +643,7 @@ def test_quick_with_twelve_strokes(visit, tmp_path):
     page.set_input_files("#file", file)
     settle(page, 11)
     # To the goal as the page shows it: the view may have moved to hold the file.
-    shown = np.array([view_share(page, end) for end in ends(page)])
+    shown = np.array([view_share(page, end) for end in stored(page, 11)])
     goal = shown[np.argmin(np.linalg.norm(shown - goals[2], axis=1))]
     draw(page, curve(goal + strokes[11][0] - goals[2], goal, 0.2, 110))  # two seconds, at an event a frame
     settle(page, 12)

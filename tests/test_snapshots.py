@@ -148,7 +148,7 @@ def test_only_directions_that_matter_have_short_lengths(tail):
     x = rng.standard_normal((200, 3))
     turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     y = np.sin(2 * x @ turn[:, 1]) + 0.2 * rng.standard_normal(200)
-    metric, ratio = relevant_metric(x, y, turn, tail)
+    metric, ratio, _ = relevant_metric(x, y, turn, tail)
     size = np.linalg.norm(metric, axis=0)
     assert size[1] > 5 * max(size[0], size[2])
     assert 1e-3 < ratio < 1
@@ -544,12 +544,6 @@ def test_bad_samples(data, words):
     demos = systems.four_wells.snapshots(300, seed=0)
     with pytest.raises(ew.DataError, match=words):
         ew.identify(*data(demos.x, demos.v), graph=ew.FlowGraph())
-
-
-def test_what_is_known_of_trajectories_is_refused():
-    demos = systems.four_wells.snapshots(300, seed=0)
-    with pytest.raises(ew.DataError, match="along trajectories"):
-        ew.identify(demos.x, demos.v, n_attractors=4)
 
 
 def test_cells_without_velocities():

@@ -1,7 +1,6 @@
 """Snapshots: the replicates vote on the answer, and what is doubtful about it is said."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,10 +9,11 @@ from eigenwell import systems
 from eigenwell.flow import Evidence
 from eigenwell.flow.bootstrap import Ensemble, Replicate
 from eigenwell.flow.border import EdgeSink, edge_sinks, held_fates
-from eigenwell.flow.builder import _doubts, _most_frequent, _reached
+from eigenwell.flow.builder import _doubts
 from eigenwell.flow.integration import LEFT, WANDERING, Support
 from eigenwell.flow.portrait import portrait
 from eigenwell.flow.regression import fit_field
+from eigenwell.flow.votes import most_frequent, reached
 from eigenwell.flow.whitening import Whitening
 
 
@@ -45,20 +45,25 @@ def test_what_most_replicates_have_is_the_answer(four_wells):
     assert len(found.attractors) == 4
     few, many = Replicate(one_well(field), field), Replicate(field, field)
     np.testing.assert_allclose(few.field(y), -y, atol=1e-9)
-    assert _most_frequent(found, voting(y, support, many, many, few), y, support) is found
-    voted = _most_frequent(found, voting(y, support, many, few, few), y, support)
+    assert most_frequent(found, voting(y, support, many, many, few), y, support) is found
+    voted = most_frequent(found, voting(y, support, many, few, few), y, support)
     assert len(voted.attractors) == 1
     # A tie is the estimate's.
-    assert _most_frequent(found, voting(y, support, many, few), y, support) is found
+    assert most_frequent(found, voting(y, support, many, few), y, support) is found
+    # Who knows the number is asked first; where no field has it, the next larger one is taken.
+    votes = voting(y, support, many, many, few)
+    numbers = [len(most_frequent(found, votes, y, support, number=q).attractors) for q in (1, 2, 4, 9)]
+    assert numbers == [1, 4, 4, 4]
+    assert votes.having(1).counts == {1: 1.0} and votes.having(3) is votes
 
 
 def test_attractors_that_hardly_any_sample_reaches_are_left_out(four_wells):
     found = four_wells[-1]
     labels = np.array([0] * 10 + [1] + [2] * 10 + [3] * 10 + [LEFT, WANDERING])
-    kept, numbers = _reached(found, labels)
+    kept, numbers = reached(found, labels)
     assert len(kept.attractors) == 3 and kept.attractors[1] is found.attractors[2]
     np.testing.assert_array_equal(numbers, [0] * 10 + [LEFT] + [1] * 10 + [2] * 10 + [LEFT, WANDERING])
-    assert _reached(found, np.repeat(np.arange(4), 10))[0] is found
+    assert reached(found, np.repeat(np.arange(4), 10))[0] is found
 
 
 def test_every_doubt_is_said_once(four_wells):
@@ -66,11 +71,11 @@ def test_every_doubt_is_said_once(four_wells):
     edge = EdgeSink(np.zeros(2), 0.1, np.eye(2))
     at_edge = replace(found, traps=(*found.traps, edge), inside=(*found.inside, True))
     labels = np.array([0, 1, LEFT, WANDERING, WANDERING])
-    said = {c.name: c.message for c in _doubts(labels, SimpleNamespace(counts={4: 0.5, 5: 0.5}), at_edge)}
+    said = {c.name: c.message for c in _doubts(labels, {4: 0.5, 5: 0.5}, at_edge)}
     assert set(said) == {"leaving", "wandering", "number-in-doubt", "at-the-edge"}
     assert "1 of 5 samples" in said["leaving"] and "2 of 5 samples" in said["wandering"]
     assert "4 in 50 %" in said["number-in-doubt"] and "1 of 5 attractors" in said["at-the-edge"]
-    assert _doubts(np.zeros(9, dtype=int), SimpleNamespace(counts={4: 1.0}), found) == ()
+    assert _doubts(np.zeros(9, dtype=int), {4: 1.0}, found) == ()
 
 
 @pytest.mark.parametrize(("regular", "taken"), [(0.15, "snapshots"), (0.25, "trajectories")])

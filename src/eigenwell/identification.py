@@ -28,6 +28,7 @@ from .paths.told import NOTHING, Told, told_about
 from .progress import Progress, advance, told
 from .results import Identification, Result
 from .spectral import ExactMasses, Masses, graph_spectra
+from .wording import plural
 
 __all__ = ["Builder", "Identification", "Result", "identify"]
 
@@ -96,11 +97,11 @@ def identify(
         Their number, where you know it. This and the next three each take the place of one decision; `found.told`
         repeats it.
     labels : array, optional
-        One for each trajectory or sample (the task), -1 for none.
+        One for each trajectory or sample (the task, the known fate), -1 for none.
     resolution : float, optional
-        The distance in units of the data within which ends are one place.
+        The distance in units of the data within which ends, or attractors of snapshots, are one place.
     exclude : sequence of int or str
-        Trajectories to leave out, by number or name.
+        Trajectories to leave out, by number or name; of unordered samples, samples by number or mask.
     low, high : float or sequence of float, optional
         Of snapshots: walls that nothing crosses (concentrations are not negative); see FlowGraph.
     basis : str, optional
@@ -141,16 +142,13 @@ def identify(
             demos = Demonstrations.of(x, v, dt=dt, time=time)
             given = told_about(demos, n_attractors, labels, resolution, exclude)
             return _identified(demos, graph, join, masses, given)
-        beside = {"v": v, "dt": dt, "time": time, "n_attractors": n_attractors, "labels": labels}
-        beside |= {"resolution": resolution, "exclude": exclude or None}
-        refused = [name for name, value in beside.items() if value is not None]
-        if refused:
+        if refused := [name for name, value in {"v": v, "dt": dt, "time": time}.items() if value is not None]:
             raise DataError(
-                f"Expected an AnnData object with graph, join, masses or basis alone, got {' and '.join(refused)} besides. "
-                "Leave them out, or pass arrays."
+                f"Expected an AnnData object alone, got {' and '.join(refused)} besides. Leave them out, or pass arrays."
             )
         cells = from_anndata(x, basis)
-        found = _identified(cells, FlowGraph() if graph is None else graph, join, masses, NOTHING)
+        given = told_about(cells, n_attractors, labels, resolution, exclude)
+        found = _identified(cells, FlowGraph() if graph is None else graph, join, masses, given)
         write_back(x, found)
         return found
 
@@ -169,11 +167,11 @@ def _identified(
     evidence = None
     if graph is None and not demos.ordered:
         unit = units(demos.x, demos.v)
-        first = first_occurrence(*distinct(demos.x / unit, demos.v / unit))
+        first = first_occurrence(*distinct(demos.x / unit, demos.v / unit)) & given.kept(demos)
         evidence = weigh(demos.x[first] / unit, demos.v[first] / unit)
         builder = FlowGraph() if evidence.snapshots else builder
     if given:
-        return _from_told(demos, builder, given, tie)
+        return _from_told(demos, builder, given, tie, evidence or Evidence(said=True))
     if graph is None and demos.ordered and (closed := orbits(demos)):
         return _with_orbits(demos, closed, *tie)
     built = builder.build(demos)
@@ -189,14 +187,27 @@ def _identified(
     )
 
 
-def _from_told(demos: Demonstrations, builder: Builder, told: Told, tie: tuple[Join, Masses]) -> Identification:
-    """With a decision taken by the user, who speaks of paths."""
+def _from_told(
+    demos: Demonstrations, builder: Builder, told: Told, tie: tuple[Join, Masses], evidence: Evidence
+) -> Identification:
+    """With a decision taken by the user."""
+    if isinstance(builder, FlowGraph):
+        return _from_flow(demos, builder.build(demos, told), *tie, evidence, _excluded(demos, told))
     if not isinstance(builder, TrajectoryGraph | SuccessorGraph):
         raise DataError(
-            "Expected samples along trajectories with n_attractors, labels, resolution or exclude, got "
+            "Expected paths or snapshots with n_attractors, labels, resolution or exclude, got "
             f"{type(builder).__name__}: its graph alone decides. Leave them out, or pass graph=SuccessorGraph()."
         )
-    return _from_paths(demos, builder.build(demos, told), *tie, told)
+    if demos.ordered or not told.exclude:
+        return _from_paths(demos, builder.build(demos, told), *tie, told)
+    # Samples left out of an unordered set are in no path.
+    rest = np.flatnonzero(told.kept(demos))
+    labels = None if told.labels is None else told.labels[rest]
+    part = builder.build(Demonstrations(demos.x[rest], demos.v[rest]), replace(told, exclude=(), labels=labels))
+    sure = np.zeros(demos.n_samples)
+    sure[rest] = part.label_confidence
+    graph = replace(part.graph, n_samples=demos.n_samples, nodes=rest[part.graph.nodes])
+    return _from_paths(demos, replace(part, graph=graph, label_confidence=sure), *tie, told)
 
 
 def _refuse_with_kernel(**choices: Any) -> None:
@@ -256,8 +267,9 @@ def _named(demos: Demonstrations, odd: tuple[Odd, ...]) -> tuple[Odd, ...]:
 
 
 def _excluded(demos: Demonstrations, told: Told) -> str:
-    shown = ", ".join(f"{k} ({demos.names[k]})" if demos.names else str(k) for k in told.exclude)
-    return f"without recordings {shown}, by exclude" if shown else ""
+    names = ", ".join(f"{k} ({demos.names[k]})" if demos.names else str(k) for k in told.exclude)
+    shown = f"recordings {names}" if demos.ordered else plural(len(told.exclude), "sample")
+    return f"without {shown}, by exclude" if told.exclude else ""
 
 
 def _with_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses: Masses) -> Identification:
@@ -290,7 +302,7 @@ def _with_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses:
 
 
 def _from_flow(
-    demos: Demonstrations, found: FlowFinding, join: Join, masses: Masses, evidence: Evidence
+    demos: Demonstrations, found: FlowFinding, join: Join, masses: Masses, evidence: Evidence, left_out: str = ""
 ) -> Identification:
     spectra, embeddings = [], []
     for q in range(len(found.located)):
@@ -309,7 +321,7 @@ def _from_flow(
         graph=found.graph,
         grouping=None,
         arrived=np.ones(len(found.located)),
-        confidence=found.counts.get(len(found.located), 0.0) * found.known * found.seen,
+        confidence=found.confidence,
         label_confidence=np.where(found.labels >= 0, found.fates[np.arange(demos.n_samples), found.labels], 0.0),
         warnings=demos.warnings + evidence.warnings + found.warnings,
         kind="snapshots",
@@ -320,6 +332,7 @@ def _from_flow(
         known=found.known,
         spread=found.spread,
         exits=found.exits,
+        told=tuple(t for t in (found.told, left_out) if t),
     )
 
 

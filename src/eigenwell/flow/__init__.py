@@ -1,9 +1,10 @@
 """Snapshots: from velocities at scattered places to a field, its attractors and the fate of every sample."""
 
-from .builder import EstimatedField, FlowFinding, FlowGraph
+from .builder import FlowGraph
 from .data_kind import Evidence
 from .data_kind import regularity as regularity
 from .data_kind import weigh as weigh
 from .exits import Exit
+from .finding import EstimatedField, FlowFinding
 
 __all__ = ["EstimatedField", "Evidence", "Exit", "FlowFinding", "FlowGraph"]

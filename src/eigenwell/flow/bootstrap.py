@@ -107,6 +107,14 @@ class Ensemble:
         tally = Counter(len(p.attractors) for p in self.portraits)
         return {q: tally[q] / len(self.portraits) for q in sorted(tally)}
 
+    def having(self, number: int) -> Ensemble:
+        """Those with so many attractors, where there are any."""
+        same = [k for k, p in enumerate(self.portraits) if len(p.attractors) == number]
+        if not same:
+            return self
+        several = [(self.replicates[k], self.portraits[k], self.fates[k]) for k in same]
+        return Ensemble([s[0] for s in several], [s[1] for s in several], [s[2] for s in several])
+
 
 def ensemble(
     many: Iterable[Replicate],
@@ -115,18 +123,26 @@ def ensemble(
     known: Portrait,
     support: Support,
     unanimous: int = UNANIMOUS,
+    number: int | None = None,
 ) -> Ensemble:
-    """Portraits of `count` replicates, or of the first few where those agree on the number and on nearly all fates."""
+    """Portraits of `count` replicates, or of the first few where those agree on the number and on nearly all fates.
+
+    Where the user has said the `number`, they are enough only if they agree on that; where the work is done, those before.
+    """
     places = [t.place for t in known.traps if not isinstance(t, LimitCycle)]
     starts = np.concatenate([np.array(places).reshape(-1, scouts.shape[1]), scouts[:STARTS]])
     cycles = [t.curve[0] for t in known.attractors if isinstance(t, LimitCycle)]
     seen, portraits, fates = [], [], []
     for b, one in enumerate(many):
         found, carried = portrait(one.field, starts, scouts, support, cycles)
+        if one.field.work.over and b > 0:
+            break
         seen.append(one)
         portraits.append(found)
         fates.append(found.number(carried.fate))
         advance("replicates", b + 1, count)
+        if number not in (None, len(found.attractors)):
+            continue
         if (b + 1 == unanimous and _same(portraits, fates)) or (b + 1 == OF_ONE_NUMBER and _same(portraits, [])):
             break
     return Ensemble(seen, portraits, fates)

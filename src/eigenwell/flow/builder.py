@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,107 +9,29 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
-from ..attractors import Attractor
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
-from ..graphs import PathGraph
 from ..paths.builders import check_places
 from ..paths.hashing import sample_hash
-from .bootstrap import ASKED, REPLICATES, Ensemble, ensemble, matched, replicates
+from ..paths.told import NOTHING, Told
+from .bootstrap import ASKED, REPLICATES, UNANIMOUS, Ensemble, ensemble, replicates
 from .border import EdgeSink
-from .cycles import LimitCycle
-from .equilibria import Sink, sinks
+from .equilibria import sinks
 from .estimation import estimate
-from .exits import Exit, backwards, exits, unrelated
-from .field import FlowField, blend
-from .integration import LEFT, WANDERING, Support, Walls
-from .portrait import SCOUTS, STARTS, Portrait, Trap, fates, portrait
+from .exits import backwards, exits, unrelated
+from .field import FlowField, Work
+from .finding import EstimatedField, FlowFinding
+from .integration import LEFT, Support, Walls
+from .portrait import CARRIED, SCOUTS, STARTS, Portrait, fates, portrait
+from .said import as_told
 from .streams import streams
+from .votes import fate_odds, in_order, located, most_frequent, reached
 from .whitening import Whitening
 
-# Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
-NEIGHBOURS = 3
+# Kernel evaluations spent on the portrait of the estimate, on fates, and twice as many on replicates: a second and a half each. A
+# clean field in four dimensions, of kernels with two thousand places, takes as many; what never settles takes any number.
+WORK = 6e8
 # Samples next to a sink that are asked whether they end in it: twice as many as must.
 NEXT_TO = 2 * SHORTEST_PATH
-# Chance that an attractor at the edge of the samples is one.
-AT_THE_EDGE = 0.75
-
-
-@dataclass(frozen=True, eq=False)
-class EstimatedField:
-    """The field that the samples show, as a function of x (n, d); meaningful where there are samples.
-
-    Attributes
-    ----------
-    frame : Whitening
-        From the data's units to those it was estimated in.
-    field : FlowField
-        The estimate.
-
-    Examples
-    --------
-    >>> import eigenwell as ew
-    >>> found = ew.identify(ew.systems.toggle_switch.snapshots(200, seed=0))  # doctest: +SKIP
-    >>> found.flow(found.attractors).shape  # doctest: +SKIP
-    (2, 2)
-    """
-
-    frame: Whitening
-    field: FlowField
-
-    def __call__(self, x: FloatArray) -> FloatArray:
-        return np.asarray(self.field(self.frame.enter(np.asarray(x, dtype=np.float64))) @ self.frame.backward)
-
-
-@dataclass(frozen=True, eq=False)
-class FlowFinding:
-    """What FlowGraph found.
-
-    Attributes
-    ----------
-    graph : PathGraph
-        Samples threaded along solutions of the estimated field, grouped by attractor.
-    located : tuple of Attractor
-        By place.
-    labels : (n,) int array
-        Attractor of every sample, -1 where it leaves the data or never settles.
-    fates : (n, Q + 1) array
-        Probability of each attractor, and last that of leaving or ending elsewhere.
-    counts : dict
-        Share of the replicates that have so many attractors.
-    exits : tuple of Exit
-        Regions through which samples leave the data.
-    spread : (R, Q + 1) array
-        The shares of the fates in the replicates that have as many attractors, less their mean.
-    known : float
-        Share of the field's variance between the samples that they determine.
-    field : EstimatedField
-        The estimated field.
-    warnings : tuple of Caution
-        Doubts.
-
-    Examples
-    --------
-    >>> import eigenwell as ew
-    >>> finding = ew.FlowGraph().build(ew.systems.toggle_switch.snapshots(200, seed=0))  # doctest: +SKIP
-    """
-
-    graph: PathGraph
-    located: tuple[Attractor, ...]
-    labels: IntArray
-    fates: FloatArray
-    counts: dict[int, float]
-    exits: tuple[Exit, ...]
-    spread: FloatArray
-    known: float
-    field: EstimatedField
-    warnings: tuple[Caution, ...]
-
-    @property
-    def seen(self) -> float:
-        """How much of what decides the number lies among the samples: an attractor at their edge may as well be a place where
-        they leave, one time in four, and where all of them leave nobody knows where to: one time in two."""
-        at_edge = sum(a.kind == "point" and a.eigenvalues is None for a in self.located)
-        return AT_THE_EDGE**at_edge if self.located else 0.5
 
 
 @dataclass(frozen=True)
@@ -142,13 +63,15 @@ class FlowGraph:
     low: float | Sequence[float] | None = None
     high: float | Sequence[float] | None = None
 
-    def build(self, demos: Demonstrations) -> FlowFinding:
+    def build(self, demos: Demonstrations, told: Told = NOTHING) -> FlowFinding:
         """The field of some samples, its attractors and the fate of every sample.
 
         Parameters
         ----------
         demos : Demonstrations
             Their order is not used.
+        told : Told
+            What the user knows.
 
         Returns
         -------
@@ -157,9 +80,11 @@ class FlowGraph:
         Raises
         ------
         DataError
-            For too few samples.
+            For too few samples, and for more attractors than they show.
         """
-        index = np.flatnonzero(first_occurrence(demos.x, demos.v))
+        kept = told.kept(demos)
+        index = np.flatnonzero(kept)
+        index = index[first_occurrence(demos.x[index], demos.v[index])]
         distinct = int(first_occurrence(demos.x[index], np.zeros_like(demos.x[index])).sum())
         _check_enough(len(index), demos.dimension)
         check_places(distinct, len(index), demos.dimension, str(distinct))
@@ -169,17 +94,30 @@ class FlowGraph:
         seen = estimate(x, v)
         first = _next_to_sinks(seen.field, seen.y)
         order, x, v, y, w = order[first], x[first], v[first], seen.y[first], seen.v[first]
-        frame, field = seen.frame, seen.field
-        walls = self._walls(frame, demos)
-        support = Support.of(y, field.length, walls=walls)
+        frame, work = seen.frame, Work()
+        likely = [(p, replace(f, work=work)) for p, f in seen.fields]
+        field = likely[0][1]
+        support = Support.of(y, field.length, walls=self._walls(frame, demos))
+        work.allow(WORK)
         found, _ = portrait(field, y[:STARTS], y[:SCOUTS], support)
-        others = replicates(seen.fields, y, w, self.seed, self.replicates)
-        many = ensemble(others, self.replicates, y[:ASKED], found, support)
-        found = _most_frequent(found, many, y, support)
-        found = _in_order(found, frame, x)
-        labels, time = fates(found, y)
-        found, labels = _reached(found, labels)
-        odds, spread = _fate_odds(found, many, y, labels)
+        # As many samples are asked as the work allows to follow to their ends.
+        affordable = int(WORK * min(SCOUTS, len(y)) / work.done)
+        bounded = work.over
+        work.allow(2 * WORK)
+        scouts = y[: min(ASKED, max(2 * affordable // UNANIMOUS, STARTS // 4))]
+        others = replicates(likely, y, w, self.seed, self.replicates)
+        many = ensemble(others, self.replicates, scouts, found, support, number=told.n_attractors)
+        bounded |= work.over
+        found = most_frequent(found, many, y, support, told.n_attractors)
+        found = in_order(found, frame, x)
+        alone, asked = many.counts, min(len(many.portraits) / min(UNANIMOUS, self.replicates), 1.0)
+        if told.n_attractors is not None:
+            many = many.having(len(found.attractors))
+        work.allow(WORK)
+        labels, time = fates(found, y, min(CARRIED, max(affordable, SCOUTS)))
+        bounded |= work.over
+        found, labels = reached(found, labels)
+        odds, spread = fate_odds(found, many, y, labels)
         places = tuple(located(frame, q, trap, many, found) for q, trap in enumerate(found.attractors))
         graph = streams(found, y, labels, time)
         # Back to the order of the samples; one that repeats another shares its fate.
@@ -187,21 +125,24 @@ class FlowGraph:
         both = np.hstack([x, v])
         back[:] = cKDTree(both).query(np.hstack([demos.x, demos.v]))[1] if len(index) < demos.n_samples else 0
         back[order] = np.arange(len(order))
-        return FlowFinding(
+        finding = FlowFinding(
             graph=replace(graph, n_samples=demos.n_samples, nodes=order[graph.nodes]),
             located=places,
-            labels=np.maximum(labels, -1)[back],
-            fates=odds[back],
+            labels=np.where(kept, np.maximum(labels, -1)[back], -1),
+            fates=np.where(kept[:, None], odds[back], np.eye(odds.shape[1])[-1]),
             exits=tuple(replace(e, samples=order[e.samples]) for e in exits(found, frame, y, labels)),
-            counts=many.counts,
+            counts=alone,
             spread=spread,
             known=seen.known,
+            asked=asked,
             field=EstimatedField(frame, found.field),
             warnings=seen.warnings
             + unrelated(field, y, w)
-            + _doubts(labels, many, found)
+            + _doubts(labels, {} if told else alone, found)
+            + (_bounded(many, self.replicates, len(scouts), labels) if bounded else ())
             + backwards(found, y, labels),
         )
+        return as_told(finding, many, alone, told)
 
     def _walls(self, frame: Whitening, demos: Demonstrations) -> Walls | None:
         if self.low is None and self.high is None:
@@ -243,106 +184,16 @@ def _next_to_sinks(field: FlowField, y: FloatArray) -> IntArray:
     return np.concatenate([np.unique(near), np.flatnonzero(last)])
 
 
-def _most_frequent(found: Portrait, many: Ensemble, y: FloatArray, support: Support) -> Portrait:
-    """The estimate, or, where another number or other kinds come out more often, the nearest field that has these.
-
-    Smoothing hides what is small, and noise makes a small cycle of a weak focus; the replicates, which hold both, vote.
-    """
-    counts = many.counts
-    q = max(counts, key=lambda n: (counts[n], n == len(found.attractors)))
-    tally = Counter(kinds(p) for p in many.portraits)
-    wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == kinds(found)))
-    if wanted == kinds(found):
-        return found
-    at, outputs = y[:SCOUTS], found.field.outputs
-    here = found.field(at)
-    candidates = [b for b, p in zip(many.replicates, many.portraits, strict=True) if kinds(p) == wanted]
-    nearest = min(candidates, key=lambda b: float((((b.field(at) - here) @ outputs) ** 2).sum()))
-    for share in (0.0, 0.25, 0.5, 0.75):
-        between = blend(nearest.estimate, nearest.field, share)
-        tried, _ = portrait(between, y[:STARTS], y[:SCOUTS], support)
-        if kinds(tried) == wanted:
-            return tried
-    return portrait(nearest.field, y[:STARTS], y[:SCOUTS], support)[0]
+def _bounded(many: Ensemble, count: int, scouts: int, labels: IntArray) -> tuple[Caution, ...]:
+    said = (
+        f"The motion takes long to settle, and was followed for as many evaluations as are allowed: {len(many.portraits)} of "
+        f"{count} replicates, {scouts} samples in each; {int((labels < LEFT).sum())} of {len(labels)} samples had not arrived. "
+        "Fewer dimensions, or samples with less noise, settle sooner."
+    )
+    return (Caution("bounded", said),)
 
 
-def kinds(found: Portrait) -> tuple[int, int]:
-    """How many attractors, and how many of them are cycles."""
-    return len(found.attractors), sum(isinstance(t, LimitCycle) for t in found.attractors)
-
-
-def _in_order(found: Portrait, frame: Whitening, x: FloatArray) -> Portrait:
-    """Attractors by their first coordinate, then the second, ...; equal to a thousandth of the extent is equal."""
-    extent = float(np.ptp(x, axis=0).max())
-    inside = [t for t, ok in zip(found.traps, found.inside, strict=True) if ok]
-    outside = [t for t, ok in zip(found.traps, found.inside, strict=True) if not ok]
-    places = frame.leave(np.array([t.place for t in inside]).reshape(-1, frame.forward.shape[1]))
-    order = np.lexsort(np.round(places / (1e-3 * extent)).T[::-1]).tolist() if inside else []
-    traps = [inside[k] for k in order] + outside
-    return replace(found, traps=tuple(traps), inside=tuple(k < len(inside) for k in range(len(traps))))
-
-
-def _reached(found: Portrait, labels: IntArray) -> tuple[Portrait, IntArray]:
-    """Without attractors that fewer samples reach than make a path; these samples then end nowhere."""
-    reached = np.bincount(labels[labels >= 0], minlength=len(found.attractors)) >= SHORTEST_PATH
-    if reached.all():
-        return found, labels
-    number = np.append(np.where(reached, np.cumsum(reached) - 1, LEFT), [WANDERING, LEFT])
-    inside = np.array(found.inside)
-    inside[np.flatnonzero(inside)[~reached]] = False
-    return replace(found, inside=tuple(inside.tolist())), number[labels]
-
-
-def _fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
-    """(n, Q + 1) how often each fate came out, the estimate itself counted as one replicate; and how the shares of the fates
-    differ among those that have as many attractors."""
-    q = len(found.attractors)
-    asked = min(ASKED, len(y))
-    odds, shares = np.zeros((asked, q + 1)), []
-    for other, fate in zip(many.portraits, many.fates, strict=True):
-        meant = matched(found.attractors, other.attractors)
-        table = np.append(np.where(meant >= 0, meant, q), [q, q]).astype(np.intp)
-        odds[np.arange(asked), table[fate]] += 1
-        if len(other.attractors) == q and (meant >= 0).all():
-            shares.append(np.bincount(table[fate], minlength=q + 1) / asked)
-    spread = np.array(shares).reshape(-1, q + 1)
-    end = np.where(labels >= 0, labels, q)
-    odds = np.concatenate([odds, np.zeros((len(y) - asked, q + 1))])
-    # One that was not asked is as sure as those next to it on its side of the border.
-    for k in range(q + 1):
-        said, silent = np.flatnonzero(end[:asked] == k), asked + np.flatnonzero(end[asked:] == k)
-        if len(said) and len(silent):
-            near = cKDTree(y[said]).query(y[silent], k=min(NEIGHBOURS, len(said)))[1].reshape(len(silent), -1)
-            odds[silent] = odds[said[near]].mean(axis=1)
-    odds[np.arange(len(y)), end] += 1
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True)), spread - spread.mean(axis=0) if shares else spread
-
-
-def located(frame: Whitening, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
-    """Place, standard error over the replicates, and kind of one attractor, in data coordinates."""
-    places = [
-        other.attractors[int(k)].place
-        for other in many.portraits
-        for k in np.flatnonzero(matched(found.attractors, other.attractors) == q)
-    ]
-    place = frame.leave(trap.place[None])[0]
-    if len(places) > 1:
-        error = (np.array(places) @ frame.backward).std(axis=0, ddof=1)
-    else:
-        error = (
-            np.sqrt(np.diag(frame.backward.T @ trap.error @ frame.backward))
-            if not isinstance(trap, LimitCycle)
-            else 0 * place
-        )
-    if isinstance(trap, Sink):
-        values = np.sort_complex(np.linalg.eigvals(trap.jacobian)).astype(np.complex128)
-        return Attractor(place, error, place, place, place, eigenvalues=values)
-    if isinstance(trap, EdgeSink):
-        return Attractor(place, error, place, None, place)
-    return Attractor(place, error, place, None, place, kind="cycle", period=trap.period, curve=frame.leave(trap.curve))
-
-
-def _doubts(labels: IntArray, many: Ensemble, found: Portrait) -> tuple[Caution, ...]:
+def _doubts(labels: IntArray, counts: dict[int, float], found: Portrait) -> tuple[Caution, ...]:
     cautions = []
     n, left, wandering = len(labels), int((labels == LEFT).sum()), int((labels < LEFT).sum())
     if left:
@@ -360,9 +211,8 @@ def _doubts(labels: IntArray, many: Ensemble, found: Portrait) -> tuple[Caution,
                 f"{wandering} of {n} samples settle nowhere and have label -1: the motion is chaotic, undamped or too slow.",
             )
         )
-    counts = many.counts
     q = len(found.attractors)
-    if counts.get(q, 0.0) < 0.9:
+    if counts and counts.get(q, 0.0) < 0.9:
         others = ", ".join(f"{k} in {100 * share:.0f} %" for k, share in counts.items() if k != q)
         cautions.append(
             Caution(

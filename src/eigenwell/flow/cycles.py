@@ -17,7 +17,7 @@ CLOSED = 1e-3
 # Neighbours this share of the diameter away must come closer in one turn for the curve to attract them.
 TUBE = 0.02
 # Steps a path is watched for at first, and how often it is watched again, twice as long, before it counts as wandering.
-WATCHED, ROUNDS = 60, 6
+WATCHED, ROUNDS = 60, 4
 # Places between two steps, by Hermite's cubic, which errs there by less than the steps do.
 BETWEEN = 6
 
@@ -45,6 +45,8 @@ def limit_cycle(field: FlowField, start: FloatArray, traps: Sequence[Trap]) -> L
     path = Stepper(field, start[None])
     for k in range(ROUNDS):
         run, times = _watch(path, WATCHED * 2**k, traps)
+        if field.work.over:
+            break
         if any(trap.holds(path.x)[0] for trap in traps):
             return None
         turn = _last_turn(run, times)
@@ -59,7 +61,7 @@ def _watch(path: Stepper, steps: int, traps: Sequence[Trap]) -> tuple[FloatArray
     states, slopes, times = [path.x[0].copy()], [path.f[0].copy()], [float(path.time[0])]
     for k in range(steps):
         path.advance(at)
-        if k % 15 == 0 and any(trap.holds(path.x)[0] for trap in traps):
+        if path.field.work.over or (k % 15 == 0 and any(trap.holds(path.x)[0] for trap in traps)):
             break
         if path.time[0] > times[-1]:
             states.append(path.x[0].copy())

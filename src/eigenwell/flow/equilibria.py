@@ -48,7 +48,7 @@ def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]
     moving = np.arange(len(x))
     done = np.zeros(len(x), dtype=bool)
     for _ in range(NEWTON_STEPS):
-        if len(moving) == 0:
+        if len(moving) == 0 or field.work.over:
             break
         f, jacobian = field.jacobian(x[moving])
         step = -np.linalg.solve(jacobian + 1e-12 * np.eye(r), f[..., None])[..., 0]

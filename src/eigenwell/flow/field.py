@@ -7,6 +7,7 @@ The kernel is k(x, z) = exp(-D / 2), D = (x - z)^T M (x - z), or (1 + D / 4)^-2,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from dataclasses import field as part
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,6 +17,23 @@ from .._types import FloatArray
 
 # One minus a leverage below this is rounding error.
 EXACT = 1e-12
+# A call costs as much as so many evaluations for each of its kernels.
+CALL = 8000
+
+
+@dataclass(eq=False)
+class Work:
+    """Kernel evaluations of all fields that share this, and how many are enough: a bound that is the same on every machine."""
+
+    done: int = 0
+    most: float = np.inf
+
+    @property
+    def over(self) -> bool:
+        return self.done >= self.most
+
+    def allow(self, more: float) -> None:
+        self.most = self.done + more
 
 
 class Kernel(NamedTuple):
@@ -109,12 +127,22 @@ class FlowField:
     outputs     (r, r) from velocities to components that are independent of each other, with noise of unit variance
     blocks      one after the other, the components
     flat        inverse of H^T H, H = (1, x) of the samples
+    work        what it was asked, together with its replicates
     """
 
     affine: FloatArray
     outputs: FloatArray
     blocks: tuple[Block, ...]
     flat: FloatArray
+    work: Work = part(default_factory=Work, kw_only=True)
+
+    @cached_property
+    def size(self) -> int:
+        """Kernel evaluations for one state."""
+        return sum(len(b.inducing) for b in self.blocks)
+
+    def _count(self, states: int) -> None:
+        self.work.done += states * self.size + CALL * len(self.blocks)
 
     @cached_property
     def back(self) -> FloatArray:
@@ -133,6 +161,7 @@ class FlowField:
         return terms
 
     def __call__(self, x: FloatArray) -> FloatArray:
+        self._count(len(x))
         f = x @ self.affine[1:] + self.affine[0]
         for kernel, _, lift, c in self._terms:
             f += lifted_radial(x @ kernel.metric, lift, kernel.tail) @ c
@@ -140,6 +169,7 @@ class FlowField:
 
     def jacobian(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """f (n, r) and J (n, r, r), J[i, a, b] = d f_a / d x_b."""
+        self._count(len(x))
         f = x @ self.affine[1:] + self.affine[0]
         slopes = np.repeat(self.affine[1:].T[None], len(x), axis=0)
         for kernel, z, lift, c in self._terms:

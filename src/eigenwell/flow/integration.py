@@ -13,9 +13,8 @@ from .._types import BoolArray, FloatArray, IntArray
 from .field import FlowField
 from .whitening import Whitening
 
-# Error allowed in a step, in standard deviations of the data, and the part of a kernel length that a step may cover: a
-# turn of twenty steps then errs by a per mille.
-TOLERANCE, STEP_LENGTH = 5e-5, 0.5
+# Error allowed in a step, in standard deviations of the data: a turn of twenty steps then errs by a per mille.
+TOLERANCE = 5e-5
 # Dormand and Prince 1980: their stages, the last of them the step, and by how much the step of order 4 differs.
 TABLEAU = [
     np.array(row)
@@ -100,8 +99,8 @@ class Support:
 
 
 def longest_step(field: FlowField) -> float:
-    """The longest step in space: a part of the shortest length on which the kernel changes, in standard deviations."""
-    return min(STEP_LENGTH / field.sharpest, 0.5)
+    """The longest step in space: the shortest length on which the kernel changes, at most half a standard deviation."""
+    return min(1 / field.sharpest, 0.5)
 
 
 class Stepper:
@@ -159,7 +158,7 @@ def carry(
     steps: int,
     keep: bool = False,
 ) -> Carried:
-    """Carry states (n, r), at most so many steps."""
+    """Carry states (n, r), at most so many steps, and until the field's work is done."""
     n, r = x.shape
     path = Stepper(field, x)
     end, time = path.x, path.time
@@ -175,7 +174,7 @@ def carry(
         active = active[fate[active] == WANDERING]
         if keep:
             trail.append((end[active], active, time[active]))
-        if len(active) == 0 or k == steps:
+        if len(active) == 0 or k == steps or field.work.over:
             break
         path.advance(active)
     states = np.concatenate([t[0] for t in trail]) if keep else np.empty((0, r))

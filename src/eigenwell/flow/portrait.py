@@ -58,21 +58,21 @@ def portrait(
     """
     traps: list[Trap] = list(sinks(field, starts))
     for state in near:
-        _add_cycles(field, traps, state[None])
+        _add_cycles(field, traps, state[None], tries=1)
     fate = np.full(len(scouts), WANDERING, dtype=np.intp)
     end, time = np.array(scouts), np.zeros(len(scouts))
     steps = STEPS
     for look in range(LOOKS):
         wandering = np.flatnonzero(fate == WANDERING)
-        if len(wandering) == 0:
+        if len(wandering) == 0 or field.work.over:
             break
         carried = carry(field, end[wandering], traps, support, steps=steps)
         fate[wandering], end[wandering] = carried.fate, carried.end
         time[wandering] += carried.time
         wandering = wandering[carried.fate == WANDERING]
         _add_sinks(field, traps, end[wandering])
-        if look > 0:  # what winds into a sink slowly is given time before it is taken for a cycle
-            _add_cycles(field, traps, end[wandering])
+        # What winds into a sink slowly is given time before it is taken for a cycle.
+        _add_cycles(field, traps, end[wandering], tries=look)
         steps *= 2
     leaving = np.flatnonzero(fate == LEFT)
     edges = [s for s in edge_sinks(field, scouts[leaving], support) if _is_new(s, traps, support)]
@@ -109,9 +109,9 @@ def _add_sinks(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
         traps[:] = [without(t, places) if isinstance(t, Sink) else t for t in traps]
 
 
-def _add_cycles(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
+def _add_cycles(field: FlowField, traps: list[Trap], states: FloatArray, tries: int) -> None:
     """Cycles that states still on their way wind onto; a state that winds onto none speaks for those like it."""
-    for _ in range(3):
+    for _ in range(tries):
         for trap in traps:
             states = states[~trap.holds(states)]
         if len(states) == 0:
@@ -123,26 +123,26 @@ def _add_cycles(field: FlowField, traps: list[Trap], states: FloatArray) -> None
             traps.append(cycle)
 
 
-def fates(found: Portrait, y: FloatArray) -> tuple[IntArray, FloatArray]:
+def fates(found: Portrait, y: FloatArray, most: int = CARRIED) -> tuple[IntArray, FloatArray]:
     """Attractor of every state (or LEFT, WANDERING) and the time it takes to get into its trap.
 
     Of many states some are carried; along their paths everything shares their fate, and what lies among such places of
-    one fate shares it too. Only states with neighbours of different fates are carried themselves.
+    one fate shares it too. Only states with neighbours of different fates are carried themselves, `most` first.
     """
-    first = y[:CARRIED]
+    first = y[:most]
     steps = STEPS * 2**LOOKS
-    carried = _carry(found, first, steps, keep=len(y) > CARRIED)
+    carried = _carry(found, first, steps, keep=len(y) > most)
     fate, time = np.empty(len(y), dtype=np.intp), np.empty(len(y))
     fate[: len(first)], time[: len(first)] = carried.fate, carried.time
-    if len(y) > CARRIED:
-        rest = y[CARRIED:]
+    if len(y) > most:
+        rest = y[most:]
         marks = np.concatenate([carried.states, carried.end])
         mark_fate = np.concatenate([carried.fate[carried.owner], carried.fate])
         mark_time = np.concatenate([carried.to_go, np.zeros(len(first))])
         near = cKDTree(marks).query(rest, k=min(6, len(marks)))[1]
         agreed = (mark_fate[near] == mark_fate[near[:, :1]]).all(axis=1)
-        at = CARRIED + np.flatnonzero(~agreed)
-        fate[CARRIED:], time[CARRIED:] = mark_fate[near[:, 0]], mark_time[near[:, 0]]
+        at = most + np.flatnonzero(~agreed)[:most]
+        fate[most:], time[most:] = mark_fate[near[:, 0]], mark_time[near[:, 0]]
         again = _carry(found, y[at], steps, keep=False)
         fate[at], time[at] = again.fate, again.time
     return found.number(fate), time

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from .._types import FloatArray, IntArray
 from .field import Block, FlowField, Kernel, profile
-from .relevance import SPREAD, relevant_metric
+from .relevance import ASKED, SPREAD, relevant_metric
 from .steering import fewest_steering, sliced_metric, steering_metric
 
 # Samples that choose metric and noise, the most inducing samples, and those used while choosing: beyond these the choice
@@ -201,7 +202,7 @@ def _try_lengths(
     tried: list[_Fit] = []
     for length in np.unique(lengths)[::-1]:
         kernel = Kernel(tail, shape / length, float(length))
-        unexplained = min(EXPLAINED * ratio, UNEXPLAINED)
+        unexplained = min(EXPLAINED * (ratio or min((f.ratio for f in tried), default=0.0)), UNEXPLAINED)
         tried.append(_fit(x, v, kernel, x[pivots(x @ kernel.metric, INDUCING_CHOOSING, unexplained, tail)]))
         best = min(f.score for f in tried)
         if len(tried) > PATIENCE and all(f.score > best + HOPELESS for f in tried[-PATIENCE:]):
@@ -277,12 +278,16 @@ def fit_fields(
         field = _together(best)
         slopes = field.bent_jacobian(x)
         turned = field.outputs @ fewest_steering(np.einsum("nab,ak->nkb", slopes, field.outputs))
-        found += _components(x, u, turned, slopes, None, best.kernel.tail, more)
+        shapes = [_Shapes.of(x, u, turned, slopes, None, best.kernel.tail)]
         if axes is not None:
             # Coordinates that do not move, as a parameter, are directions of their own.
             directions = scipy.linalg.block_diag(axes, np.eye(y.shape[1] - len(axes)))
             directions /= np.linalg.norm(directions, axis=0)
-            found += _components(x, u, axes, slopes, directions, best.kernel.tail, more)
+            shapes.append(_Shapes.of(x, u, axes, slopes, directions, best.kernel.tail))
+        likeliest = min(s.score for s in shapes)
+        for s in shapes:
+            if (s.score - likeliest) * min(ASKED, len(x)) <= HOPELESS:
+                found += _components(x, u, s, best.kernel.tail, more)
     found.sort(key=lambda c: -c.log)
     odds = np.exp([c.log - found[0].log for c in found])
     kept: list[_Candidate] = []
@@ -305,26 +310,39 @@ def golden_draws(share: FloatArray, count: int) -> IntArray:
     return np.asarray(np.searchsorted(share / share[-1], steps), dtype=np.intp)
 
 
-def _components(
-    x: FloatArray,
-    v: FloatArray,
-    outputs: FloatArray,
-    slopes: FloatArray,
-    axes: FloatArray | None,
-    tail: float,
-    more: float,
-) -> list[_Candidate]:
+class _Shapes(NamedTuple):
+    """Combinations O of the velocities, for each of them the metric and noise ratio that are likeliest, and -2 log of the
+    likelihood of all, for each sample."""
+
+    outputs: FloatArray
+    metrics: list[tuple[FloatArray, float]]
+    score: float
+
+    @classmethod
+    def of(
+        cls, x: FloatArray, v: FloatArray, outputs: FloatArray, slopes: FloatArray, axes: FloatArray | None, tail: float
+    ) -> _Shapes:
+        metrics, score = [], -2 * float(np.linalg.slogdet(outputs)[1])
+        for o in outputs.T:
+            along = steering_metric(slopes, np.outer(o, o))
+            along /= np.maximum(np.linalg.norm(along, axis=0), np.finfo(np.float64).tiny)
+            metric, ratio, one = relevant_metric(x, v @ o, along if axes is None else axes, tail)
+            metrics.append((metric, ratio))
+            score += one
+        return cls(outputs, metrics, score)
+
+
+def _components(x: FloatArray, v: FloatArray, shapes: _Shapes, tail: float, more: float) -> list[_Candidate]:
     """Fields whose components v O have kernels of their own, with the logarithms of their likelihoods."""
-    chosen: list[list[_Fit]] = []
-    for o in outputs.T:
+    outputs, chosen = shapes.outputs, []
+    for o, (metric, ratio) in zip(outputs.T, shapes.metrics, strict=True):
         w = v @ o[:, None]
-        along = steering_metric(slopes, np.outer(o, o))
-        directions = (
-            along / np.maximum(np.linalg.norm(along, axis=0), np.finfo(np.float64).tiny) if axes is None else axes
-        )
-        metric, ratio = relevant_metric(x, w[:, 0], directions, tail)
         size = np.linalg.norm(metric) / np.sqrt(metric.shape[1])
-        chosen.append([f for t in TAILS for f in _try_lengths(x, w, metric / size, NEAREST / size, t, ratio)])
+        fits = _try_lengths(x, w, metric / size, NEAREST / size, tail, ratio)
+        near = np.array([min(fits, key=lambda f: f.score).kernel.length])
+        for other in set(TAILS) - {tail}:
+            fits += _try_lengths(x, w, metric / size, near, other, ratio)
+        chosen.append(fits)
     volume = more * chosen[0][0].free * float(np.linalg.slogdet(outputs)[1])
     combined: list[tuple[list[_Fit], float]] = [([], volume)]
     for fits in chosen:

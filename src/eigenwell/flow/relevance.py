@@ -16,7 +16,7 @@ from .._types import FloatArray
 from .field import radial
 
 # Samples that are asked; more would change the lengths little and cost their cube.
-ASKED = 400
+ASKED = 250
 # Lengths allowed, in standard deviations of the data, from the finest that so many samples can show to nearly affine, and
 # noise ratios, from none that would show to nothing but noise.
 SHORTEST, LONGEST, RATIOS = 0.15, 30.0, (1e-6, 1e4)
@@ -27,18 +27,21 @@ AFFINE = 1e-4
 SPREAD, IRRELEVANT = 0.75, 0.1
 
 
-def relevant_metric(x: FloatArray, y: FloatArray, directions: FloatArray, tail: float) -> tuple[FloatArray, float]:
-    """T (r, k) with the directions (r, k) as columns, each divided by the kernel length along it, for y (n,) at x (n, r); and
-    the noise ratio."""
+def relevant_metric(
+    x: FloatArray, y: FloatArray, directions: FloatArray, tail: float
+) -> tuple[FloatArray, float, float]:
+    """T (r, k) with the directions (r, k) as columns, each divided by the kernel length along it, for y (n,) at x (n, r); the
+    noise ratio; and -2 log of the likelihood, for each of the samples asked."""
     # Evenly by their distance from the middle, which no turn and no order of the samples changes.
     inward = np.argsort((x**2).sum(axis=1), kind="stable")
     asked = inward[np.linspace(0, len(x) - 1, min(ASKED, len(x))).round().astype(np.intp)]
     x, y = x[asked], y[asked]
     h = np.column_stack([np.ones(len(x)), x])
     bent = y - h @ np.linalg.lstsq(h, y, rcond=None)[0]
+    spread = max(float(bent.std()), AFFINE * float(y.std()), np.finfo(np.float64).tiny)
     if bent.std() <= AFFINE * y.std():
-        return directions, RATIOS[1]
-    y = bent / bent.std()
+        return directions, RATIOS[1], 2 * np.log(spread)
+    y = bent / spread
     u = x @ directions
     free = len(x) - h.shape[1]
 
@@ -67,7 +70,8 @@ def relevant_metric(x: FloatArray, y: FloatArray, directions: FloatArray, tail: 
         score, np.zeros(u.shape[1] + 1), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
     )
     ratio = float(np.exp(found.x[-1]))
-    return np.asarray(directions / np.exp(found.x[:-1])), ratio if ratio > 2 * RATIOS[0] else 0.0
+    told = float(found.fun) / free + 2 * np.log(spread)
+    return np.asarray(directions / np.exp(found.x[:-1])), ratio if ratio > 2 * RATIOS[0] else 0.0, told
 
 
 def _prior(logs: FloatArray) -> tuple[FloatArray, FloatArray]:

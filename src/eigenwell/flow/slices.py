@@ -17,11 +17,11 @@ from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..paths.hashing import sample_hash
 from .bootstrap import Replicate, ensemble, replicates
-from .builder import kinds, located
 from .field import FlowField, Kernel, lifted
 from .integration import Support
 from .portrait import portrait
 from .regression import fit_fields
+from .votes import kinds, located
 from .whitening import Whitening
 
 # Replicates, and how many must agree at a value before the rest is spared there.
@@ -46,7 +46,7 @@ class Slice(FlowField):
     def of(cls, whole: FlowField, p: float) -> Slice:
         affine = np.array(whole.affine[:-1])
         affine[0] += p * whole.affine[-1]
-        return cls(affine, whole.outputs, whole.blocks, whole.flat, whole, p)
+        return cls(affine, whole.outputs, whole.blocks, whole.flat, whole, p, work=whole.work)
 
     @cached_property
     def _terms(self) -> list[tuple[Kernel, FloatArray, FloatArray, FloatArray]]:

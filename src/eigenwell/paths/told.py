@@ -18,7 +18,7 @@ from .ends import Ends, Grouping, by_appearance, ends_within, given_groups, grou
 class Told:
     """`n_attractors`: their number. `resolution`: the distance, in units of the data, below which ends are one place.
     `labels`: the sub-dynamics of every sample, of every path after `for_paths`, -1 for none. `exclude`: numbers of
-    trajectories to leave out."""
+    trajectories to leave out, of samples where these have no order."""
 
     n_attractors: int | None = None
     resolution: float | None = None
@@ -54,6 +54,13 @@ class Told:
         votes = np.zeros((len(offsets) - 1, len(value)))
         np.add.at(votes, (path, code), 1)
         return replace(self, labels=value[votes.argmax(axis=1)])
+
+    def kept(self, demos: Demonstrations) -> BoolArray:
+        """Which samples are not left out: `exclude` names trajectories, or samples where there are none."""
+        out = np.ones(demos.n_samples, dtype=bool)
+        for k in self.exclude:
+            out[k if demos.offsets is None else slice(demos.offsets[k], demos.offsets[k + 1])] = False
+        return out
 
     def excluded(self, n_paths: int) -> BoolArray:
         out = np.zeros(n_paths, dtype=bool)
@@ -96,6 +103,8 @@ def told_about(
     number = int(n_attractors) if isinstance(n_attractors, np.integer) else n_attractors
     of_samples = None if labels is None else _sample_labels(demos, labels)
     given = (exclude,) if isinstance(exclude, int | str | np.integer) else tuple(exclude)
+    if given and all(isinstance(one, bool | np.bool_) for one in given):  # a mask
+        given = tuple(np.flatnonzero(given))
     return Told(number, resolution, of_samples, tuple(_number(demos, one) for one in given))
 
 
@@ -116,17 +125,14 @@ def _sample_labels(demos: Demonstrations, labels: Any) -> IntArray:
 
 
 def _number(demos: Demonstrations, one: int | str) -> int:
-    if demos.n_trajectories is None:
-        raise DataError(
-            "Expected trajectories to exclude one, got unordered samples; leave their samples out of x and v."
-        )
+    what, count = ("sample", demos.n_samples) if demos.n_trajectories is None else ("trajectory", demos.n_trajectories)
     if isinstance(one, str):
         if one not in demos.names:
-            known = ", ".join(demos.names[:10]) or "trajectories without names; use their numbers"
+            known = ", ".join(demos.names[:10]) or f"{count} without names; use their numbers"
             raise DataError(f"Expected the name of a recording to exclude, got {one!r}; there are {known}.")
         return demos.names.index(one)
-    if not 0 <= int(one) < demos.n_trajectories:
-        raise DataError(f"Expected a trajectory 0 to {demos.n_trajectories - 1} to exclude, got {one!r}.")
+    if not 0 <= int(one) < count:
+        raise DataError(f"Expected a {what} 0 to {count - 1} to exclude, got {one!r}.")
     return int(one)
 
 

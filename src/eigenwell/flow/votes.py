@@ -1,0 +1,131 @@
+"""The replicates vote: on the number and kinds of attractors, on every fate, and on how well each place is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._types import FloatArray, IntArray
+from ..attractors import Attractor
+from ..demonstrations import SHORTEST_PATH
+from .bootstrap import Ensemble, matched
+from .border import EdgeSink
+from .cycles import LimitCycle
+from .equilibria import Sink
+from .field import blend
+from .integration import LEFT, WANDERING, Support
+from .portrait import SCOUTS, STARTS, Portrait, Trap, portrait
+from .whitening import Whitening
+
+# Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
+NEIGHBOURS = 3
+
+
+def most_frequent(
+    found: Portrait, many: Ensemble, y: FloatArray, support: Support, number: int | None = None
+) -> Portrait:
+    """The estimate, or, where another number or other kinds come out more often, the nearest field that has these.
+
+    Smoothing hides what is small, and noise makes a small cycle of a weak focus; the replicates, which hold both, vote. Where
+    the user has said the `number`, fields with so many count, or else with the next larger number there is.
+    """
+    counts = many.counts
+    q = max(counts, key=lambda n: (counts[n], n == len(found.attractors)))
+    tally = Counter(kinds(p) for p in many.portraits)
+    if number is not None:
+        there = sorted({*counts, len(found.attractors)})
+        q = next((n for n in there if n >= number), there[-1])
+        if q not in counts:
+            return found
+    wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == kinds(found)))
+    if wanted == kinds(found):
+        return found
+    at, outputs = y[:SCOUTS], found.field.outputs
+    here = found.field(at)
+    candidates = [b for b, p in zip(many.replicates, many.portraits, strict=True) if kinds(p) == wanted]
+    nearest = min(candidates, key=lambda b: float((((b.field(at) - here) @ outputs) ** 2).sum()))
+    for share in (0.0, 0.25, 0.5, 0.75):
+        between = blend(nearest.estimate, nearest.field, share)
+        tried, _ = portrait(between, y[:STARTS], y[:SCOUTS], support)
+        if kinds(tried) == wanted:
+            return tried
+    return portrait(nearest.field, y[:STARTS], y[:SCOUTS], support)[0]
+
+
+def kinds(found: Portrait) -> tuple[int, int]:
+    """How many attractors, and how many of them are cycles."""
+    return len(found.attractors), sum(isinstance(t, LimitCycle) for t in found.attractors)
+
+
+def in_order(found: Portrait, frame: Whitening, x: FloatArray) -> Portrait:
+    """Attractors by their first coordinate, then the second, ...; equal to a thousandth of the extent is equal."""
+    extent = float(np.ptp(x, axis=0).max())
+    inside = [t for t, ok in zip(found.traps, found.inside, strict=True) if ok]
+    outside = [t for t, ok in zip(found.traps, found.inside, strict=True) if not ok]
+    places = frame.leave(np.array([t.place for t in inside]).reshape(-1, frame.forward.shape[1]))
+    order = np.lexsort(np.round(places / (1e-3 * extent)).T[::-1]).tolist() if inside else []
+    traps = [inside[k] for k in order] + outside
+    return replace(found, traps=tuple(traps), inside=tuple(k < len(inside) for k in range(len(traps))))
+
+
+def reached(found: Portrait, labels: IntArray) -> tuple[Portrait, IntArray]:
+    """Without attractors that fewer samples reach than make a path; these samples then end nowhere."""
+    reached = np.bincount(labels[labels >= 0], minlength=len(found.attractors)) >= SHORTEST_PATH
+    if reached.all():
+        return found, labels
+    number = np.append(np.where(reached, np.cumsum(reached) - 1, LEFT), [WANDERING, LEFT])
+    inside = np.array(found.inside)
+    inside[np.flatnonzero(inside)[~reached]] = False
+    return replace(found, inside=tuple(inside.tolist())), number[labels]
+
+
+def fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    """(n, Q + 1) how often each fate came out, the estimate itself counted as one replicate; and how the shares of the fates
+    differ among those that have as many attractors."""
+    q = len(found.attractors)
+    asked = len(many.fates[0])
+    odds, shares = np.zeros((asked, q + 1)), []
+    for other, fate in zip(many.portraits, many.fates, strict=True):
+        meant = matched(found.attractors, other.attractors)
+        table = np.append(np.where(meant >= 0, meant, q), [q, q]).astype(np.intp)
+        odds[np.arange(asked), table[fate]] += 1
+        if len(other.attractors) == q and (meant >= 0).all():
+            shares.append(np.bincount(table[fate], minlength=q + 1) / asked)
+    spread = np.array(shares).reshape(-1, q + 1)
+    end = np.where(labels >= 0, labels, q)
+    odds = np.concatenate([odds, np.zeros((len(y) - asked, q + 1))])
+    # One that was not asked is as sure as those next to it on its side of the border.
+    for k in range(q + 1):
+        said, silent = np.flatnonzero(end[:asked] == k), asked + np.flatnonzero(end[asked:] == k)
+        if len(said) and len(silent):
+            near = cKDTree(y[said]).query(y[silent], k=min(NEIGHBOURS, len(said)))[1].reshape(len(silent), -1)
+            odds[silent] = odds[said[near]].mean(axis=1)
+    odds[np.arange(len(y)), end] += 1
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True)), spread - spread.mean(axis=0) if shares else spread
+
+
+def located(frame: Whitening, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:
+    """Place, standard error over the replicates, and kind of one attractor, in data coordinates."""
+    places = [
+        other.attractors[int(k)].place
+        for other in many.portraits
+        for k in np.flatnonzero(matched(found.attractors, other.attractors) == q)
+    ]
+    place = frame.leave(trap.place[None])[0]
+    if len(places) > 1:
+        error = (np.array(places) @ frame.backward).std(axis=0, ddof=1)
+    else:
+        error = (
+            np.sqrt(np.diag(frame.backward.T @ trap.error @ frame.backward))
+            if not isinstance(trap, LimitCycle)
+            else 0 * place
+        )
+    if isinstance(trap, Sink):
+        values = np.sort_complex(np.linalg.eigvals(trap.jacobian)).astype(np.complex128)
+        return Attractor(place, error, place, place, place, eigenvalues=values)
+    if isinstance(trap, EdgeSink):
+        return Attractor(place, error, place, None, place)
+    return Attractor(place, error, place, None, place, kind="cycle", period=trap.period, curve=frame.leave(trap.curve))

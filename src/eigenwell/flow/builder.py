@@ -121,9 +121,10 @@ class FlowGraph:
         places = tuple(located(frame, q, trap, many, found) for q, trap in enumerate(found.attractors))
         graph = streams(found, y, labels, time)
         # Back to the order of the samples; one that repeats another shares its fate.
-        back = np.empty(demos.n_samples, dtype=np.intp)
-        both = np.hstack([x, v])
-        back[:] = cKDTree(both).query(np.hstack([demos.x, demos.v]))[1] if len(index) < demos.n_samples else 0
+        back = np.zeros(demos.n_samples, dtype=np.intp)
+        again = np.setdiff1d(np.flatnonzero(kept), order)
+        if len(again):
+            back[again] = cKDTree(np.hstack([x, v])).query(np.hstack([demos.x[again], demos.v[again]]))[1]
         back[order] = np.arange(len(order))
         finding = FlowFinding(
             graph=replace(graph, n_samples=demos.n_samples, nodes=order[graph.nodes]),

@@ -17,8 +17,8 @@ from .._types import FloatArray
 
 # One minus a leverage below this is rounding error.
 EXACT = 1e-12
-# A call costs as much as so many evaluations for each of its kernels.
-CALL = 8000
+# A call costs as much as so many evaluations for each of its kernels, and an evaluation as so many products.
+CALL, PRODUCTS = 8000, 16
 
 
 @dataclass(eq=False)
@@ -141,8 +141,8 @@ class FlowField:
         """Kernel evaluations for one state."""
         return sum(len(b.inducing) for b in self.blocks)
 
-    def _count(self, states: int) -> None:
-        self.work.done += states * self.size + CALL * len(self.blocks)
+    def _count(self, states: int, products: int) -> None:
+        self.work.done += states * self.size * (1 + products // PRODUCTS) + CALL * len(self.blocks)
 
     @cached_property
     def back(self) -> FloatArray:
@@ -161,7 +161,7 @@ class FlowField:
         return terms
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        self._count(len(x))
+        self._count(len(x), x.shape[1])
         f = x @ self.affine[1:] + self.affine[0]
         for kernel, _, lift, c in self._terms:
             f += lifted_radial(x @ kernel.metric, lift, kernel.tail) @ c
@@ -169,7 +169,7 @@ class FlowField:
 
     def jacobian(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """f (n, r) and J (n, r, r), J[i, a, b] = d f_a / d x_b."""
-        self._count(len(x))
+        self._count(len(x), x.shape[1] ** 2)
         f = x @ self.affine[1:] + self.affine[0]
         slopes = np.repeat(self.affine[1:].T[None], len(x), axis=0)
         for kernel, z, lift, c in self._terms:

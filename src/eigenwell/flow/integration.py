@@ -30,6 +30,8 @@ TABLEAU = [
 DIFFERENCE = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 # States are asked whether they have left once in so many steps.
 EVERY = 2
+# Places that a tree of them holds in more dimensions than four, where it is no faster than asking all of them.
+MANY_DIMENSIONS, PLACES = 4, 1000
 LEFT, WANDERING = -1, -2
 TINY = 1e-300
 
@@ -78,8 +80,8 @@ class Support:
     def of(cls, y: FloatArray, length: float, count: int = 5000, walls: Walls | None = None) -> Support:
         """Of samples in whitened coordinates. The field is believed up to a kernel length from a sample, at most one
         standard deviation of the data; samples as far apart as the loneliest per cent do not count as far."""
-        tree = cKDTree(y[:count])
-        near = tree.query(y[:count], k=2)[0][:, 1]
+        tree = cKDTree(y[: count if y.shape[1] <= MANY_DIMENSIONS else PLACES])
+        near = tree.query(tree.data, k=2)[0][:, 1]
         spacing = float(np.quantile(near, 0.99))
         return cls(tree, spacing, spacing + min(length, 1.0), walls)
 

@@ -14,7 +14,7 @@ from .border import EdgeSink, edge_sinks, held_fates
 from .cycles import LimitCycle, limit_cycle
 from .equilibria import Sink, sinks, without
 from .field import FlowField
-from .integration import LEFT, WANDERING, Carried, Support, carry
+from .integration import LEFT, MANY_DIMENSIONS, PLACES, WANDERING, Carried, Support, carry
 
 Trap = Sink | LimitCycle | EdgeSink
 
@@ -139,6 +139,11 @@ def fates(found: Portrait, y: FloatArray, most: int = CARRIED) -> tuple[IntArray
         marks = np.concatenate([carried.states, carried.end])
         mark_fate = np.concatenate([carried.fate[carried.owner], carried.fate])
         mark_time = np.concatenate([carried.to_go, np.zeros(len(first))])
+        if y.shape[1] > MANY_DIMENSIONS:  # fewer along each path, and all ends
+            some = np.append(
+                np.arange(0, len(carried.states), 1 + len(carried.states) // PLACES), range(-len(first), 0)
+            )
+            marks, mark_fate, mark_time = marks[some], mark_fate[some], mark_time[some]
         near = cKDTree(marks).query(rest, k=min(6, len(marks)))[1]
         agreed = (mark_fate[near] == mark_fate[near[:, :1]]).all(axis=1)
         at = most + np.flatnonzero(~agreed)[:most]

@@ -22,6 +22,7 @@ import scipy.linalg
 
 from .._types import FloatArray, IntArray
 from .field import Block, FlowField, Kernel, profile
+from .integration import MANY_DIMENSIONS
 from .relevance import ASKED, SPREAD, relevant_metric
 from .steering import fewest_steering, sliced_metric, steering_metric
 
@@ -45,8 +46,6 @@ PRECISION = 1e-4
 # Directions of features with less than this share of the largest variance are rounding error.
 RANK = 1e-9
 ROWS = 4096
-# In more dimensions one kernel serves all velocities: the cost of one for each grows as their square.
-MOST_APART = 4
 # With more samples than these one kernel sees as much, and what the components leave out would outweigh their noise: the
 # samples that choose do not show it.
 FEW = 2 * CHOOSING
@@ -261,7 +260,7 @@ def fit_fields(
         best = min(tried, key=lambda f: f.score)
         lengths, ratio = np.minimum(best.kernel.length * NEARBY, LENGTHS[-1]), best.ratio
     # In many dimensions no two samples are near each other, and a kernel that looks everywhere sees nothing.
-    sliced = sliced_metric(y[:SLICED], v[:SLICED]) if y.shape[1] > MOST_APART else None
+    sliced = sliced_metric(y[:SLICED], v[:SLICED]) if y.shape[1] > MANY_DIMENSIONS else None
     if sliced is not None:
         tried += _try_lengths(x, u, sliced, np.append(LENGTHS, 2 * LENGTHS[-1]), TAILS[0])
     for _ in range(rounds):
@@ -274,7 +273,8 @@ def fit_fields(
             break
     best = min(tried, key=lambda f: f.score)
     found = [_Candidate([f], None, -0.5 * more * f.score - float(np.log(len(tried)))) for f in tried]
-    if 1 < y.shape[1] <= MOST_APART and len(y) <= few:
+    # In more dimensions one kernel serves all velocities: the cost of one for each grows as their square.
+    if 1 < y.shape[1] <= MANY_DIMENSIONS and len(y) <= few:
         field = _together(best)
         slopes = field.bent_jacobian(x)
         turned = field.outputs @ fewest_steering(np.einsum("nab,ak->nkb", slopes, field.outputs))

@@ -78,29 +78,22 @@ def numbers(counts: Sequence[dict[int, float]], tries: int) -> IntArray:
 
 def branches(seen: list[AtValue], number: IntArray) -> tuple[IntArray, list[AtValue]]:
     """(S, C) the attractor that is state s at each value. A state that is there at one value alone, where there is one too many,
-    is none; one that is missing at one value, where there is one too few, is where its neighbours are."""
+    is none; where there are too few, one that is there before and after is between these places."""
     states = tracked([_basins(a) for a in seen])
     seen = list(seen)
     for c in range(len(seen)):
         excess = int((states[:, c] >= 0).sum() - number[c])
-        beside = [k for k in (c - 1, c + 1) if 0 <= k < len(seen)]
-        for s in range(len(states)):
-            around = [int(states[s, k]) for k in beside]
-            if excess > 0 and states[s, c] >= 0 and max(around, default=-1) < 0:
+        for s in np.flatnonzero(states[:, c] >= 0):
+            if excess > 0 and max(states[s, [k for k in (c - 1, c + 1) if 0 <= k < len(seen)]], default=-1) < 0:
                 states[s, c], excess = -1, excess - 1
-            elif excess < 0 and states[s, c] < 0 and len(beside) == 2 and min(around) >= 0:
-                a, b = (seen[k].located[q] for k, q in zip(beside, around, strict=True))
-                gap = np.abs(a.position - b.position) / 2
-                middle = replace(
-                    a,
-                    position=(a.position + b.position) / 2,
-                    standard_error=np.hypot(np.maximum(a.standard_error, b.standard_error), gap),
-                )
-                place = (seen[beside[0]].places[around[0]] + seen[beside[1]].places[around[1]]) / 2
-                states[s, c], excess = len(seen[c].located), excess + 1
-                seen[c] = replace(
-                    seen[c], located=(*seen[c].located, middle), places=np.vstack([seen[c].places, place])
-                )
+    states = _bridged(states, seen, number)
+    for s, row in enumerate(states):
+        there = np.flatnonzero(row >= 0)
+        for low, high in zip(there[:-1], there[1:], strict=True):
+            few = (states[:, low + 1 : high] >= 0).sum(axis=0) < number[low + 1 : high]
+            for c in range(low + 1, high) if few.all() else ():
+                states[s, c] = len(seen[c].located)
+                seen[c] = _between(seen[c], [(seen[k], int(row[k])) for k in (low, high)], (c - low) / (high - low))
     alive = [row for row in states if (row >= 0).any()]
 
     def first(row: IntArray) -> tuple[int, list[float]]:
@@ -109,6 +102,33 @@ def branches(seen: list[AtValue], number: IntArray) -> tuple[IntArray, list[AtVa
 
     # As they appear, and those that appear together by their place, as identify numbers attractors.
     return np.array(sorted(alive, key=first), dtype=np.intp).reshape(-1, len(seen)), seen
+
+
+def _bridged(states: IntArray, seen: list[AtValue], number: IntArray) -> IntArray:
+    """Two states are one where one ends, the other begins, and between them, at every value, there are fewer than the number."""
+    while True:
+        few = (states >= 0).sum(axis=0) < number
+        ends = [(int(there[0]), int(there[-1])) for there in map(np.flatnonzero, states >= 0) if len(there)]
+        states = states[(states >= 0).any(axis=1)]
+        pairs = [
+            (float(np.linalg.norm(seen[e].places[states[a, e]] - seen[b].places[states[s, b]])), a, s)
+            for a, (_, e) in enumerate(ends)
+            for s, (b, _) in enumerate(ends)
+            if b > e + 1 and few[e + 1 : b].all()
+        ]
+        if not pairs:
+            return states
+        _, first, second = min(pairs)
+        states[first] = np.maximum(states[first], states[second])
+        states = np.delete(states, second, axis=0)
+
+
+def _between(here: AtValue, ends: Sequence[tuple[AtValue, int]], share: float) -> AtValue:
+    """With one attractor more: a `share` of the way from one that is there before to one that is there after."""
+    (a, p), (b, q) = ((e.located[k], e.places[k]) for e, k in ends)
+    error = np.hypot(np.maximum(a.standard_error, b.standard_error), np.abs(a.position - b.position) / 2)
+    new = replace(a, position=(1 - share) * a.position + share * b.position, standard_error=error)
+    return replace(here, located=(*here.located, new), places=np.vstack([here.places, (1 - share) * p + share * q]))
 
 
 def _basins(a: AtValue) -> Basins:
@@ -158,7 +178,7 @@ def _end(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept
         whole = np.isclose(_lost(values, states[other], seen, swept, c, forward=dies), stop)
         if between(middle, place, partner) or not whole[1:].all():
             a, b = max(c + 1 - BESIDE, 0), min(c + BESIDE, len(values) - 1)
-            at = swept.parts(place, partner, values[a], values[b])
+            at = swept.parts(place, partner, *(values[[a, b]] if dies else values[[b, a]]))
             inside = (at > values[a]) & (at < values[b])
             if inside.mean() > HALF:
                 return _event("merges" if dies else "splits", s, at[inside], gap, other)

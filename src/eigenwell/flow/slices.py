@@ -143,7 +143,7 @@ class Swept:
         return self.distribution(lambda f: follow(f, place, self.inner(start), self.inner(stop)))
 
     def parts(self, one: FloatArray, other: FloatArray, start: float, stop: float) -> FloatArray:
-        """Between which values the field begins to part states that lie between two places: one for every field."""
+        """Up to which value the field parts states between two places that are apart at `start`: one for every field."""
         return self.distribution(lambda f: parting(f, one, other, self.inner(start), self.inner(stop)))
 
 
@@ -167,8 +167,8 @@ def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> fl
     return p
 
 
-def _rest(field: FlowField, guess: FloatArray) -> FloatArray | None:
-    """The stable zero next to a guess, by Newton's method; None where there is none."""
+def _rest(field: FlowField, guess: FloatArray, stable: bool = True) -> FloatArray | None:
+    """The zero next to a guess, by Newton's method, where it is as stable as asked; None where there is none."""
     x = guess
     for _ in range(12):
         f, jacobian = field.jacobian(x[None])
@@ -176,22 +176,29 @@ def _rest(field: FlowField, guess: FloatArray) -> FloatArray | None:
         size = float(np.linalg.norm(move))
         x = x + move * min(1.0, JUMP / max(size, 1e-300))
         if size < 1e-7:
-            return x if np.linalg.eigvals(jacobian[0]).real.max() < 0 else None
+            return x if not stable or np.linalg.eigvals(jacobian[0]).real.max() < 0 else None
     return None
 
 
 def parting(field: FlowField, one: FloatArray, other: FloatArray, start: float, stop: float) -> float:
-    """The value at which, between two places, the largest real part of an eigenvalue of the slope is zero.
+    """The value at which, between two places that are apart at `start`, the largest real part of an eigenvalue of the slope is
+    zero.
 
     Where a state splits, every trace of asymmetry keeps one branch whole and moves the birth of the other; the slope between
-    them does not feel it: x' = p x - x^3 + e has the largest slope p, whatever e is.
+    them does not feel it: x' = p x - x^3 + e has the largest slope p, whatever e is. It is asked along the line of the two
+    through the rest between them, which is followed as it moves.
     """
-    line = one + np.linspace(-0.25, 1.25, BETWEEN)[:, None] * (other - one)
-    values = np.linspace(start, stop, TRIED)
-    steep = [float(np.linalg.eigvals(Slice.of(field, s).jacobian(line)[1]).real.max()) for s in values]
-    above = np.array(steep) > 0
-    if above.all() or not above.any():
-        return start if above[0] else stop
-    k = int(np.flatnonzero(above[1:] != above[:-1])[0])
-    share = steep[k] / (steep[k] - steep[k + 1])
-    return float(values[k] + share * (values[k + 1] - values[k]))
+    middle, along = (one + other) / 2, np.linspace(-0.75, 0.75, BETWEEN)[:, None] * (other - one)
+    values, steep = np.linspace(start, stop, TRIED), []
+    for s in values:
+        here = Slice.of(field, float(s))
+        rest = _rest(here, middle, stable=False)
+        if rest is not None and np.linalg.norm(rest - middle) < np.linalg.norm(other - one) / 2:
+            middle = rest
+        steep.append(float(np.linalg.eigvals(here.jacobian(middle + along)[1]).real.max()))
+    below = np.flatnonzero(np.array(steep) < 0)
+    if len(below) == 0 or below[0] == 0:
+        return stop if len(below) == 0 else start
+    k = int(below[0])
+    share = steep[k - 1] / (steep[k - 1] - steep[k])
+    return float(values[k - 1] + share * (values[k] - values[k - 1]))

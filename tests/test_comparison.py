@@ -8,14 +8,15 @@ from scipy.spatial import cKDTree
 from tests.test_cli import run
 
 import eigenwell as ew
+from eigenwell.attractors import Attractor
 from eigenwell.comparison import Event, shares
-from eigenwell.comparison.branches import numbers
+from eigenwell.comparison.branches import branches, numbers
 from eigenwell.comparison.conditions import tracked
 from eigenwell.comparison.matching import Basins, Seen, between, match
 from eigenwell.flow.field import lifted, lifted_radial, radial
 from eigenwell.flow.integration import DIFFERENCE, TABLEAU, Stepper
 from eigenwell.flow.regression import fit_field, fit_fields
-from eigenwell.flow.slices import Slice, Swept, follow
+from eigenwell.flow.slices import AtValue, Slice, Swept, follow, parting
 
 
 def basins(places, rng, n=400):
@@ -170,6 +171,18 @@ def test_a_rest_is_followed_to_its_fold(joint):
     assert follow(field, np.array([1.0, 0.0]), 0.0, 0.8) == pytest.approx(0.8)
 
 
+def test_a_toggle_parts_where_its_symmetric_rest_loses_stability():
+    """At p = 2, whatever the way between the two states bends: the rest between them is not on their chord."""
+    rng = np.random.default_rng(0)
+    x, p = rng.uniform(0, 4, (1200, 2)), rng.uniform(1, 4, 1200)
+    v = p[:, None] / (1 + x[:, ::-1] ** 2) - x
+    field = fit_field(np.column_stack([x, p]), v)
+    one, other = np.array([0.3, 2.7]), np.array([2.7, 0.3])
+    assert parting(field, one, other, 3.0, 1.2) == pytest.approx(2.0, abs=0.02)
+    # Where nothing parts, or it never stops, an end of the way is the answer.
+    assert parting(field, one, other, 1.8, 1.2) == 1.8 and parting(field, one, other, 3.5, 3.0) == 3.0
+
+
 def test_numbers_that_come_and_go_need_odds():
     sure, doubtful = {1: 1.0}, {1: 0.4, 2: 0.6}
     assert numbers([sure, sure, doubtful, sure], 24).tolist() == [1, 1, 1, 1]
@@ -240,6 +253,30 @@ def test_an_event_says_what_it_is():
     assert str(Event("splits", 1, 0.5, 0.4, 0.6, 0)) == "state 1 splits off from state 0 at 0.5 (0.4 to 0.6)"
 
 
+def at_value(*places):
+    """What is seen at one value: rests at these places on a line."""
+    put = np.array(places, dtype=float).reshape(-1, 1)
+    located = tuple(Attractor(p, 0.01 + 0 * p, p, p, p) for p in put)
+    scouts = np.linspace(-3, 3, 60)[:, None]
+    fates = np.abs(scouts - put.T).argmin(axis=1) if len(put) else np.full(60, -1)
+    return AtValue(located, put, {len(put): 1.0}, scouts, fates)
+
+
+def test_a_state_bridges_values_where_the_number_says_it_is_there():
+    gap = [at_value(-1.0), at_value(-1.0), at_value(), at_value(), at_value(-0.4), at_value(-0.4)]
+    one, seen = branches(gap, np.ones(6, dtype=int))
+    assert one.shape == (1, 6) and (one >= 0).all()
+    np.testing.assert_allclose(
+        [a.places[q, 0] for a, q in zip(seen, one[0], strict=True)], [-1, -1, -0.8, -0.6, -0.4, -0.4]
+    )
+    # Where the number says that there is none, there is none.
+    none, _ = branches(gap, np.array([1, 1, 0, 0, 1, 1]))
+    assert ((none >= 0).sum(axis=0) == [1, 1, 0, 0, 1, 1]).all()
+    # One that is there once, where there is one too many, is none.
+    once = [at_value(-1.0), at_value(-1.0, 1.5), at_value(-1.0)]
+    assert ((branches(once, np.ones(3, dtype=int))[0] >= 0).sum(axis=0) == 1).all()
+
+
 # --- the commands -------------------------------------------------------------------------------------
 
 
@@ -254,6 +291,15 @@ def test_commands(found, tmp_path):
     code, _, err = run("sweep", tmp_path / "level.csv", "--by", "heat")
     assert code == 3 and "one of the columns" in err
     assert run("sweep", tmp_path / "none.csv", "--by", "heat")[0] == 3
+    code, _, err = run("sweep", tmp_path / "level.csv")
+    assert code == 2 and "got 1 with neither" in " ".join(err.replace("│", " ").split())
+    code, _, err = run("sweep", tmp_path / "level.csv", tmp_path / "tilted.csv", "--values", "1,2,3")
+    assert code == 3 and "one value for each of 2" in err
+    code, _, err = run("sweep", tmp_path / "level.csv", "--by", "heat", "--dt", "0.1")
+    assert code == 2 and "leave out --dt" in " ".join(err.replace("│", " ").split())
+    (tmp_path / "broken.parquet").write_text("no table")
+    code, _, err = run("sweep", tmp_path / "broken.parquet", "--by", "heat")
+    assert code == 3 and "a table with names" in err
 
 
 @pytest.mark.slow
@@ -262,6 +308,17 @@ def test_sweep_command(tmp_path):
     np.savetxt(tmp_path / "a.csv", np.column_stack([p, x, v]), delimiter=",", header="heat,x1,x2,v1,v2", comments="")
     code, out, _ = run("sweep", tmp_path / "a.csv", "--by", "heat", "--plot", tmp_path / "a.png")
     assert code == 0 and "dies at" in out and (tmp_path / "a.png").exists()
+    # The same from a table of another kind, and from files of any kind, one for each value.
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = dict(zip(["heat", "x1", "x2", "v1", "v2"], np.column_stack([p, x, v]).T, strict=True))
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    assert "dies at" in run("sweep", tmp_path / "a.parquet", "--by", "heat")[1]
+    levels = np.unique(p)
+    for k, level in enumerate(levels):
+        demos = ew.Demonstrations.from_samples(x[p == level], v[p == level])
+        ew.files.write(tmp_path / f"{k}.npz", demos)
+    each = [tmp_path / f"{k}.npz" for k in range(len(levels))]
+    assert "dies at" in run("sweep", *each, "--values", ",".join(map(str, levels)))[1]
 
 
 # --- the flow: steps, exits, walls, arrow -------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Debug, Every, Files, Json, Position, Time, TimeStep, Trajectory, Velocity, read
+from .options import Debug, Every, Files, Json, Position, Time, TimeStep, Trajectory, Velocity, read, states
 from .output import cautions, command, note, print_json, progress, table
 
 Picture = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .png, .svg or .pdf file.")]
@@ -63,8 +63,25 @@ def compare(
 
 @command
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV with names in the first line.")],
-    by: Annotated[str, typer.Option("--by", metavar="COLUMN", help="Column of the parameter.")],
+    file: Files,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", metavar="COLUMN", help="Column of the parameter: of one CSV, Parquet, Feather or .h5ad file."
+        ),
+    ] = None,
+    values: Annotated[
+        str | None,
+        typer.Option(
+            "--values", metavar="0.1,0.2,0.5", help="The parameter, one value for each of several files of any format."
+        ),
+    ] = None,
+    position: Position = None,
+    velocity: Velocity = None,
+    time: Time = None,
+    trajectory: Trajectory = None,
+    dt: TimeStep = None,
+    every: Every = 1,
     plot: Picture = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -72,8 +89,22 @@ def sweep(
     """How attractors change along a parameter: branches, births, deaths, splits and oscillations, with intervals."""
     from .. import comparison
 
+    if (by is None) == (values is None) or (by is not None and len(file) > 1):
+        raise typer.BadParameter(
+            f"expected one file with --by COLUMN, or several with --values, one for each; got {len(file)} with "
+            f"{'both' if by and values else '--by' if by else '--values' if values else 'neither'}"
+        )
+    cells = by is not None and file[0].suffix == ".h5ad"
+    besides: dict[str, object] = {"--position": None if cells else position, "--velocity": velocity, "--time": time}
+    besides |= {"--trajectory": trajectory, "--dt": dt, "--every": None if every == 1 else every}
+    if by is not None and (told := [name for name, given in besides.items() if given is not None]):
+        raise typer.BadParameter(f"--by reads columns by their names; leave out {' and '.join(told)}")
     with progress() as tell:
-        swept = comparison.sweep(_columns(file), by=by, progress=tell)
+        if values is not None:
+            each = [read([path], position, velocity, time, trajectory, dt, every) for path in file]
+            swept = comparison.sweep(states([values], "--values")[0], each, progress=tell)
+        else:
+            swept = comparison.sweep(_table(file[0]), by=by, basis=position if cells else None, progress=tell)
     if as_json:
         print_json(
             {
@@ -91,20 +122,40 @@ def sweep(
     _draw(swept, plot)
 
 
+def _table(path: Path) -> Any:
+    """What holds columns by name: of a CSV file a dictionary, an Arrow table, an AnnData object."""
+    from ..files.errors import MissingExtra, MissingFile, missing_extra, unreadable
+    from ..files.parquet import pyarrow_for
+
+    if not path.exists():
+        raise MissingFile(f"Expected a file at {path}, found nothing there. Check the name.")
+    try:
+        if path.suffix == ".h5ad":
+            import anndata
+
+            return anndata.read_h5ad(path)
+        if path.suffix in (".parquet", ".feather"):
+            _, parquet = pyarrow_for("Reading tables", "files")
+            from pyarrow import feather
+
+            return parquet.read_table(path) if path.suffix == ".parquet" else feather.read_table(path)
+        return _columns(path)
+    except MissingExtra:
+        raise
+    except ImportError as error:
+        raise missing_extra("Reading .h5ad", "anndata", "anndata") from error
+    except Exception as error:  # readers raise whatever a broken file makes them
+        raise unreadable(path, "a table with names: CSV, Parquet, Feather or .h5ad", error) from error
+
+
 def _columns(path: Path) -> dict[str, Any]:
     """The columns of a CSV file by name; those that hold no numbers as they are."""
     import numpy as np
 
-    from ..files import MissingFile, UnreadableFile
     from ..files.text import opened
 
-    try:
-        with opened(path) as handle:
-            names, *rows = list(csv.reader(handle))
-    except FileNotFoundError as error:
-        raise MissingFile(f"Expected a file at {path}, found nothing there. Check the name.") from error
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise UnreadableFile(f"Expected a CSV file with names in the first line at {path}: {error}.") from error
+    with opened(path) as handle:
+        names, *rows = list(csv.reader(handle))
     out = {}
     for name, values in zip(names, zip(*rows, strict=False), strict=False):
         try:

@@ -83,8 +83,9 @@ def branches(seen: list[AtValue], number: IntArray) -> tuple[IntArray, list[AtVa
     seen = list(seen)
     for c in range(len(seen)):
         excess = int((states[:, c] >= 0).sum() - number[c])
-        for s in np.flatnonzero(states[:, c] >= 0):
-            if excess > 0 and max(states[s, [k for k in (c - 1, c + 1) if 0 <= k < len(seen)]], default=-1) < 0:
+        beside = [k for k in (c - 1, c + 1) if 0 <= k < len(seen)]
+        for s in range(len(states)):
+            if excess > 0 and states[s, c] >= 0 and max(states[s, beside]) < 0:
                 states[s, c], excess = -1, excess - 1
     states = _bridged(states, seen, number)
     for s, row in enumerate(states):

@@ -180,3 +180,12 @@ def test_what_never_settles_ends_and_says_so(monkeypatch):
     assert "of 40 replicates" in said["bounded"] and found.confidence < 0.5
     again = ew.identify(x[::-1], v[::-1], graph=ew.FlowGraph())
     np.testing.assert_array_equal(found.labels[::-1], again.labels)  # counts, not seconds
+
+
+def test_where_nothing_attracts_there_is_nothing_to_join():
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 1, (80, 2))
+    out = ew.identify(x, x + 0.01 * rng.standard_normal(x.shape), graph=FEW, resolution=1.0)
+    assert out.n_attractors == 0 and out.fates.shape == (80, 1) and out.told
+    with pytest.raises(ew.DataError, match="got none for label 0: of its 80 samples 80 nowhere"):
+        ew.identify(x, x, graph=FEW, labels=np.zeros(80, dtype=int))

@@ -18,8 +18,6 @@ from .whitening import Whitening
 HALF_KNOWN = 0.5
 # Directions that a few samples choose are a little off, and miss some of the motion; more than this share is more than that.
 MISSED = 0.1
-# Samples at which a field shows how it varies.
-ENOUGH = 5000
 _UNRELATED = (
     "Expected velocities that depend on position, got velocities that no field explains ({} samples in {}-D). Are the rows "
     "of x and v in the same order?"
@@ -135,7 +133,7 @@ def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatAr
     dof = r + 1 + max(float((b.e / (b.e + q)).sum()) for b in field.blocks for q in b.ratios)
     total = np.atleast_2d(np.cov(v.T))
     share, directions = scipy.linalg.eigh(
-        np.atleast_2d(np.cov(field(y[:ENOUGH]).T)), total + 1e-12 * np.trace(total) * np.eye(r)
+        np.atleast_2d(np.cov(field(y[:CHOOSING]).T)), total + 1e-12 * np.trace(total) * np.eye(r)
     )
     noise = (np.linalg.inv(field.outputs) @ directions) ** 2
     moves = share > (dof + 4 * np.sqrt(2 * dof)) / n

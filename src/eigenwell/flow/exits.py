@@ -15,14 +15,13 @@ from ..demonstrations import SHORTEST_PATH, Caution
 from .field import FlowField, left_out_errors
 from .integration import LEFT, carry
 from .portrait import LOOKS, SCOUTS, STARTS, STEPS, Portrait, portrait
+from .regression import CHOOSING
 from .whitening import Whitening
 
 # Ways out this many spacings of the samples apart are different regions: between nearer ones no sample could tell.
 APART = 5.0
 # A region that a smaller share of those that leave use is the fringe of the next one.
 FRINGE = 0.05
-# Samples that show where the ways out are; the others leave where the next of them does.
-ASKED = 1500
 # Velocities look reversed where at most this share of the samples arrives anywhere and, backwards, at least that one.
 FEW_ARRIVE, MOST_ARRIVE = 0.5, 0.9
 # Velocities have nothing to do with places where these tell less than this share of their variance.
@@ -70,7 +69,8 @@ def exits(found: Portrait, frame: Whitening, y: FloatArray, labels: IntArray) ->
     leaving = np.flatnonzero(labels == LEFT)
     if len(leaving) == 0:
         return ()
-    asked = leaving[:ASKED]
+    # Some show where the ways out are; the others leave where the next of them does.
+    asked = leaving[:CHOOSING]
     end = carry(found.field, y[asked], found.traps, found.support, steps=STEPS * 2**LOOKS).end
     # The sample it was last next to: beyond, nothing is known.
     out = np.asarray(found.support.tree.data)[found.support.tree.query(end)[1]]
@@ -106,7 +106,7 @@ def _middle(places: FloatArray) -> FloatArray:
 
 def unrelated(field: FlowField, y: FloatArray, v: FloatArray) -> tuple[Caution, ...]:
     """A warning where a field tells next to nothing about the velocity of a sample left out."""
-    error, v = left_out_errors(field, y[:ASKED], v[:ASKED]), v[:ASKED]
+    error, v = left_out_errors(field, y[:CHOOSING], v[:CHOOSING]), v[:CHOOSING]
     told = 1 - float((error**2).sum() / ((v - v.mean(axis=0)) ** 2).sum())
     if told > LITTLE:
         return ()

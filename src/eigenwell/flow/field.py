@@ -15,8 +15,6 @@ import numpy as np
 
 from .._types import FloatArray
 
-# One minus a leverage below this is rounding error.
-EXACT = 1e-12
 # A call costs as much as so many evaluations for each of its kernels, and an evaluation as so many products.
 CALL, PRODUCTS = 8000, 16
 
@@ -226,7 +224,7 @@ def left_out_errors(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArra
     """(n, r) by how much each velocity differs from what the field would be without its sample: residuals over 1 - leverage."""
     h = np.column_stack([np.ones(len(y)), y])
     leverage = field.variance(h, [b.bent(y, h) for b in field.blocks])
-    return np.asarray((v - field(y)) @ field.outputs / np.maximum(1 - leverage, EXACT) @ field.back)
+    return np.asarray((v - field(y)) @ field.outputs / np.maximum(1 - leverage, np.finfo(np.float64).eps) @ field.back)
 
 
 def blend(a: FlowField, b: FlowField, share: float) -> FlowField:

@@ -33,7 +33,7 @@ EVERY = 2
 # Places that a tree of them holds in more dimensions than four, where it is no faster than asking all of them.
 MANY_DIMENSIONS, PLACES = 4, 1000
 LEFT, WANDERING = -1, -2
-TINY = 1e-300
+TINY = np.finfo(np.float64).tiny
 
 
 class Trap(Protocol):

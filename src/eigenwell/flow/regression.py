@@ -39,8 +39,8 @@ TAILS = (0.0, 0.5)
 HOPELESS, PATIENCE = 20.0, 3
 # Noise ratios tried: from rounding error to nothing but noise.
 RATIOS = np.geomspace(1e-7, 1e4, 45)
-# Prior variance that inducing samples may leave unexplained, as a share of the noise and at most.
-EXPLAINED, UNEXPLAINED = 1e-2, 1e-2
+# Prior variance that inducing samples may leave unexplained, as a share of the noise, and of all at most.
+UNEXPLAINED = 1e-2
 # Velocities are taken to be measured to four digits at best.
 PRECISION = 1e-4
 # Directions of features with less than this share of the largest variance are rounding error.
@@ -201,7 +201,7 @@ def _try_lengths(
     tried: list[_Fit] = []
     for length in np.unique(lengths)[::-1]:
         kernel = Kernel(tail, shape / length, float(length))
-        unexplained = min(EXPLAINED * (ratio or min((f.ratio for f in tried), default=0.0)), UNEXPLAINED)
+        unexplained = UNEXPLAINED * min(ratio or min((f.ratio for f in tried), default=0.0), 1.0)
         tried.append(_fit(x, v, kernel, x[pivots(x @ kernel.metric, INDUCING_CHOOSING, unexplained, tail)]))
         best = min(f.score for f in tried)
         if len(tried) > PATIENCE and all(f.score > best + HOPELESS for f in tried[-PATIENCE:]):
@@ -231,7 +231,7 @@ class _Candidate:
         """The field on all samples, with as few inducing samples as its noise allows."""
 
         def whole(fit: _Fit, w: FloatArray) -> _Fit:
-            u, unexplained = y[: 4 * CHOOSING] @ fit.kernel.metric, min(EXPLAINED * fit.ratio, UNEXPLAINED)
+            u, unexplained = y[: 4 * CHOOSING] @ fit.kernel.metric, UNEXPLAINED * min(fit.ratio, 1.0)
             return _fit(y, w, fit.kernel, y[pivots(u, INDUCING, unexplained, fit.kernel.tail)])
 
         if self.outputs is None:

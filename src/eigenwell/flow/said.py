@@ -24,7 +24,7 @@ def as_told(found: FlowFinding, many: Ensemble, alone: dict[int, float], told: T
     frame = found.field.frame
     if told.resolution is not None:
         places = np.array([a.position for a in found.located]).reshape(-1, len(frame.centre))
-        group = within(places, np.array([a.kind == "cycle" for a in found.located]), told.resolution)
+        group = within(places, np.array([a.kind == "cycle" for a in found.located], dtype=bool), told.resolution)
         tally = Counter(_number_within(p.attractors, frame, told.resolution) for p in many.portraits)
         counts = {q: tally[q] / len(many.portraits) for q in sorted(tally)}
         return found.joined(group, counts, f"attractors within {told.resolution:g} are one place, by resolution")

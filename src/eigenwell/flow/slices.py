@@ -16,7 +16,7 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..paths.hashing import sample_hash
-from .bootstrap import Replicate, ensemble, replicates
+from .bootstrap import STARTS, Replicate, ensemble, replicates
 from .field import FlowField, Kernel, lifted
 from .integration import Support
 from .portrait import portrait
@@ -26,8 +26,8 @@ from .whitening import Whitening
 
 # Replicates, and how many must agree at a value before the rest is spared there.
 REPLICATES, UNANIMOUS = 24, 8
-# Samples next to a value that show where the data are, those carried there, and Newton starts among them.
-NEARBY, SCOUTS, STARTS = 600, 150, 60
+# Samples next to a value that show where the data are, and those carried there.
+NEARBY, SCOUTS = 600, 150
 # A rest is followed in steps of this share of the way, halved down to the finest; a jump farther than this, in standard
 # deviations of the data, is to another rest.
 STEPS, FINEST, JUMP = 24, 1 / 2048, 0.25

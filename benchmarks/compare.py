@@ -311,8 +311,8 @@ def exits(seeds: range) -> tuple[list[Row], Kept]:
 
 
 def arrows(seeds: range) -> tuple[list[Row], Kept]:
-    """Velocities as they are, reversed, and permuted. Not reversed are those whose opposite is as good a system, of which nobody can
-    tell: an unstable focus is a well, and of a well in a cycle the border between the two attracts."""
+    """Velocities as they are, reversed, and permuted. Not reversed are those whose opposite is as good a system, and
+    nobody can tell: an unstable focus is a well, and of a well in a cycle the border between the two attracts."""
     kept: Kept = []
     reversible = ("unstable_focus", "well_in_a_cycle")
     chosen = [s for s in systems.snapshot_systems if s.name != "unstable_focus"]

@@ -208,7 +208,7 @@ def sweep(
         tuple(counts),
         share,
         swept.reach,
-        demos.warnings + _doubts(name, p, values, group, swept.reach),
+        demos.warnings + _doubts(name, p, values, group, swept.reach, [a.bounded for a in seen]),
     )
     if is_cells(data):
         data.uns[f"{NAME}_sweep"] = {
@@ -289,8 +289,13 @@ def _values(p: FloatArray) -> tuple[FloatArray, IntArray]:
     return unique, np.asarray(group, dtype=np.intp)
 
 
-def _doubts(name: str, p: FloatArray, values: FloatArray, group: IntArray, reach: float) -> tuple[Caution, ...]:
+def _doubts(
+    name: str, p: FloatArray, values: FloatArray, group: IntArray, reach: float, bounded: list[bool]
+) -> tuple[Caution, ...]:
     out = []
+    if any(bounded):
+        said = f"At {sum(bounded)} of {len(values)} values the motion takes long to settle, and fewer replicates were asked."
+        out.append(Caution("bounded", said))
     fewest = int(np.bincount(group).min())
     weight = np.exp(-0.5 * ((p[:, None] - values[None]) / reach) ** 2).sum(axis=0)
     shared = float(np.median(weight)) / (len(p) / len(values))

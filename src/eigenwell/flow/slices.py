@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,8 @@ from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..paths.hashing import sample_hash
 from .bootstrap import STARTS, Replicate, ensemble, replicates
-from .field import FlowField, Kernel, lifted
+from .builder import WORK
+from .field import FlowField, Kernel, Work, lifted
 from .integration import Support
 from .portrait import portrait
 from .regression import fit_fields
@@ -67,13 +68,14 @@ class Slice(FlowField):
 @dataclass(frozen=True, eq=False)
 class AtValue:
     """What is there at one value: attractors in data coordinates and whitened, how often each number came out, scouts (samples
-    nearby) and the attractor each ends in, -1 for none."""
+    nearby) and the attractor each ends in, -1 for none; and whether the work was stopped before all replicates were asked."""
 
     located: tuple[Attractor, ...]
     places: FloatArray
     counts: dict[int, float]
     scouts: FloatArray
     fates: IntArray
+    bounded: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +97,8 @@ class Swept:
         y, w, s = frame.enter(x[order]), v[order] @ frame.forward, (p[order] - centre) / scale
         both = np.column_stack([y, s])
         axes = frame.backward if frame.backward.shape[0] == frame.backward.shape[1] else None
-        fitted = fit_fields(both, w, axes=axes, few=len(both))
+        work = Work()
+        fitted = [(p, replace(f, work=work)) for p, f in fit_fields(both, w, axes=axes, few=len(both))]
         many = list(replicates(fitted, both, w, seed, count))
         return cls(frame, centre, scale, y, s, [fitted[0][1], *(b.field for b in many)], many)
 
@@ -116,9 +119,11 @@ class Swept:
         field = Slice.of(self.fields[0], s)
         support = Support.of(here, field.length)
         scouts = here[:SCOUTS]
+        field.work.allow(WORK)
         found, carried = portrait(field, here[:STARTS], scouts, support)
         sliced = (Replicate(Slice.of(b.field, s), Slice.of(b.estimate, s)) for b in self.many)
         some = ensemble(sliced, len(self.many), scouts, found, support, UNANIMOUS)
+        bounded = field.work.over
         tally = Counter([kinds(found), *map(kinds, some.portraits)])
         wanted = max(tally, key=lambda k: (tally[k], k == kinds(found)))
         fate = found.number(carried.fate)
@@ -132,7 +137,7 @@ class Swept:
             found, fate = some.portraits[k], some.fates[k]
         places = np.array([t.place for t in found.attractors]).reshape(-1, self.y.shape[1])
         known = tuple(located(self.frame, q, trap, some, found) for q, trap in enumerate(found.attractors))
-        return AtValue(known, places, some.counts, scouts, np.maximum(fate, -1))
+        return AtValue(known, places, some.counts, scouts, np.maximum(fate, -1), bounded)
 
     def distribution(self, where: Callable[[FlowField], float]) -> FloatArray:
         """A value of the parameter by the estimate and by every replicate, in data units."""

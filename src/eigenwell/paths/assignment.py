@@ -46,7 +46,8 @@ class Sale:
 def best_links(tail: IntArray, head: IntArray, score: FloatArray, n: int, tolerance: float) -> IntArray:
     """Successor array, -1 for none, whose sum of scores is within `tolerance` per link of the least.
 
-    Among more than 10,000 nodes the tolerance is raised where the bidding does not end. A link tail -> head is worth making when its score is negative. Pairs must be distinct.
+    Among more than 10,000 nodes the tolerance is raised where the bidding does not end. A link tail -> head is worth making
+    when its score is negative. Pairs must be distinct.
     """
     successor = np.full(n, -1, dtype=np.intp)
     useful = score < 0

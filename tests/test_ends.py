@@ -16,11 +16,16 @@ def partition(group):
     return {frozenset(np.flatnonzero(group == q)) for q in np.unique(group)}
 
 
+def measured(place, extent, way, lost):
+    """Ends of paths that do not say where they are bound for."""
+    return Ends(place, extent, way, lost, np.zeros_like(place), np.full(len(place), np.inf))
+
+
 def ends_of(place, extent=1.0, way=0.0, lost=0.002):
     """Ends in a box of this extent: all at rest, and hardly ever lost."""
     place = np.asarray(place, dtype=float)
     k, d = place.shape
-    return Ends(place, np.broadcast_to(extent, (d,)).astype(float), np.full(k, way), np.broadcast_to(lost, (k,)))
+    return measured(place, np.broadcast_to(extent, (d,)).astype(float), np.full(k, way), np.broadcast_to(lost, (k,)))
 
 
 def clusters(rng, centres, each, scatter):
@@ -64,7 +69,7 @@ def test_two_stragglers_are_no_goal():
     ends[13] -= [0, 1e-3]
     way = np.full(24, 1e-6)
     way[[0, 13]] = 1e-3
-    found = group_ends(Ends(ends, np.array([1.5, 1.0]), way, np.full(24, 1e-3)))
+    found = group_ends(measured(ends, np.array([1.5, 1.0]), way, np.full(24, 1e-3)))
     assert found.n_groups == 2 and found.probability > 0.9
 
 
@@ -101,9 +106,9 @@ def test_grouping_does_not_depend_on_order_place_or_units(seed, k):
     """Units of every column may change on their own."""
     rng = np.random.default_rng(seed)
     place, way, lost = rng.normal(size=(k, 2)), 10 ** rng.uniform(-4, -1, k), rng.uniform(0.001, 0.3, k)
-    base = group_ends(Ends(place, np.array([4.0, 4.0]), way, lost))
+    base = group_ends(measured(place, np.array([4.0, 4.0]), way, lost))
     order, unit = rng.permutation(k), 10 ** rng.uniform(-3, 3, 2)
-    moved = group_ends(Ends(unit * (place[order] + [3, -7]), 4 * unit, way[order], lost[order]))
+    moved = group_ends(measured(unit * (place[order] + [3, -7]), 4 * unit, way[order], lost[order]))
     assert moved.n_groups == base.n_groups
     assert moved.probability == pytest.approx(base.probability, rel=1e-6, abs=1e-9)
 
@@ -227,7 +232,7 @@ def score(model, group):
     size = np.array([len(m) for m in members])
     centres = np.array([model.place[m].mean(axis=0) for m in members])
     given = model.spreads(model.given_spread(log_p), log_p, size > 1)
-    return model.partition(given, size, centres, np.zeros((size == 1).sum()))[0]
+    return model.partition(given, size, centres, np.zeros(len(size)), np.zeros((size == 1).sum()))[0]
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))])
@@ -236,7 +241,7 @@ def test_the_trees_propose_the_best_of_all_partitions(seed):
     rng = np.random.default_rng(seed)
     place = (rng.uniform(-0.5, 0.5, (3, 2))[rng.integers(0, 3, 7)]) + 0.03 * rng.standard_normal((7, 2))
     found = group_ends(ends_of(place, 1.0, lost=1e-9))
-    model = EndsModel(ends_of(place).scaled, np.zeros(7), np.zeros(7))
+    model = EndsModel(ends_of(place).scaled, np.zeros(7), np.zeros(7), np.zeros((7, 2)), np.full(7, np.inf))
     scores = {p: score(model, np.array(p)) for p in all_partitions(7)}
     mine = max((p for p in scores if max(p) + 1 == found.n_groups), key=scores.get)
     assert partition(found.group) == partition(np.array(mine))
@@ -248,14 +253,17 @@ def test_one_group_is_the_integral_over_its_centre(d):
     """The closed form against a sum over a fine grid of centres, coordinate by coordinate."""
     rng = np.random.default_rng(d)
     place, way = 0.02 * rng.standard_normal((5, d)), rng.uniform(0.001, 0.03, 5)
-    model = EndsModel(place, way, np.zeros(5))
-    log_p = model.groups(model.moments().sum(axis=0)[None])[0, 0]
+    ahead, error = 0.01 * rng.standard_normal((5, d)), way / 3
+    model = EndsModel(place, way, np.zeros(5), ahead, error)
+    log_p = model.groups(model.moments().sum(axis=0)[None])[0]
     centre = np.linspace(-0.5, 0.5, 20_001)
     for s, octave in enumerate(range(-13, 1)):
         if not -12 < octave < -4:
             continue  # wider than the box, or finer than the sum
-        variance = 4.0**octave + min(1, 2 / d) * way**2
-        for j in range(d):
-            square = (place[:, j] - centre[:, None]) ** 2 / variance + np.log(2 * np.pi * variance)
-            density = np.exp(-square.sum(axis=1) / 2)
-            assert log_p[s, j] == pytest.approx(np.log(density.sum() * (centre[1] - centre[0])), abs=1e-6)
+        for component, (seen, miss) in {0: (place, way), 2: (place + ahead, error)}.items():
+            variance = 4.0**octave + min(1, 2 / d) * miss**2
+            for j in range(d):
+                square = (seen[:, j] - centre[:, None]) ** 2 / variance + np.log(2 * np.pi * variance)
+                density = np.exp(-square.sum(axis=1) / 2)
+                wanted = np.log(density.sum() * (centre[1] - centre[0]))
+                assert log_p[component, s, j] == pytest.approx(wanted, abs=1e-6)

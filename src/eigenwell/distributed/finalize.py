@@ -15,7 +15,7 @@ from ..graphs import Clique
 from ..numbering import canonical_order
 from ..paths.beside import Tails, lying_on, nearest_path, running_on, tails
 from ..paths.builders import box_of
-from ..paths.grading import PathEnds, grade_paths, last_place, way_left
+from ..paths.grading import PathEnds, bound_for, grade_paths, last_place, way_left
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
 from .inputs import Part, arrow
@@ -82,10 +82,12 @@ def grade(
     corners = [box_of(x, offsets, usable[number]) for x, _, offsets, number in each()]
     extent = np.max([high for _, high in corners], axis=0) - np.min([low for low, _ in corners], axis=0)
     extent = np.where(extent > 0, extent, 1.0)
-    way, last = np.empty(len(pace)), np.empty(ends.shape)
+    way, error, last, ahead = np.empty(len(pace)), np.empty(len(pace)), np.empty(ends.shape), np.empty(ends.shape)
     for x, v, offsets, number in each():
         spans = list(zip(offsets[:-1], offsets[1:], strict=True))
         way[number] = [way_left(x[a:b] / extent, v[a:b] / extent) for a, b in spans]
+        for k, (a, b) in zip(number, spans, strict=True):
+            ahead[k], error[k] = bound_for(x[a:b] / extent, v[a:b] / extent)
         last[number] = [last_place(x[a:b]) for a, b in spans]
     graded = grade_paths(
         PathEnds(
@@ -95,6 +97,8 @@ def grade(
             orbit=column(table, "orbit"),
             length=length,
             usable=usable,
+            ahead=ahead,
+            error=error,
             start=starts,
             pauses=column(table, "pause") if trusted_ends else None,
         ),

@@ -114,19 +114,28 @@ class Evidence:
 
 
 def weigh(x: FloatArray, v: FloatArray) -> Evidence:
-    """Evidence on distinct unordered samples. The slower half is not asked: at rest, noise is larger than a step.
+    """Evidence on distinct unordered samples.
 
-    Which of them are asked depends on the order of their speeds alone: not on units, not on orientation.
+    Which of them are asked depends on their speeds alone: not on units, not on orientation.
     """
     if is_grid(x):
         return Evidence(grid=True)
-    by_speed = np.argsort(-np.linalg.norm(v, axis=1), kind="stable")
-    fast = by_speed[: max(1, (len(x) + 1) // 2)]
+    speed = np.linalg.norm(v, axis=1)
+    by_speed = np.argsort(-speed, kind="stable")
+    fast = by_speed[: max(1, np.count_nonzero(in_motion(speed)))]
     asked = fast[np.unique(np.linspace(0, len(fast) - 1, ASKED).round().astype(np.intp))]
     near = cKDTree(x).query(x[asked], k=min(NEIGHBOURS + 1, len(x)))[1][:, 1:]
     along, across = _along_and_across(x[asked], v[asked], x[near], v[near])
     found = Evidence(along - max(across, 0.0), len(asked), apart=across)
     return replace(found, miss=misses(x, v)) if found.snapshots else found
+
+
+def in_motion(speed: FloatArray) -> BoolArray:
+    """Not the slower half, nor what is slow beside the rest: recordings may rest most of their time, and noise is larger than a
+    step there."""
+    if len(speed) == 0:
+        return np.zeros(0, dtype=bool)
+    return np.asarray(speed >= max(np.median(speed), np.sqrt(np.mean(speed**2)) / 2))
 
 
 def misses(x: FloatArray, v: FloatArray) -> float:
@@ -145,7 +154,7 @@ def misses(x: FloatArray, v: FloatArray) -> float:
     here, there = read.nodes[i], read.nodes[i + 1]
     step, heading = x[there] - x[here], v[there] + v[here]
     pace = np.linalg.norm(heading, axis=1)
-    fast = pace >= np.median(pace) if len(pace) else np.zeros(0, dtype=bool)
+    fast = in_motion(pace)
     if not fast.any():
         return 1.0
     cosine = (step * heading).sum(axis=1)[fast] / np.maximum(np.linalg.norm(step, axis=1) * pace, TINY)[fast]

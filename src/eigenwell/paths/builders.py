@@ -13,7 +13,19 @@ from ..graphs import PathGraph
 from .beside import link_doubts, lying_on, nearest_path, running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
-from .grading import AT_REST, STILL, PathEnds, end_pace, grade_paths, has_pause, is_orbit, last_place, rests, way_left
+from .grading import (
+    AT_REST,
+    STILL,
+    PathEnds,
+    bound_for,
+    end_pace,
+    grade_paths,
+    has_pause,
+    is_orbit,
+    last_place,
+    rests,
+    way_left,
+)
 from .hashing import sample_hash, share
 from .merging import typical_length
 from .odd import Odd, repeated
@@ -321,6 +333,7 @@ def _grouped(
 
     low, high = box_of(demos.x[nodes], offsets, usable)
     extent = np.where(high > low, high - low, 1.0)
+    bound = [bound_for(demos.x[nodes[a:b]] / extent, demos.v[nodes[a:b]] / extent) for a, b in spans]
     graded = grade_paths(
         PathEnds(
             place=np.array([last_place(demos.x[nodes[a:b]]) for a, b in spans]),
@@ -329,6 +342,8 @@ def _grouped(
             orbit=np.array([is_orbit(demos.x[nodes[a:b]], demos.v[nodes[a:b]]) for a, b in spans]),
             length=np.diff(offsets),
             usable=usable,
+            ahead=np.array([ahead for ahead, _ in bound]),
+            error=np.array([error for _, error in bound]),
             start=demos.x[nodes[offsets[:-1]]],
             twin=repeated(demos.x, offsets) if trusted_ends else None,
             pauses=np.array([has_pause(demos.v[nodes[a:b]]) for a, b in spans]) if trusted_ends else None,

@@ -114,13 +114,16 @@ class Ends:
     """What K paths say about their goals.
 
     `place` (K, d) where they end, in units of the data; `extent` (d,) of the data; `way` (K,) still to go, in units of the
-    extent; `lost` (K,) probability that an end which no other shares is no arrival.
+    extent; `lost` (K,) probability that an end which no other shares is no arrival; `ahead` (K, d) how far ahead they are bound
+    for, in the same units, and its `error` (K,).
     """
 
     place: FloatArray
     extent: FloatArray
     way: FloatArray
     lost: FloatArray
+    ahead: FloatArray
+    error: FloatArray
 
     @property
     def scaled(self) -> FloatArray:
@@ -129,7 +132,8 @@ class Ends:
 
     def take(self, which: IntArray) -> Ends:
         """Some of them."""
-        return Ends(self.place[which], self.extent, self.way[which], self.lost[which])
+        of_all = (self.way[which], self.lost[which], self.ahead[which], self.error[which])
+        return Ends(self.place[which], self.extent, *of_all)
 
 
 def group_ends(ends: Ends, n_groups: int | None = None) -> Grouping:
@@ -137,7 +141,7 @@ def group_ends(ends: Ends, n_groups: int | None = None) -> Grouping:
 
     With `n_groups` the best partition into that many; `probability` is then the share it has among those.
     """
-    model = EndsModel(ends.scaled, ends.way, ends.lost / (1 - ends.lost))
+    model = EndsModel(ends.scaled, ends.way, ends.lost / (1 - ends.lost), ends.ahead, ends.error)
     group, score = _readings(model, n_groups)
     count = group.max(axis=1) + 1
     posterior = np.exp(score - logsumexp(score))
@@ -270,14 +274,18 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
     """Distinct partitions (c, K) along all trees, with their log p (c,)."""
     found: dict[bytes, tuple[IntArray, float]] = {}
     moments = model.moments()
-    for tree in _trees(model.place):
+    proposals = [model.place] if (model.rest == model.place).all() else [model.place, model.rest]
+    for tree in (tree for place in proposals for tree in _trees(place)):
         of_leaves = np.zeros((tree.n_leaves, *moments.shape[1:]))
         np.add.at(of_leaves, tree.leaf, moments)
         summed = tree.summed(of_leaves)
         of_nodes = model.groups(summed)
-        places = np.zeros((tree.n_leaves, model.dimension))
-        np.add.at(places, tree.leaf, model.place)
-        centre = tree.summed(places) / tree.size[:, None]
+        # Where paths end, or are bound for, whichever explains them better, and how well each is known.
+        known = np.zeros((tree.n_leaves, 2, model.dimension + 1))
+        np.add.at(known, tree.leaf, model.measured)
+        end, _, rest = of_nodes.sum(axis=3).max(axis=2).T
+        known = tree.summed(known)[np.arange(len(tree.size)), (rest > end).astype(np.intp)] / tree.size[:, None]
+        centre, blur = known[:, :-1], np.sqrt(known[:, -1])
         single = np.full(len(tree.size), -1, dtype=np.intp)
         single[tree.leaf] = np.arange(len(tree.leaf))
         single[tree.size > 1] = -1
@@ -298,7 +306,7 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             given = alike[nodes].sum(axis=0)
             if at in promising or len(nodes) <= FEW:
                 given = model.spreads(alike[nodes], of_nodes[nodes], size > 1)
-            scores = model.partition(given, size, centre[nodes], odds[alone])
+            scores = model.partition(given, size, centre[nodes], blur[nodes], odds[alone])
             for lost, score in enumerate(scores[np.isfinite(scores)]):
                 kept = group.copy()
                 kept[single[alone[:lost]]] = -1

@@ -6,10 +6,12 @@ scatter, so in every coordinate j, measured in units of the data's box,
     e_k ~ N(c_q, sigma_qj^2 + way_k^2),
 
 with way_k the way that path k still had to go by its own slowing down (`grading.way_left`; beyond the plane its square is
-shared by the coordinates), and sigma_qj the scatter at goal q. Pens are also lifted in motion, right at the goal: the ends of a
-goal may all be nearer than a twentieth of their ways. Scatters of the goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4};
-sigma_0 is log-normal around a few percent of the box and summed over, rho_j, the same for all goals, is read off the ends: units
-of a column do not matter. Everything is Gaussian with known variances: with w_k = 1/s_k^2 and W = sum w_k
+shared by the coordinates), and sigma_qj the scatter at goal q. Pens are also lifted in motion, right at the goal: the ends of
+a goal may all be nearer than a twentieth of their ways. Or paths slow down as a smooth field lets them, and e_k is not where
+one ends but the rest that it is bound for, with the error of that in place of the way (`grading.bound_for`). Scatters of the
+goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4}; sigma_0 is log-normal around a few percent of the box and summed
+over, rho_j, the same for all goals, is read off the ends: units of a column do not matter. Everything is Gaussian with known
+variances: with w_k = 1/s_k^2 and W = sum w_k
 
     log p = -1/2 sum log(2 pi s_k^2) - 1/2 (sum w_k e_k^2 - (sum w_k e_k)^2 / W)
             + 1/2 log(2 pi / W) - log max(1, sqrt(2 pi / W))
@@ -52,12 +54,15 @@ BESIDE, APART = 0.5, 5.0
 class EndsModel:
     """The model of K ends in d coordinates of the unit box.
 
-    `place` (K, d), `way` (K,) still to go, `odds` (K,) of being lost to being none.
+    `place` (K, d), `way` (K,) still to go, `odds` (K,) of being lost to being none, `ahead` (K, d) where they are bound for and
+    the `error` (K,) of that.
     """
 
     place: FloatArray
     way: FloatArray
     odds: FloatArray
+    ahead: FloatArray
+    error: FloatArray
 
     @property
     def dimension(self) -> int:
@@ -68,20 +73,37 @@ class EndsModel:
         """log A_d, of the unit sphere."""
         return float(np.log(2) + self.dimension / 2 * np.log(np.pi) - gammaln(self.dimension / 2))
 
-    def moments(self) -> FloatArray:
-        """(K, 2, S, 3 + 2 d): what adds up over the ends of a group, for every sigma: W, sum log, ends in motion, W e, W e^2.
+    @property
+    def rest(self) -> FloatArray:
+        """Where paths are bound for (K, d), or where they end if that says more."""
+        return np.asarray(self.place + np.where((self.error < self.way)[:, None], self.ahead, 0.0))
 
-        First with the way that is left, then as lifted right at the goal.
+    @property
+    def measured(self) -> FloatArray:
+        """(K, 2, d + 1): where a path ends and the square of its way, the rest it is bound for and the square of its error."""
+        end, rest = np.column_stack([self.place, self.way**2]), np.column_stack([self.rest, self._error**2])
+        return np.stack([end, rest], axis=1)
+
+    @property
+    def _error(self) -> FloatArray:
+        return np.minimum(self.error, self.way)
+
+    def moments(self) -> FloatArray:
+        """(K, 3, S, 3 + 2 d): what adds up over the ends of a group, for every sigma: W, sum log, ends in motion, W e, W e^2.
+
+        With the way that is left, as lifted right at the goal, and at the rest that a path is bound for.
         """
         octaves = np.arange(OCTAVES[0] + MULTIPLES[0], OCTAVES[-1] + MULTIPLES[-1] + 1)
-        sigma2, way2 = 4.0 ** octaves.astype(np.float64), min(1.0, 2 / self.dimension) * self.way[:, None] ** 2
-        variance = np.stack([sigma2 + way2, sigma2 + 0 * way2], axis=1)
-        moving = np.stack([np.zeros(way2.shape) + 0 * sigma2, way2 > sigma2], axis=1)
-        w, e = 1 / variance[..., None], self.place[:, None, None, :]
+        sigma2, shared = 4.0 ** octaves.astype(np.float64), min(1.0, 2 / self.dimension)
+        way2, error2 = (shared * a[:, None] ** 2 for a in (self.way, self._error))
+        variance = sigma2 + np.stack([way2, 0 * way2, error2], axis=1)
+        moving = np.zeros(variance.shape)
+        moving[:, 1] = way2 > sigma2
+        w, e = 1 / variance[..., None], np.stack([self.place, self.place, self.rest], axis=1)[:, :, None, :]
         return np.concatenate([w, np.log(2 * np.pi * variance)[..., None], moving[..., None], w * e, w * e**2], axis=-1)
 
     def groups(self, moments: FloatArray) -> FloatArray:
-        """log p (n, 2, S, d) of groups with these moments (n, 2, S, 3 + 2 d), for every sigma and coordinate."""
+        """log p (n, 3, S, d) of groups with these moments (n, 3, S, 3 + 2 d), for every sigma and coordinate."""
         d = self.dimension
         total, logs, moving = (moments[..., j : j + 1] for j in range(3))
         first, second = moments[..., 3 : 3 + d], moments[..., 3 + d :]
@@ -90,17 +112,17 @@ class EndsModel:
         return np.asarray(log_p + np.log(LIFTED) * np.maximum(moving - 1, 0))
 
     def given_spread(self, log_p: FloatArray, unequal: IntArray | None = None) -> FloatArray:
-        """log p (n, G) of groups for every sigma_0, from `log_p` (n, 2, S, d), with rho_j = 2^unequal_j."""
+        """log p (n, G) of groups for every sigma_0, from `log_p` (n, 3, S, d), with rho_j = 2^unequal_j."""
         s, d = log_p.shape[2:]
         shift = np.zeros(d, dtype=np.intp) if unequal is None else unequal
         rows = np.arange(len(OCTAVES))[:, None] + (MULTIPLES - MULTIPLES[0])
         at = np.clip(rows[:, :, None] + shift, 0, s - 1)
         each = log_p[:, :, at, np.arange(d)].sum(axis=4)
-        return np.asarray(logsumexp(each + np.log(WEIGHTS / 2), axis=(1, 3)))
+        return np.asarray(logsumexp(each + np.log(WEIGHTS / 3), axis=(1, 3)))
 
     def spreads(self, alike: FloatArray, log_p: FloatArray, shared: BoolArray) -> FloatArray:
         """log p (G,) of the groups of a partition for every sigma_0, from what they have with equal spreads, `alike` (Q, G), and
-        from `log_p` (Q, 2, S, d) with those of their own that the coordinates of `shared` groups show."""
+        from `log_p` (Q, 3, S, d) with those of their own that the coordinates of `shared` groups show."""
         equal = alike.sum(axis=0)
         best = log_p[shared].max(axis=1).sum(axis=0).argmax(axis=0) if shared.any() else np.zeros(self.dimension)
         unequal = np.round(best - np.median(best)).astype(np.intp)
@@ -109,16 +131,18 @@ class EndsModel:
         price = -((unequal / UNEQUAL) ** 2).sum() / 2
         return np.asarray(np.logaddexp(equal, self.given_spread(log_p, unequal).sum(axis=0) + price))
 
-    def partition(self, given: FloatArray, size: IntArray, centres: FloatArray, single: FloatArray) -> FloatArray:
+    def partition(
+        self, given: FloatArray, size: IntArray, centres: FloatArray, blur: FloatArray, single: FloatArray
+    ) -> FloatArray:
         """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost.
 
-        From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,) and `centres` (Q, d), and from the odds
-        (L,) of those of one end, which come last.
+        From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,), `centres` (Q, d) and the `blur` (Q,) of
+        the measurements of these, and from the odds (L,) of those of one end, which come last.
         """
         shared = size > 1
         either = given + log_prior()
         spread = float(2.0 ** OCTAVES[either.argmax()])
-        layout = self._layout(centres[shared], spread)
+        layout = self._layout(centres[shared], spread, float(blur[shared].max(initial=0.0)))
         lone = centres[len(size) - len(single) :]
         room = self._room(lone, centres[shared], spread)
         with np.errstate(divide="ignore"):
@@ -154,16 +178,17 @@ class EndsModel:
         gap = np.maximum(cKDTree(centres).query(lone)[0], spread)
         return np.asarray(1 / (1 + (APART * spread / gap) ** 8))
 
-    def _layout(self, centres: FloatArray, spread: float) -> float:
+    def _layout(self, centres: FloatArray, spread: float, blur: float) -> float:
         """What it is worth that centres lie beside each other: along the tree of nearest ones, place for place.
 
-        A log-uniform distance has the density 1 / (A_d r^d log(1/sigma)), A_d the area of the unit sphere.
+        A log-uniform distance has the density 1 / (A_d r^d log(1/sigma)), A_d the area of the unit sphere; what is nearer than
+        ends are known, by `blur`, is not known to be near.
         """
         if len(centres) < 2:
             return 0.0
         d = self.dimension
         gap = np.maximum(gaps(centres), spread)
-        beside = -self._log_area - d * np.log(gap) - np.log(max(-np.log(spread), 1.0))
+        beside = -self._log_area - d * np.log(np.maximum(gap, blur)) - np.log(max(-np.log(spread), 1.0))
         near = np.log1p((APART * spread / gap) ** 8)
         return float((np.logaddexp(np.log(1 - BESIDE), np.log(BESIDE) + beside) - near).sum())
 

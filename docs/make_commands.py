@@ -52,7 +52,7 @@ def _flag(option: Any) -> str:
     names = ", ".join([*option.opts, *option.secondary_opts])
     if getattr(option, "is_flag", False):
         return names
-    return f"{names} {option.metavar or 'N'}"
+    return f"{names} {option.metavar or 'N'}".replace("|", "\\|")  # a bare one would end the cell
 
 
 def _short(option: Any) -> str:

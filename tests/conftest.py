@@ -1,21 +1,28 @@
 """Property tests are deterministic, a busy machine is no failure, and tests of LASA are skipped where it is not.
 
-The longest files come first, so that workers end together; what training compiles is compiled once for all of them.
+The longest files come first, so that workers end together; what training compiles is compiled once for all of them, and what
+was trained from the same numbers by the same code is not trained again.
 
-`EIGENWELL_TESTS=nightly` looks for new examples instead, ten times as many, and prints how to repeat what it finds.
+`EIGENWELL_TESTS=nightly` looks for new examples instead, ten times as many, and prints how to repeat what it finds. It
+trains every field anew.
 """
 
+import hashlib
 import os
+import pickle
 from dataclasses import replace
+from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 from tests.browsers import FLAGS, chromium
 
-from eigenwell import datasets
+from eigenwell import datasets, learning, progress
 from eigenwell.demonstrations import DataError
-from eigenwell.learning import Recipe
+from eigenwell.learning import Recipe, learner
 
 settings.register_profile("eigenwell", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
@@ -25,7 +32,8 @@ settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))
 os.environ.setdefault("EIGENWELL_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "eigenwell"))
 
 # Compiled programs run for a moment here: their compiler had better be quick than thorough. At night it is as for users.
-if os.environ.get("EIGENWELL_TESTS") != "nightly":
+NIGHTLY = os.environ.get("EIGENWELL_TESTS") == "nightly"
+if not NIGHTLY:
     os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 LONGEST = (
@@ -70,13 +78,55 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=str(error)))
 
 
+@cache
+def training_code() -> bytes:
+    """What a trained model depends on besides its data: the code it is made by, and the compiler."""
+    root = Path(datasets.__file__).parents[1]
+    code = [path.read_bytes() for room in ("learning", "fields") for path in sorted((root / room).glob("*.py"))]
+    return hashlib.blake2b(b"".join(code) + os.environ.get("XLA_FLAGS", "").encode() + version("jax").encode()).digest()
+
+
+def remembered(train, sets, recipe, *, report=None, watch=None, **options):
+    """Training is a function of its data: where nobody looks on, models are kept beside the compiled programs."""
+    about_training = "test_training.py" in os.environ.get("PYTEST_CURRENT_TEST", "")
+    if about_training or watch is not None or progress._listener.get() is not None:
+        return train(sets, recipe, report=report, watch=watch, **options)
+    said = pickle.dumps(([tuple(map(np.asarray, one)) for one in sets], repr(recipe), repr(options)))
+    folder = Path(os.environ["EIGENWELL_CACHE"]) / "trained"
+    kept = folder / hashlib.blake2b(training_code() + said, digest_size=16).hexdigest()
+    if not kept.exists():
+        made = train(sets, recipe, **options)
+        folder.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(f".{os.getpid()}")
+        part.write_bytes(pickle.dumps(made))
+        part.replace(kept)
+    return pickle.loads(kept.read_bytes())
+
+
+def learned(*args, learn_bundles=learning.learn_bundles, **options):
+    """`learn_bundles`, by models that are kept: those of the same data are trained once for all files and runs."""
+    try:
+        from eigenwell.learning import training  # not before: JAX takes a second to import
+    except ImportError:
+        return learn_bundles(*args, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "train", partial(remembered, training.train))
+        return learn_bundles(*args, **options)
+
+
+if not NIGHTLY:
+    # Here, before test files import it from where it is.
+    learning.learn_bundles = learner.learn_bundles = learned
+
+
 @pytest.fixture
 def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """`learn` without a recipe, and the command, train a small model: stable as any, and enough to run what follows it.
 
-    Exports of it are compared with it at a tenth of the usual states: tests/test_export.py has all of them.
+    Exports of it are compared with it at a tenth of the usual states, and in few loops: tests/test_export.py has all of them.
     """
-    monkeypatch.setattr("eigenwell.export.parity.STATES", 1000)
+    for name, few in {"STATES": 1000, "MOTIONS": 50, "LOOPS": 10, "CROSSING": 50}.items():
+        monkeypatch.setattr(f"eigenwell.export.parity.{name}", few)
     # Spirals arrive as straight ways do: loops on a field that only decays take thousands of steps.
     small = {"layers": 4, "features": 12, "speed_features": 12, "batch": 100, "neighbour_batch": 60, "nodes": 200}
     little = Recipe(steps=40, focus_softening=0.02, **small)

@@ -218,7 +218,7 @@ def test_certify(model, folder, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("trains_little")
-def test_learn_replaces_models_and_nothing_else(folder, tmp_path):
+def test_learn_replaces_models_and_nothing_else(folder, tmp_path, trains_little):
     args = ("learn", folder / "ordered.csv", "--steps", "40", "--no-memory", "-o")
     (tmp_path / "notes.txt").write_text("mine")
     fails(4, *args, tmp_path / "notes.txt", match="there already.*--force")

@@ -87,7 +87,7 @@ def test_no_state_is_faster_than_the_limit_and_directions_stay(
 @pytest.mark.slow
 def test_the_limit_is_in_the_units_of_the_data() -> None:
     demos = ew.systems.heart.sample(seed=0, frequency=20.0)
-    field = learn(demos, recipe=SMALL)
+    field = learn(demos, memory=False, recipe=SMALL)
     fastest = np.linalg.norm(demos.v, axis=1).max()
     assert field.speed_limit == pytest.approx(1.5 * fastest, rel=1e-6)
     x = np.random.default_rng(0).uniform(-1, 1, (3000, 2)) * 10.0 ** np.random.default_rng(1).uniform(0, 4, (3000, 1))
@@ -354,7 +354,7 @@ def test_learn_takes_what_identify_takes_and_checks_what_belongs_together() -> N
     demos = ew.systems.heart.sample(seed=0, frequency=20.0)
     found = ew.identify(demos)
     recipe = replace(SMALL, steps=10)
-    assert learn(demos, found, recipe=recipe).n_attractors == 2
+    assert learn(demos, found, memory=False, recipe=recipe).n_attractors == 2
     shuffled = demos.shuffled(0)
     with pytest.raises(ew.DataError, match="same order"):
         learn(shuffled, found, recipe=recipe)
@@ -363,7 +363,7 @@ def test_learn_takes_what_identify_takes_and_checks_what_belongs_together() -> N
     with pytest.raises(ew.DataError, match="Expected found as an Identification"):
         learn(demos, found="mine")
     pieces = [demos.x[a:b] for a, b in zip(demos.offsets[:-1], demos.offsets[1:], strict=True)]
-    assert learn(pieces, dt=1 / 20, recipe=recipe).n_attractors == 2
+    assert learn(pieces, dt=1 / 20, memory=False, recipe=recipe).n_attractors == 2
 
 
 def test_attractors_that_coincide_are_refused() -> None:
@@ -381,7 +381,7 @@ def test_learn_identifies_when_not_told_and_takes_plain_trajectories() -> None:
         angle = 2 * np.pi * k / 3 + 0.2 * t
         x = np.exp(-1.5 * t)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
         paths.append((x, x @ np.array([[-1.5, 0.2], [-0.2, -1.5]])))
-    field = learn(paths, recipe=SMALL)
+    field = learn(paths, memory=False, recipe=SMALL)
     assert field.n_attractors == 1
     assert np.linalg.norm(field.attractors[0]) < 0.05
 

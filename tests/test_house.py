@@ -86,6 +86,13 @@ def test_the_table_for_contributors_is_the_order_of_the_imports():
             )
 
 
+def test_files_named_for_contributors_are_there():
+    text = (ROOT.parents[1] / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)+\.py)`", text))
+    assert len(named) > 15
+    assert {name for name in named if not (ROOT / name).exists() and not (ROOT.parents[1] / name).exists()} == set()
+
+
 def test_what_the_guides_use_is_at_the_top():
     pages = [p for glob in ("README.md", "docs/*/*.md", "examples/*/*.py") for p in ROOT.parents[1].glob(glob)]
     used = {name for page in pages for name in re.findall(r"\bew\.([A-Za-z]\w*)", page.read_text())}

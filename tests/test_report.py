@@ -220,8 +220,7 @@ def test_browser_draws_everything(browser, pages, name):
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 390, "height": 800})
-    page.wait_for_timeout(300)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.wait_for_function("() => document.documentElement.scrollWidth <= 390")
     assert complaints == []
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
     page.close()

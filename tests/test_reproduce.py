@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import eigenwell as ew
 from eigenwell.cli import reproduce as reproduce_command
 from eigenwell.learning import PAPER, Recipe
-from eigenwell_paper import ITEMS, QUICK, Study, Table, drawn_fields, handwriting, reproduce, rivals, run
+from eigenwell_paper import ITEMS, QUICK, Study, Table, drawing, drawn_fields, handwriting, reproduce, rivals, run
 from eigenwell_paper.baselines import clustering, euclideanizing
 from eigenwell_paper.comparison import _printed_right
 from eigenwell_paper.printed import CLUSTERED, LASA_METRICS, LASA_SHAPES, euclideanizing_flows
@@ -28,14 +28,17 @@ PNG = b"\x89PNG"
 
 @pytest.fixture(scope="module", autouse=True)
 def small():
-    """Small models, one LASA shape and one setting of the paper's graph: every item is still made, and every check holds."""
+    """Small models, one LASA shape, one setting of the paper's graph, rough figures: every item is still made, and every check
+    holds."""
     effort = replace(
-        QUICK, kernels=QUICK.kernels[1:2], trials=2, iterations=8, steps=120, epochs=40, rollouts=5, panel=("Angle",)
+        QUICK, kernels=QUICK.kernels[1:2], trials=2, iterations=8, steps=120, epochs=40, rollouts=2, panel=("Angle",)
     )
     little = Recipe(layers=6, features=16, speed_features=24, batch=100, neighbour_batch=60, nodes=300)
     published = euclideanizing.PublishedSettings(layers=4, features=40, hidden=30, samples=200)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "QUICK", effort)
+        for name, rough in {"CELLS": 16, "DOTS": 60, "DENSITY": 0.4}.items():
+            patch.setattr(drawing, name, rough)
         patch.setattr(euclideanizing, "PublishedSettings", lambda: published)
         for module in (drawn_fields, handwriting):
             patch.setattr(module, "Recipe", lambda: little)

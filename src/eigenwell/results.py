@@ -1,10 +1,11 @@
-"""What an identification says: the protocol that all results share, and the result in memory."""
+"""What an identification says: what all results share, and the result in memory."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,95 +24,40 @@ from .wording import headline, plural
 __all__ = ["Identification", "Result"]
 
 
-class Result(Protocol):
-    """What every identification can be asked, in memory (`Identification`) or in files (`DistributedIdentification`).
+class Result(ABC):
+    """What every identification says, in memory (`Identification`) or in files (`DistributedIdentification`).
 
-    Plots, reports and `learn` take either: they ask for `in_memory()`.
+    Both have `n_samples`, `labels`, `embeddings`, `eigenvalues`, `members(q)` and `paths(q)` besides. Plots, reports and `learn`
+    take either: they ask for `in_memory()`.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> isinstance(ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0)), ew.results.Result)
+    True
     """
 
-    @property
-    def n_samples(self) -> int:
-        """Samples that were identified."""
-        ...
+    attractors: FloatArray
+    located: tuple[Attractor, ...]
+    confidence: float
+    warnings: tuple[Caution, ...]
 
     @property
     def n_attractors(self) -> int:
         """Q, the number of attractors."""
-        ...
-
-    @property
-    def attractors(self) -> FloatArray:
-        """(Q, d) their places."""
-        ...
-
-    @property
-    def located(self) -> tuple[Attractor, ...]:
-        """Each attractor with its standard error and the single estimates."""
-        ...
+        return len(self.attractors)
 
     @property
     def uncertainty(self) -> FloatArray:
         """(Q, d) standard errors of the attractors."""
-        ...
+        return np.array([a.standard_error for a in self.located]).reshape(self.attractors.shape)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """ "point" or "cycle" for every attractor."""
-        ...
+        """ "point" or "cycle" for every attractor; closed orbits are not looked for in partitions."""
+        return tuple(a.kind for a in self.located)
 
-    @property
-    def labels(self) -> IntArray:
-        """(n,) sub-dynamics of every sample, -1 where unassigned."""
-        ...
-
-    @property
-    def embeddings(self) -> tuple[FloatArray, ...]:
-        """Q arrays: the linear coordinates of the samples `members(q)`."""
-        ...
-
-    @property
-    def eigenvalues(self) -> tuple[FloatArray, ...]:
-        """Q arrays: the lowest eigenvalues of each graph Laplacian, the zero first."""
-        ...
-
-    @property
-    def confidence(self) -> float:
-        """0 to 1, how sure the number of attractors is."""
-        ...
-
-    @property
-    def warnings(self) -> tuple[Caution, ...]:
-        """Doubts, each with a name and a sentence."""
-        ...
-
-    def members(self, q: int) -> IntArray:
-        """Samples of sub-dynamics q, path after path in order of time.
-
-        Parameters
-        ----------
-        q : int
-            The sub-dynamics.
-
-        Returns
-        -------
-        (n_q,) int array
-        """
-        ...
-
-    def paths(self, q: int) -> list[IntArray]:
-        """Sample indices of every path of sub-dynamics q, in order of time.
-
-        Parameters
-        ----------
-        q : int
-            The sub-dynamics.
-
-        Returns
-        -------
-        list of int arrays
-        """
-        ...
-
+    @abstractmethod
     def in_memory(self) -> Identification:
         """The result with its samples in memory, thinned along the paths where there are very many.
 
@@ -119,11 +65,21 @@ class Result(Protocol):
         -------
         Identification
         """
-        ...
+
+    def _check(self, q: int) -> None:
+        if not 0 <= q < self.n_attractors:
+            raise DataError(
+                f"Expected a sub-dynamics 0 to {self.n_attractors - 1}, got {q}. Unassigned samples are "
+                "np.flatnonzero(found.labels < 0)."
+            )
+
+    def __repr__(self) -> str:
+        doubts = f", {plural(len(self.warnings), 'warning')}" if self.warnings else ""
+        return f"{type(self).__name__}({headline(self.n_attractors, self.confidence)}{doubts})"
 
 
-@dataclass(frozen=True, eq=False)
-class Identification(FramedResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class Identification(Result, FramedResult):
     """What `identify` found; sub-dynamics are numbered by the position of their attractor, first coordinate first.
 
     Attributes
@@ -218,21 +174,6 @@ class Identification(FramedResult):
     def n_samples(self) -> int:
         """Samples that were identified."""
         return self.demos.n_samples
-
-    @property
-    def n_attractors(self) -> int:
-        """Q, the number of attractors."""
-        return len(self.attractors)
-
-    @property
-    def uncertainty(self) -> FloatArray:
-        """(Q, d) standard errors of the attractors."""
-        return np.array([a.standard_error for a in self.located]).reshape(self.attractors.shape)
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """ "point" or "cycle" for every attractor."""
-        return tuple(a.kind for a in self.located)
 
     @property
     def eigenvalues(self) -> tuple[FloatArray, ...]:
@@ -343,13 +284,6 @@ class Identification(FramedResult):
         """
         return self
 
-    def _check(self, q: int) -> None:
-        if not 0 <= q < self.n_attractors:
-            raise DataError(
-                f"Expected a sub-dynamics 0 to {self.n_attractors - 1}, got {q}. Unassigned samples are "
-                "np.flatnonzero(found.labels < 0)."
-            )
-
     def _repr_html_(self) -> str:
         places = repr_html.places(self.attractors, self.uncertainty)
         rows = [
@@ -369,10 +303,6 @@ class Identification(FramedResult):
             repr_html.table(head, rows),
             [str(caution) for caution in self.warnings],
         )
-
-    def __repr__(self) -> str:
-        doubts = f", {plural(len(self.warnings), 'warning')}" if self.warnings else ""
-        return f"Identification({headline(self.n_attractors, self.confidence)}{doubts})"
 
     def __str__(self) -> str:
         lines = [headline(self.n_attractors, self.confidence)]

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from .faults import Fault, fault
 
 FEWEST = 5
 """Numbers below which there is no like: the quarters have no members."""
-QUARTILES = 1.349
+QUARTILES = 2 * NormalDist().inv_cdf(0.75)
 """Standard deviations of a Gaussian between its quartiles."""
 LEVEL = 0.01
 """Good episodes of a whole set that one kind of fault may accuse: one in a hundred sets."""

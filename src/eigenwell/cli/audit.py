@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..wording import plural
-from .options import Debug, Every, Files, Json, Position, Quaternion, Task, Time, TimeStep, Trajectory, Velocity
+from .options import Json, Source, Task
 from .output import IN_DOUBT, command, interactive, note, print_json, table
 
 if TYPE_CHECKING:
@@ -24,15 +24,8 @@ def register(app: typer.Typer) -> None:
 
 @command
 def audit(
-    file: Files,
-    position: Position = None,
-    velocity: Velocity = None,
-    time: Time = None,
-    trajectory: Trajectory = None,
-    dt: TimeStep = None,
-    every: Every = 1,
+    source: Source,
     task: Task = None,
-    quaternion: Quaternion = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -65,7 +58,6 @@ def audit(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help=f"Exit with {IN_DOUBT} when an episode is bad.")] = False,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Which episodes are bad, why, and which to keep; files are only read."""
     from ..auditing.api import audited
@@ -74,22 +66,11 @@ def audit(
     from ..auditing.reading import of_files
     from ..files import replacing
 
-    episodes = of_files(
-        file,
-        position=position,
-        velocity=velocity,
-        time=time,
-        trajectory=trajectory,
-        task=task,
-        dt=dt,
-        every=every,
-        quaternion=quaternion,
-    )
-    found = audited(episodes)
+    found = audited(of_files(source.file, task=task, **source.columns))
     written: list[str] = []
     if output is not None:
         with replacing(output) as temporary:
-            temporary.write_text(page(found, ", ".join(p.name or str(p) for p in file)), encoding="utf-8")
+            temporary.write_text(page(found, source.name), encoding="utf-8")
         written.append(f"page: {output}")
     if keep is not None:
         with replacing(keep) as temporary:
@@ -97,9 +78,9 @@ def audit(
         written.append(f"list to keep: {keep}")
     for folder, write, what in ((trim, write_trimmed, "trimmed copies"), (split, write_parts, "parts between rests")):
         if folder is not None:
-            if len(file) > 1:
+            if len(source.file) > 1:
                 raise typer.BadParameter("--trim and --split take one file or one folder")
-            made = write(found, file[0], folder)
+            made = write(found, source.file[0], folder)
             written.append(f"{what}: {plural(len(made), 'file')} in {folder}")
     if as_json:
         print_json(found.to_dict())

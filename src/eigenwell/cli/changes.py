@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from .options import Debug, Every, Files, Json, Position, Time, TimeStep, Trajectory, Velocity, read, states
+from .options import Json, Source, states
 from .output import cautions, command, note, print_json, progress, table
 
 Picture = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .png, .svg or .pdf file.")]
@@ -21,16 +22,9 @@ def register(app: typer.Typer) -> None:
 
 @command
 def compare(
-    file: Files,
-    position: Position = None,
-    velocity: Velocity = None,
-    time: Time = None,
-    trajectory: Trajectory = None,
-    dt: TimeStep = None,
-    every: Every = 1,
+    source: Source,
     plot: Picture = None,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Which attractors are the same in two or more files, which moved, appeared or are gone, and whose basin grew."""
     from .. import comparison
@@ -38,9 +32,9 @@ def compare(
 
     found = {}
     with progress() as tell:
-        for path in file:
+        for path in source.file:
             name = path.stem if path.stem not in found else str(path)
-            found[name] = identify(read([path], position, velocity, time, trajectory, dt, every), progress=tell)
+            found[name] = identify(replace(source, file=[path]).read(), progress=tell)
     compared = comparison.compare(found)
     if as_json:
         print_json({"conditions": compared.conditions, "states": compared.states, "rows": compared.rows()})
@@ -63,7 +57,7 @@ def compare(
 
 @command
 def sweep(
-    file: Files,
+    source: Source,
     by: Annotated[
         str | None,
         typer.Option(
@@ -76,35 +70,29 @@ def sweep(
             "--values", metavar="0.1,0.2,0.5", help="The parameter, one value for each of several files of any format."
         ),
     ] = None,
-    position: Position = None,
-    velocity: Velocity = None,
-    time: Time = None,
-    trajectory: Trajectory = None,
-    dt: TimeStep = None,
-    every: Every = 1,
     plot: Picture = None,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """How attractors change along a parameter: branches, births, deaths, splits and oscillations, with intervals."""
     from .. import comparison
 
+    file = source.file
     if (by is None) == (values is None) or (by is not None and len(file) > 1):
         raise typer.BadParameter(
             f"expected one file with --by COLUMN, or several with --values, one for each; got {len(file)} with "
             f"{'both' if by and values else '--by' if by else '--values' if values else 'neither'}"
         )
     cells = by is not None and file[0].suffix == ".h5ad"
-    besides: dict[str, object] = {"--position": None if cells else position, "--velocity": velocity, "--time": time}
-    besides |= {"--trajectory": trajectory, "--dt": dt, "--every": None if every == 1 else every}
-    if by is not None and (told := [name for name, given in besides.items() if given is not None]):
+    plain = replace(Source(file), position=source.position if cells else None)
+    told = [f"--{name}" for name, given in source.columns.items() if given != plain.columns[name]]
+    if by is not None and told:
         raise typer.BadParameter(f"--by reads columns by their names; leave out {' and '.join(told)}")
     with progress() as tell:
         if values is not None:
-            each = [read([path], position, velocity, time, trajectory, dt, every) for path in file]
+            each = [replace(source, file=[path]).read() for path in file]
             swept = comparison.sweep(states([values], "--values")[0], each, progress=tell)
         else:
-            swept = comparison.sweep(_table(file[0]), by=by, basis=position if cells else None, progress=tell)
+            swept = comparison.sweep(_table(file[0]), by=by, basis=source.position if cells else None, progress=tell)
     if as_json:
         print_json(
             {
@@ -124,7 +112,8 @@ def sweep(
 
 def _table(path: Path) -> Any:
     """What holds columns by name: of a CSV file a dictionary, an Arrow table, an AnnData object."""
-    from ..files.errors import MissingExtra, MissingFile, missing_extra, unreadable
+    from ..errors import MissingExtra, missing_extra
+    from ..files.errors import MissingFile, unreadable
     from ..files.parquet import pyarrow_for
 
     if not path.exists():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..wording import plural
-from .options import Debug, Every, Files, Json, Position, Quaternion, Seed, Time, TimeStep, Trajectory, Velocity, read
+from .options import Json, Seed, Source
 from .output import cautions, command, note, print_json, table
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ def datasets(
     shuffle: Annotated[bool, typer.Option("--shuffle", help="Forget order and time.")] = False,
     seed: Seed = 0,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """List the data sets eigenwell knows, or write one to a file."""
     from .. import files
@@ -54,24 +53,16 @@ def datasets(
 
 @command
 def convert(
-    file: Files,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write; its suffix is the format.")
     ],
-    position: Position = None,
-    velocity: Velocity = None,
-    time: Time = None,
-    trajectory: Trajectory = None,
-    dt: TimeStep = None,
-    every: Every = 1,
-    quaternion: Quaternion = None,
+    source: Source,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Read files of any format and write them as one, every number to its last bit."""
     from .. import files
 
-    demos = read(file, position, velocity, time, trajectory, dt, every, None, quaternion)
+    demos = source.read()
     files.write(output, demos)
     _described(demos, output, as_json)
 

@@ -11,29 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..wording import plural
-from .options import (
-    Debug,
-    Every,
-    Exclude,
-    Files,
-    Json,
-    Number,
-    Position,
-    Quaternion,
-    Resolution,
-    Seed,
-    Task,
-    Time,
-    TimeStep,
-    Trajectory,
-    Velocity,
-    excluded,
-    read,
-)
+from .options import Json, Known, Seed, Source
 from .output import IN_DOUBT, cautions, command, interactive, note, offer_audit, print_json, progress, table
 
 if TYPE_CHECKING:
-    from ..demonstrations import Demonstrations
+    from ..distributed import DistributedIdentification
     from ..identification import Identification
 
 _CLUSTER = "Cluster"
@@ -47,18 +29,8 @@ def register(app: typer.Typer) -> None:
 
 @command
 def identify(
-    file: Files,
-    position: Position = None,
-    velocity: Velocity = None,
-    time: Time = None,
-    trajectory: Trajectory = None,
-    dt: TimeStep = None,
-    every: Every = 1,
-    n_attractors: Number = None,
-    resolution: Resolution = None,
-    exclude: Exclude = None,
-    task: Task = None,
-    quaternion: Quaternion = None,
+    source: Source,
+    known: Known,
     labels: Annotated[
         Path | None, typer.Option("--labels", metavar="FILE", help="Write one label per sample to this text file.")
     ] = None,
@@ -82,51 +54,44 @@ def identify(
         ),
     ] = None,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """How many attractors, where they are, and which sample belongs to which."""
-    from ..files import replacing
-    from ..identification import identify as find
-
     if dask is not None:
-        if dt is not None or every != 1:
-            raise typer.BadParameter("--dask reads partitions as they are; leave out --dt and --every")
-        if any(given is not None for given in (n_attractors, resolution, exclude, task)):
+        if (source.dt, source.every, source.quaternion) != (None, 1, None):
+            raise typer.BadParameter("--dask reads partitions as they are; leave out --dt, --every and --quaternion")
+        if known != Known():
             raise typer.BadParameter(
                 "--dask decides alone; leave out --n-attractors, --resolution, --exclude and --task"
             )
-        columns = {"position": position, "velocity": velocity, "time": time, "trajectory": trajectory}
-        _on_cluster(dask, file, out or Path("eigenwell-result"), columns, labels, strict, as_json)
-        return
-    if out is not None:
+        found: Any = _on_cluster(dask, source, out or Path("eigenwell-result"))
+        _write_labels(labels, (found.partition_labels(k) for k in range(len(found.partitions))))
+        _show_partitioned(found, as_json)
+    elif out is not None:
         raise typer.BadParameter("--out goes with --dask ADDRESS")
-    demos = read(file, position, velocity, time, trajectory, dt, every, task, quaternion)
-    found = find(demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude), labels=demos.task)
-    if labels is not None:
-        with replacing(labels) as temporary:
-            temporary.write_text("\n".join(map(str, found.labels.tolist())) + "\n", encoding="utf-8")
-    if as_json:
-        print_json(_answer(demos, found))
     else:
-        show(demos, found)
-        if found.warnings or found.odd:
-            offer_audit(demos)
+        found = known.identify(source)
+        _write_labels(labels, [found.labels])
+        if as_json:
+            print_json(_answer(found))
+        else:
+            show(found)
+            if found.warnings or found.odd:
+                offer_audit(found.demos)
     if strict and found.warnings:
         raise typer.Exit(IN_DOUBT)
 
 
-def _on_cluster(
-    address: str,
-    files: list[Path],
-    out: Path,
-    columns: dict[str, Any],
-    labels: Path | None,
-    strict: bool,
-    as_json: bool,
-) -> None:
-    """identify on Dask: the answer is printed, everything that has a row per sample stays in the folder."""
-    from ..errors import missing_extra
+def _write_labels(path: Path | None, parts: Iterable[Any]) -> None:
     from ..files import replacing
+
+    if path is not None:
+        with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as handle:
+            for labels in parts:
+                handle.write("\n".join(map(str, labels.tolist())) + "\n")
+
+
+def _on_cluster(address: str, source: Source, out: Path) -> DistributedIdentification:
+    from ..errors import missing_extra
 
     try:
         from distributed import Client, LocalCluster
@@ -142,11 +107,12 @@ def _on_cluster(
         if client.dashboard_link:
             note(f"dashboard: {client.dashboard_link}")
         tell = stack.enter_context(progress())
-        found = distributed.identify([str(f) for f in files], out=out, client=client, progress=tell, **columns)
-    if labels is not None:
-        with replacing(labels) as temporary, temporary.open("w", encoding="utf-8") as handle:
-            for k in range(len(found.partitions)):
-                handle.write("\n".join(map(str, found.partition_labels(k).tolist())) + "\n")
+        columns = {name: source.columns[name] for name in ("position", "velocity", "time", "trajectory")}
+        return distributed.identify([str(f) for f in source.file], out=out, client=client, progress=tell, **columns)
+
+
+def _show_partitioned(found: DistributedIdentification, as_json: bool) -> None:
+    """The answer; everything that has a row per sample stays in the folder."""
     if as_json:
         print_json(
             {
@@ -168,32 +134,22 @@ def _on_cluster(
         _places(found.attractors, found.uncertainty, extents, found.paths_per_attractor, found.samples_per_attractor)
         cautions(found.warnings)
         note(f"labels, paths and embeddings: {found.folder}")
-    if strict and found.warnings:
-        raise typer.Exit(IN_DOUBT)
 
 
 @command
 def report(
-    file: Files,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="HTML page to write.")],
-    position: Position = None,
-    velocity: Velocity = None,
-    time: Time = None,
-    trajectory: Trajectory = None,
-    dt: TimeStep = None,
-    every: Every = 1,
+    source: Source,
     model: Annotated[
         Path | None, typer.Option("--model", metavar="MODEL", help="Show this saved model beside the data.")
     ] = None,
     learn: Annotated[bool, typer.Option("--learn", help="Learn a field first and show it.")] = False,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """One self-contained HTML page: the answer, the plots, the doubts, the certificate."""
     from ..identification import identify as find
 
-    demos = read(file, position, velocity, time, trajectory, dt, every)
-    found = find(demos)
+    found = find(source.read())
     field: Any = None
     if model is not None:
         from ..models import load
@@ -201,7 +157,7 @@ def report(
         field = load(model)
     elif learn:
         field = _learned(found)
-    _write_report(output, demos, found, field, title=", ".join(p.name for p in file))
+    _write_report(output, found, field, title=source.name)
     if as_json:
         print_json({"page": str(output), "bytes": output.stat().st_size, "n_attractors": found.n_attractors})
     else:
@@ -217,7 +173,6 @@ def demo(
         Path | None, typer.Option("--output", "-o", metavar="PAGE", help="Write a report to this HTML page.")
     ] = None,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Samples of a known system, shuffled: find its attractors, learn its field, compare with the truth."""
     import numpy as np
@@ -230,10 +185,10 @@ def demo(
     assert demos.truth is not None
     true = demos.truth.attractors
     error = np.linalg.norm(found.attractors[:, None] - true, axis=2).min(axis=1)
-    answer = _answer(demos, found) | {"true_attractors": true, "error": error}
+    answer = _answer(found) | {"true_attractors": true, "error": error}
     if not as_json:
         typer.echo(f"{system}: {demos.n_samples} samples in {demos.dimension}-D, shuffled; {len(true)} true attractors")
-        show(demos, found)
+        show(found)
         typer.echo(f"largest distance to a true attractor: {error.max():.2g}")
     field: Any = None
     if learn:
@@ -243,7 +198,7 @@ def demo(
         if not as_json:
             typer.echo(f"learned field {certificate}")
     if output is not None:
-        _write_report(output, demos, found, field, title=system)
+        _write_report(output, found, field, title=system)
         answer |= {"page": str(output)}
         if not as_json:
             typer.echo(f"report: {output}")
@@ -258,14 +213,14 @@ def _learned(found: Identification) -> Any:
         return learn(found, progress=tell)
 
 
-def _write_report(output: Path, demos: Demonstrations, found: Identification, field: Any, title: str) -> None:
+def _write_report(output: Path, found: Identification, field: Any, title: str) -> None:
     from ..report import write_report
 
     typed = " ".join(["eigenwell", *sys.argv[1:]])
-    write_report(output, demos, found, field, title=title, command=typed)
+    write_report(output, found.demos, found, field, title=title, command=typed)
 
 
-def _answer(demos: Demonstrations, found: Identification) -> dict[str, Any]:
+def _answer(found: Identification) -> dict[str, Any]:
     return {
         "n_attractors": found.n_attractors,
         "attractors": found.attractors,
@@ -274,9 +229,9 @@ def _answer(demos: Demonstrations, found: Identification) -> dict[str, Any]:
         "alternatives": [{"n_attractors": a.n_attractors, "confidence": a.confidence} for a in found.alternatives],
         "odd": [{"recording": o.number, "name": o.name, "kind": o.kind, "left_out": o.left_out} for o in found.odd],
         "told": list(found.told),
-        "about": demos.about,
-        "n_samples": demos.n_samples,
-        "dimension": demos.dimension,
+        "about": found.demos.about,
+        "n_samples": found.demos.n_samples,
+        "dimension": found.demos.dimension,
         "paths": [len(found.paths(q)) for q in range(found.n_attractors)],
         "samples": [int((found.labels == q).sum()) for q in range(found.n_attractors)],
         "labels": found.labels,
@@ -288,10 +243,11 @@ def _answer(demos: Demonstrations, found: Identification) -> dict[str, Any]:
     }
 
 
-def show(demos: Demonstrations, found: Identification) -> None:
+def show(found: Identification) -> None:
     """The answer first, then the places, then the doubts."""
-    if demos.about:
-        note(demos.about)
+    x = found.demos.x
+    if found.demos.about:
+        note(found.demos.about)
     _headline(found.n_attractors, found.confidence)
     for what in found.told:
         typer.echo(f"given: {what}")
@@ -300,7 +256,7 @@ def show(demos: Demonstrations, found: Identification) -> None:
         typer.echo(f"other readings: {others}")
     paths = [len(found.paths(q)) for q in range(found.n_attractors)]
     samples = [int((found.labels == q).sum()) for q in range(found.n_attractors)]
-    _places(found.attractors, found.uncertainty, demos.x.max(axis=0) - demos.x.min(axis=0), paths, samples)
+    _places(found.attractors, found.uncertainty, x.max(axis=0) - x.min(axis=0), paths, samples)
     if found.counts is not None:
         shares = ", ".join(f"{q} in {100 * share:.0f} %" for q, share in found.counts.items())
         note(f"snapshots ({found.evidence}); number of attractors in the replicates: {shares}")

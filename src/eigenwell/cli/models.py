@@ -8,28 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..wording import plural
-from .options import (
-    Debug,
-    Every,
-    Exclude,
-    Files,
-    Goal,
-    Json,
-    Model,
-    Number,
-    Position,
-    Quaternion,
-    Resolution,
-    Seed,
-    Task,
-    Time,
-    TimeStep,
-    Trajectory,
-    Velocity,
-    excluded,
-    read,
-    states,
-)
+from .options import Goal, Json, Known, Model, Position, Seed, Source, states
 from .output import IN_DOUBT, cautions, command, interactive, offer_audit, print_json, progress, table
 
 if TYPE_CHECKING:
@@ -43,19 +22,9 @@ def register(app: typer.Typer) -> None:
 
 @command
 def learn(
-    file: Files,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="File to save the model in.")],
-    position: Position = None,
-    velocity: Velocity = None,
-    time: Time = None,
-    trajectory: Trajectory = None,
-    dt: TimeStep = None,
-    every: Every = 1,
-    n_attractors: Number = None,
-    resolution: Resolution = None,
-    exclude: Exclude = None,
-    task: Task = None,
-    quaternion: Quaternion = None,
+    source: Source,
+    known: Known,
     toward: Annotated[
         bool | None,
         typer.Option(
@@ -71,7 +40,6 @@ def learn(
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace what is already there.")] = False,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Learn one field that is stable at exactly the attractors found, and save it."""
     from ..files import CannotWrite
@@ -80,16 +48,12 @@ def learn(
         raise CannotWrite(
             f"Expected a new name for the model, got {output}, which is there already. Say --force to replace it."
         )
-    from ..identification import identify
     from ..learning import learn as fit
     from ..learning.recipes import Recipe
     from ..models import check_target, save
 
     check_target(output, overwrite=force)  # before the work, not after it
-    demos = read(file, position, velocity, time, trajectory, dt, every, task, quaternion)
-    found = identify(
-        demos, n_attractors=n_attractors, resolution=resolution, exclude=excluded(exclude), labels=demos.task
-    )
+    found = known.identify(source)
     with progress() as tell:
         recipe = None if steps is None else Recipe(steps=steps)
         field = fit(found, toward=toward, memory=memory, recipe=recipe, seed=seed, progress=tell)
@@ -118,7 +82,7 @@ def learn(
         typer.echo(str(field.fit))
     cautions(field.warnings)
     if field.warnings or found.odd:
-        offer_audit(demos)
+        offer_audit(found.demos)
 
 
 @command
@@ -131,7 +95,6 @@ def predict(
     position: Position = None,
     goal: Goal = None,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Velocities of a saved model at given states, and where they lead."""
     import numpy as np
@@ -170,7 +133,6 @@ def simulate(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the trajectories here.")
     ] = None,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Roll a saved model out from given states."""
     import numpy as np
@@ -228,7 +190,6 @@ def certify(
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Put a saved model to the test by loops on its velocities; exits with 6 where it fails or does not follow its data."""
     certificate = _load(model).certificate(samples=samples, rates=tuple(rate or (100.0, 1000.0)), seed=seed)
@@ -257,7 +218,6 @@ def export(
         Path | None, typer.Option("--c", metavar="FILE", help="Write a C99 header without dependencies.")
     ] = None,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Take a saved model to the robot: the map, each goal and the motions; agreement with the library is proved."""
     if (onnx is None) == (c is None):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
+    from ..identification import Identification
 
 _COLUMNS = "Columns"
 Files = Annotated[
@@ -62,34 +64,54 @@ Task = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Debug = Annotated[bool, typer.Option("--debug", help="On an error, show the traceback.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 
 
-def read(
-    paths: list[Path],
-    position: str | None,
-    velocity: str | None,
-    time: str | None,
-    trajectory: str | None,
-    dt: float | None,
-    every: int,
-    task: str | None = None,
-    quaternion: str | None = None,
-) -> Demonstrations:
-    from .. import files
+@dataclass(frozen=True)
+class Source:
+    """What a command reads, and how its columns are called."""
 
-    return files.read(
-        paths,
-        position=position,
-        velocity=velocity,
-        time=time,
-        trajectory=trajectory,
-        task=task,
-        dt=dt,
-        every=every,
-        quaternion=quaternion,
-    )
+    file: Files
+    position: Position = None
+    velocity: Velocity = None
+    time: Time = None
+    trajectory: Trajectory = None
+    dt: TimeStep = None
+    every: Every = 1
+    quaternion: Quaternion = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """All but the files, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)[1:]}
+
+    @property
+    def name(self) -> str:
+        """Of the files, for a title."""
+        return ", ".join(path.name or str(path) for path in self.file)
+
+    def read(self, task: str | None = None) -> Demonstrations:
+        from .. import files
+
+        return files.read(self.file, task=task, **self.columns)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the user knows about the attractors."""
+
+    n_attractors: Number = None
+    resolution: Resolution = None
+    exclude: Exclude = None
+    task: Task = None
+
+    def identify(self, source: Source) -> Identification:
+        from ..identification import identify
+
+        demos, left_out = source.read(self.task), excluded(self.exclude)
+        return identify(
+            demos, n_attractors=self.n_attractors, resolution=self.resolution, exclude=left_out, labels=demos.task
+        )
 
 
 def excluded(text: str | None) -> list[int | str]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ParamSpec
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from ..progress import Progress
 
-P = ParamSpec("P")
+_DEBUG = Annotated[bool, typer.Option("--debug", help="On an error, show the traceback.")]
 
 OK, INTERNAL, USAGE, BAD_DATA, CANNOT_WRITE, MISSING_EXTRA, IN_DOUBT = range(7)
 EXIT_CODES = {
@@ -29,26 +30,46 @@ EXIT_CODES = {
 }
 
 
-def command(function: Callable[P, None]) -> Callable[P, None]:
-    """Errors become one line on stderr and an exit code; with --json an object on stdout too; with --debug a traceback."""
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Errors become one line on stderr and an exit code; with --json an object on stdout too; with --debug a traceback.
+
+    A parameter that is a dataclass of options (`options.Source`) stands for all of them.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    asked: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for name, given in inspect.signature(function).parameters.items():
+        kind = hints[name]
+        if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+            asked.append(given.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[name] = kind
+        inside = get_type_hints(kind, include_extras=True)
+        options = inspect.signature(kind).parameters.values()
+        asked += [o.replace(annotation=inside[o.name], kind=inspect.Parameter.KEYWORD_ONLY) for o in options]
+    asked.append(inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_DEBUG))
 
     @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+    def run(*, debug: bool, **given: Any) -> None:
+        for name, kind in groups.items():
+            given[name] = kind(**{field.name: given.pop(field.name) for field in dataclasses.fields(kind)})
         try:
-            function(*args, **kwargs)
+            function(**given)
         except (typer.Exit, typer.Abort, BrokenPipeError, KeyboardInterrupt):
             raise
         except Exception as error:
             # What the parser raises it also prints: a parameter that does not fit is not our fault.
-            if kwargs.get("debug") or hasattr(error, "format_message"):
+            if debug or hasattr(error, "format_message"):
                 raise
             code = _code(error)
             message = _line(error, code)
-            if kwargs.get("as_json"):
+            if given.get("as_json"):
                 print_json({"error": {"kind": type(error).__name__, "message": message, "exit_code": code}})
             typer.secho(f"eigenwell: {message}", fg="red" if sys.stderr.isatty() else None, err=True)
             raise typer.Exit(code) from None
 
+    run.__annotations__ = {one.name: one.annotation for one in asked}
+    run.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined]
     return run
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ..errors import missing_extra
-from .options import Debug, Json, Seed
+from .options import Json, Seed
 from .output import IN_DOUBT, MISSING_EXTRA, command, print_json, table
 
 
@@ -36,7 +36,6 @@ def reproduce(
     ] = None,
     list_items: Annotated[bool, typer.Option("--list", help="List the items and stop.")] = False,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Every table and figure of the paper beside what eigenwell gets: a page, figures and results.json."""
     try:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import missing_extra
-from .options import Debug, Json
+from .options import Json
 from .output import command, note, print_json
 
 
@@ -27,7 +27,6 @@ def studio(
     ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
     as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Draw demonstrations in the browser and watch them become a stable field."""
     try:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..paths.builders import whole_enough
+from ..paths.builders import RETURN, beside_one, cut_on_return, stands
 from ..paths.grading import end_pace, has_pause, is_orbit
 from ..paths.zipping import along
 from .records import PLACED, REPEATS, Records, column, packed, paths, samples
+from .scan import load_cells
 from .stitching import spread
 from .store import Products, fetch
+
+MOST_PARTS = 20
+"""Bits for the number of a part of a path that was cut: as many samples as a bucket has."""
 
 
 def layout(folder: Path, *, merged: bool, per_bucket: int) -> Products:
@@ -36,7 +42,6 @@ def layout(folder: Path, *, merged: bool, per_bucket: int) -> Products:
             "path": path,
             "merged": host != np.arange(len(lengths)),
             "bucket": bucket,
-            "usable": whole_enough(counts),
         },
         summary={"buckets": int(bucket.max()) + 1},
     )
@@ -57,8 +62,10 @@ class PathRows:
         return PathRows(*(getattr(self, name)[order] for name in ("path", "ids", "first", "key", "x", "v")))
 
 
-def assemble(folder: Path, *, bucket: int, names: Sequence[str], dt: float, offsets: Sequence[int]) -> Products:
-    """The paths of one bucket."""
+def assemble(
+    folder: Path, *, bucket: int, names: Sequence[str], dt: float, offsets: Sequence[int], reach: float, extent: float
+) -> Products:
+    """The paths of one bucket, cut where they rest on the way there and back."""
     chain, start, length, bounds = (
         fetch(folder, "stitch", "stitch", a) for a in ("chain", "start", "length", "bounds")
     )
@@ -93,13 +100,35 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], dt: float, offs
     key = (spread(start[order], piece_length[order])).astype(np.float64)
     ids = column(rows, "id")
     assembled = PathRows(path[by_row], ids, ids, key, rows["x"], rows["v"])
+    extra = np.concatenate(again) if again else np.empty(0, REPEATS)
     if is_merged.any():
         _place_merged(assembled, is_merged[by_row], dt)
-    extra = np.concatenate(again) if again else np.empty(0, REPEATS)
-    if is_merged.any() or len(extra):
+        laid = np.lexsort((assembled.ids, assembled.key, assembled.path))
+        moved = np.empty(total, dtype=np.intp)
+        moved[laid] = np.arange(total)
+        assembled, extra["row"] = assembled.take(laid), moved[extra["row"]]
+    x, v = np.ascontiguousarray(assembled.x), np.ascontiguousarray(assembled.v)
+    begin = np.append(np.flatnonzero(np.diff(assembled.path, prepend=-1)), total)
+    cut = cut_on_return(x, v, begin, RETURN * extent, partial(_rested, folder, names, reach))
+    counts = np.diff(cut)
+    part = np.arange(len(counts)) - np.searchsorted(cut, begin)[np.searchsorted(begin, cut[:-1], side="right") - 1]
+    numbers = (assembled.path[cut[:-1]] << MOST_PARTS) + part
+    assembled = replace(assembled, path=np.repeat(numbers, counts))
+    if len(extra):
         assembled = _with_repeats(assembled, extra)
-    usable = fetch(folder, "layout", "layout", "usable")[np.unique(path)]
-    return finish(assembled, np.asarray(usable), offsets)
+    return finish(assembled, np.ones(len(counts), dtype=bool), offsets, counts)
+
+
+def _rested(folder: Path, names: Sequence[str], reach: float, place: FloatArray) -> BoolArray:
+    """Whether a sample of any cell stands still within reach of each place."""
+    asked = np.array(fetch(folder, "plan", "plan", "asked"))
+    found = np.zeros(len(place), dtype=bool)
+    row, cell = load_cells(folder).reached(place, np.full(len(place), reach))
+    for c in np.unique(cell).tolist():
+        rows, mine = fetch(folder, "match", names[c], "rows"), row[cell == c]
+        still = column(rows, "x")[stands(column(rows, "v"), asked[:, asked.shape[1] // 2 :])]
+        found[mine] |= beside_one(cKDTree(still) if len(still) else None, place[mine], reach)
+    return found
 
 
 def _place_merged(assembled: PathRows, merged: BoolArray, dt: float) -> None:
@@ -123,9 +152,11 @@ def _with_repeats(assembled: PathRows, extra: Records) -> PathRows:
     return both.take(np.lexsort((both.ids, both.first, both.key, both.path)))
 
 
-def finish(assembled: PathRows, usable: BoolArray, offsets: Sequence[int]) -> Products:
+def finish(
+    assembled: PathRows, usable: BoolArray, offsets: Sequence[int], distinct: IntArray | None = None
+) -> Products:
     """Samples in order; a record of every path; where each sample is, in the order of the input, with `bounds` of its
-    partitions. `usable` has an entry for every path."""
+    partitions. `usable` and `distinct`, the samples that repeat no other, have an entry for every path."""
     path, ids, x, v = (
         assembled.path,
         assembled.ids,
@@ -144,6 +175,7 @@ def finish(assembled: PathRows, usable: BoolArray, offsets: Sequence[int]) -> Pr
         pace=[end_pace(v[a:b]) for a, b in spans],
         orbit=[is_orbit(x[a:b], v[a:b]) for a, b in spans],
         usable=usable,
+        distinct=end - begin if distinct is None else distinct,
         pause=[has_pause(v[a:b]) for a, b in spans],
         start=x[begin],
         end=x[end - 1],

@@ -14,7 +14,7 @@ from ..attractors import eigenpairs_for, sub_dynamics
 from ..graphs import Clique
 from ..numbering import canonical_order
 from ..paths.beside import Tails, lying_on, nearest_path, running_on, tails
-from ..paths.builders import box_of
+from ..paths.builders import box_of, whole_enough
 from ..paths.grading import PathEnds, bound_for, grade_paths, last_place, way_left
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
@@ -34,6 +34,7 @@ def grade(
     box: Sequence[float],
     trusted_ends: bool,
     unit: Sequence[float] | float = 1.0,
+    recovered: bool = False,
 ) -> Products:
     """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
     tables = [np.array(fetch(folder, "assemble", name, "paths")) for name in names]
@@ -78,7 +79,7 @@ def grade(
             found[row[better]], least[row[better]] = heir[better], miss[better]
         return found
 
-    usable = column(table, "usable")
+    usable = whole_enough(column(table, "distinct")) if recovered else column(table, "usable")
     corners = [box_of(x, offsets, usable[number]) for x, _, offsets, number in each()]
     extent = np.max([high for _, high in corners], axis=0) - np.min([low for low, _ in corners], axis=0)
     extent = np.where(extent > 0, extent, 1.0)

@@ -45,6 +45,7 @@ class AssembledPaths:
     warnings: tuple[Caution, ...]
     facts: dict[str, Any]
     unit: Sequence[float] | float = 1.0
+    recovered: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Run:
             assembled = self._in_one()
         else:
             scan.check_spread(seen, self.total, len(self.columns.position))
-            assembled = self._in_cells(cells, float(moments.variance.mean()))
+            assembled = self._in_cells(cells, float(moments.variance.mean()), float((high - low).max()))
         return self._answer(replace(assembled, warnings=warnings + assembled.warnings), low, high)
 
     def _known(self) -> AssembledPaths:
@@ -118,7 +119,7 @@ class Run:
         repeats = _repeated(told["repeats"], self.total)
         return AssembledPaths([name], told["resolution"], False, repeats, {"cells": 1, "way": "one cell"}, told["unit"])
 
-    def _in_cells(self, cells: int, spread2: float) -> AssembledPaths:
+    def _in_cells(self, cells: int, spread2: float, extent: float) -> AssembledPaths:
         """Cells that match as a single machine does: with one time step for all, or else by likelihood."""
         parts = {"names": self.part_names}
         in_doubt = Task("doubt", "doubt", scan.nothing_more)
@@ -130,7 +131,7 @@ class Run:
             # Repeated samples count in the total but are measured once: up to four copies of everything leave enough.
             share = 4 * DEFAULT.measured / self.total
             by = {"dt": dt, "measured": share}
-            met = None if dt is None else self._matched(cells, "beyond doubt", self._split(dt=dt), by, dt=dt)
+            met = None if dt is None else self._matched(cells, extent, self._split(dt=dt), by, dt=dt)
             if met is not None:
                 return met
             self.cluster.one(in_doubt)
@@ -140,9 +141,11 @@ class Run:
         told = self._per_cell("pilot", scales.pilot, chosen, spread2=spread2)
         arguments = {"names": [_cell(c) for c in chosen], "told": told, "spread2": spread2}
         agreed = self.cluster.one(Task("agree", "agree", scales.agree_on, arguments))["scales"]
-        found = self._matched(cells, "likelihood", copies, {"scales": agreed}, scales=agreed[-1])
+        found = self._matched(cells, extent, copies, {"scales": agreed}, scales=agreed[-1])
         assert found is not None  # there is no other way
-        return replace(found, warnings=(*found.warnings, _BORDERS), facts=found.facts | {"halo": halo})
+        return replace(
+            found, warnings=(*found.warnings, _BORDERS), facts=found.facts | {"way": "likelihood", "halo": halo}
+        )
 
     def _split(self, **reach: float) -> int:
         return sum(s["copies"] for s in self.per_part("split", splitting.split, **reach))
@@ -151,7 +154,9 @@ class Run:
         shared = {"names": self.part_names} | arguments
         return self.cluster.stage([Task(stage, _cell(c), function, {"cell": c} | shared, f"cell {c}") for c in cells])
 
-    def _matched(self, cells: int, way: str, copies: int, by: dict[str, Any], **known: Any) -> AssembledPaths | None:
+    def _matched(
+        self, cells: int, extent: float, copies: int, by: dict[str, Any], **known: Any
+    ) -> AssembledPaths | None:
         """Paths of cells that were matched and stitched; None where the time step tried does not serve all samples."""
         names = [_cell(c) for c in range(cells)]
         matched = self._per_cell("match", matching.match, range(cells), **by)
@@ -159,9 +164,10 @@ class Run:
         told = self.cluster.one(Task("stitch", "stitch", stitching.stitch, arguments))
         if not told["common"]:
             return None
-        return self._assemble(names, told, {"cells": cells, "way": way, "dt": told["dt"], "halo_copies": copies})
+        facts = {"cells": cells, "way": "beyond doubt", "dt": told["dt"], "halo_copies": copies}
+        return self._assemble(names, told, extent, facts)
 
-    def _assemble(self, names: list[str], told: dict[str, Any], facts: dict[str, Any]) -> AssembledPaths:
+    def _assemble(self, names: list[str], told: dict[str, Any], extent: float, facts: dict[str, Any]) -> AssembledPaths:
         """Whole paths from the chains that were stitched."""
         if told["short_chains"]:
             self._merge(names, told["dt"], told["scales"])
@@ -169,13 +175,13 @@ class Run:
             Task("layout", "layout", assemble.layout, {"merged": told["short_chains"], "per_bucket": self.cell})
         )
         buckets = [f"bucket-{b:05d}" for b in range(place["buckets"])]
-        share = {"names": names, "dt": told["dt"], "offsets": self.offsets}
+        reach = resolution(*told["scales"][:2])
+        share = {"names": names, "dt": told["dt"], "offsets": self.offsets, "reach": reach, "extent": extent}
         self.cluster.stage(
             [Task("assemble", n, assemble.assemble, {"bucket": b} | share) for b, n in enumerate(buckets)]
         )
-        step, noise = told["scales"][:2]
         repeats = _repeated(self.total - told["samples"], self.total)
-        return AssembledPaths(buckets, resolution(step, noise), False, repeats, facts)
+        return AssembledPaths(buckets, reach, False, repeats, facts, recovered=True)
 
     def _merge(self, names: list[str], dt: float, scales: list[float]) -> None:
         shared = {"names": names, "dt": dt, "scales": scales}
@@ -191,6 +197,7 @@ class Run:
             "box": (high - low).tolist(),
             "trusted_ends": assembled.trusted_ends,
             "unit": assembled.unit,
+            "recovered": assembled.recovered,
         }
         graded = self.cluster.one(Task("grade", "grade", finalize.grade, arguments))
         shared = {"names": assembled.names, "eigenpairs": graded["eigenpairs"]}

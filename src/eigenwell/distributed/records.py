@@ -37,11 +37,12 @@ def matched_samples(d: int) -> np.dtype[Any]:
 
 
 def paths(d: int) -> np.dtype[Any]:
-    """A path: its key, how many samples, the id of the first, pace at its end, whether it closes, counts, pauses."""
+    """A path: its key, how many samples and without repeats, the id of the first, pace at its end, whether it closes, counts,
+    pauses."""
     return np.dtype(
         [
-            ("path", "i8"), ("samples", "i8"), ("first", "i8"), ("pace", "f8"), ("orbit", "?"), ("usable", "?"),
-            ("pause", "?"), ("start", "f8", (d,)), ("end", "f8", (d,)),
+            ("path", "i8"), ("samples", "i8"), ("distinct", "i8"), ("first", "i8"), ("pace", "f8"), ("orbit", "?"),
+            ("usable", "?"), ("pause", "?"), ("start", "f8", (d,)), ("end", "f8", (d,)),
         ]
     )  # fmt: skip
 

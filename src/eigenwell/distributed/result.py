@@ -15,9 +15,9 @@ from ..attractors import Attractor, embedded
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..graphs import Clique, PathGraph, thinned
 from ..paths import Grouping
-from ..results import Identification
+from ..results import Identification, Result
 from ..spectral import ExactMasses
-from ..wording import headline, plural
+from ..wording import headline
 from .finalize import read_paths
 from .inputs import arrow
 
@@ -25,8 +25,8 @@ IN_MEMORY = 200_000
 """Samples that `in_memory` reads, about: plots draw fewer, and training resamples to a tenth of it."""
 
 
-@dataclass(frozen=True, eq=False)
-class DistributedIdentification:
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributedIdentification(Result):
     """What `distributed.identify` found; sub-dynamics are numbered as by `eigenwell.identify`, by their attractor.
 
     It answers what an `Identification` answers (`results.Result`). What has a row for every sample stays in files and is
@@ -146,21 +146,6 @@ class DistributedIdentification:
             grouping=said["grouping"],
             facts=said["facts"],
         )
-
-    @property
-    def n_attractors(self) -> int:
-        """Q, the number of attractors."""
-        return len(self.attractors)
-
-    @property
-    def uncertainty(self) -> FloatArray:
-        """(Q, d) standard errors of the attractors."""
-        return np.array([a.standard_error for a in self.located]).reshape(self.attractors.shape)
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """ "point" for every attractor: closed orbits are not looked for in partitions."""
-        return tuple(a.kind for a in self.located)
 
     @property
     def labels(self) -> IntArray:
@@ -341,8 +326,7 @@ class DistributedIdentification:
         return names
 
     def _embedding_table(self, q: int) -> Any:
-        if not 0 <= q < self.n_attractors:
-            raise DataError(f"Expected a sub-dynamics 0 to {self.n_attractors - 1}, got {q}.")
+        self._check(q)
         _, pq = arrow()
         return pq.read_table(self.folder / "embeddings" / f"attractor-{q:05d}.parquet")
 
@@ -351,10 +335,6 @@ class DistributedIdentification:
         wanted = self.partitions if partition is None else (self.partitions[partition],)
         read = [pq.read_table(self.folder / p, columns=[name]).column(0).to_numpy() for p in wanted]
         return np.concatenate(read).astype(np.intp)
-
-    def __repr__(self) -> str:
-        doubts = f", {plural(len(self.warnings), 'warning')}" if self.warnings else ""
-        return f"DistributedIdentification({headline(self.n_attractors, self.confidence)}{doubts})"
 
     def _repr_html_(self) -> str:
         places = repr_html.places(self.attractors, self.uncertainty)

@@ -6,13 +6,13 @@
 >>> ew.files.write("recording.parquet", demos)                              # doctest: +SKIP
 """
 
+from ..errors import MissingExtra
 from .api import FORMATS, read, read_positions, write
 from .atomic import replacing as replacing
 from .errors import (
     CannotWrite,
     EmptyFile,
     FileError,
-    MissingExtra,
     MissingFile,
     PickledFile,
     TooLarge,

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray
 from ..demonstrations import Caution, DataError, Demonstrations
+from ..errors import MissingExtra
 from ..poses import from_poses
 from ..progress import log
 from .assembly import Assembled, assemble, clocked
@@ -22,7 +23,6 @@ from .columns import natural_order
 from .errors import (
     EmptyFile,
     FileError,
-    MissingExtra,
     MissingFile,
     PickledFile,
     UnknownColumns,

@@ -11,7 +11,8 @@ import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import Demonstrations
-from .errors import CannotWrite, EmptyFile, UnknownColumns, missing_extra, unreadable
+from ..errors import missing_extra
+from .errors import CannotWrite, EmptyFile, UnknownColumns, unreadable
 from .recording import Recording, Wanted
 
 Row = tuple[list[float], list[float], list[float]]

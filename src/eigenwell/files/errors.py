@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import DataError, MissingExtra, missing_extra
-
-__all__ = [
-    "CannotWrite",
-    "EmptyFile",
-    "FileError",
-    "MissingExtra",
-    "MissingFile",
-    "PickledFile",
-    "TooLarge",
-    "UnknownColumns",
-    "UnknownFormat",
-    "UnreadableFile",
-    "missing_extra",
-    "unreadable",
-]
+from ..errors import DataError
 
 
 class FileError(DataError):

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..demonstrations import Demonstrations
-from .errors import missing_extra, unreadable
+from ..errors import missing_extra
+from .errors import unreadable
 from .frames import columns_of, from_table
 from .recording import Recording, Wanted
 from .text import as_columns

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..demonstrations import Demonstrations
+from ..errors import missing_extra
 from .columns import Columns, recognise
-from .errors import EmptyFile, TooLarge, UnreadableFile, missing_extra, unreadable
+from .errors import EmptyFile, TooLarge, UnreadableFile, unreadable
 from .recording import Recording, Wanted
 from .text import as_columns
 from .thinning import Block, Thinner

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -264,18 +265,36 @@ def cut_at_rests(x: FloatArray, v: FloatArray, offsets: IntArray, reach: float) 
     place stays whole. A path that slows down within `reach` of a sample at rest has come to rest there too: that sample may have
     gone to another one.
     """
-    speed = np.linalg.norm(v, axis=1)
-    still = speed <= STILL * np.quantile(speed, 0.9)
-    if not still.any():
-        return offsets
-    near, tree = RETURN * float(np.ptp(x, axis=0).max()), cKDTree(x[still])
-    cuts = []
-    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
-        slow = a + rests(v[a:b], AT_REST)
-        slow = slow[tree.query(x[slow], distance_upper_bound=reach)[0] <= reach]
-        places = x[[a, *slow, b - 1]]
-        if len(slow) and len(cKDTree(places).query_pairs(near)):
-            cuts.append(slow + 1)
+    still = x[stands(v, v)]
+    tree = cKDTree(still) if len(still) else None
+    near = RETURN * float(np.ptp(x, axis=0).max())
+    return cut_on_return(x, v, offsets, near, lambda place: beside_one(tree, place, reach))
+
+
+def stands(v: FloatArray, among: FloatArray) -> BoolArray:
+    """Samples that stand still, by the top speed of the samples they are among."""
+    top = np.quantile(np.linalg.norm(among, axis=1), 0.9)
+    return np.asarray(np.linalg.norm(v, axis=1) <= STILL * top)
+
+
+def beside_one(tree: cKDTree | None, place: FloatArray, reach: float) -> BoolArray:
+    """Whether a point of the tree lies within reach of each place."""
+    if tree is None or len(place) == 0:
+        return np.zeros(len(place), dtype=bool)
+    return np.asarray(tree.query(place, distance_upper_bound=reach)[0] <= reach)
+
+
+def cut_on_return(
+    x: FloatArray, v: FloatArray, offsets: IntArray, near: float, rested: Callable[[FloatArray], BoolArray]
+) -> IntArray:
+    """Offsets cut at the slowest places that are `rested`, in paths of which two rests or ends are near each other."""
+    spans = list(zip(offsets[:-1], offsets[1:], strict=True))
+    slow = np.concatenate([np.empty(0, np.intp), *(a + rests(v[a:b], AT_REST) for a, b in spans)])
+    slow, cuts = slow[rested(x[slow])], []
+    for a, b in spans:
+        mine = slow[slice(*np.searchsorted(slow, [a, b]))]
+        if len(mine) and len(cKDTree(x[[a, *mine, b - 1]]).query_pairs(near)):
+            cuts.append(mine + 1)
     return np.sort(np.concatenate([offsets, *cuts])).astype(np.intp)
 
 

@@ -1,4 +1,5 @@
-"""Figures in matplotlib. Each function draws one thing on one axes and returns it.
+"""Figures in matplotlib. Each function draws one thing on one axes and returns it; MissingExtra says where matplotlib is not
+installed.
 
 >>> import eigenwell as ew
 >>> demos = ew.systems.heart.sample(seed=0)

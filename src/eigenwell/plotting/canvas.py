@@ -73,6 +73,13 @@ def given(data: Any, found: Any) -> tuple[Demonstrations, Identification]:
     return demos, found
 
 
+def framed(data: Any, found: Any, ax: Any) -> tuple[Identification, FloatArray, tuple[str, ...], Any, Theme]:
+    """What was found, the samples as they are seen and the names of their axes, where to draw them, and the colours."""
+    demos, found = given(data, found)
+    x, names = view(demos.x)
+    return found, x, names, axes(ax, x.shape[1]), current_theme.get()
+
+
 def view(x: FloatArray) -> tuple[FloatArray, tuple[str, ...]]:
     """Up to three coordinates as they are; of more, the two principal ones."""
     if x.shape[1] <= 3:

@@ -29,11 +29,6 @@ def plot_comparison(compared: Comparison, ax: Any = None) -> Any:
     matplotlib axes
         That of the attractors.
 
-    Raises
-    ------
-    MissingExtra
-        When matplotlib is not installed.
-
     Examples
     --------
     >>> import eigenwell as ew
@@ -111,8 +106,6 @@ def plot_sweep(swept: Sweep, axes: Any = None, coordinate: int = 0) -> Any:
     ------
     DataError
         For a coordinate that there is not.
-    MissingExtra
-        When matplotlib is not installed.
 
     Examples
     --------

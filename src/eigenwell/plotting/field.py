@@ -41,8 +41,6 @@ def plot_field(field: Any, data: Any = None, found: Result | None = None, ax: An
     ------
     DataError
         For a field that is not in the plane.
-    MissingExtra
-        When matplotlib is not installed.
 
     Examples
     --------

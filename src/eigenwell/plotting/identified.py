@@ -10,7 +10,7 @@ import numpy as np
 from ..demonstrations import DataError
 from ..graphs import Graph
 from ..results import Result
-from .canvas import axes, current_theme, given, labelled, mark_attractors, view
+from .canvas import axes, current_theme, framed, given, labelled, mark_attractors
 
 MOST_POINTS = 50_000
 
@@ -31,21 +31,13 @@ def plot_samples(data: Any, found: Result | None = None, ax: Any = None) -> Any:
     -------
     matplotlib axes
 
-    Raises
-    ------
-    MissingExtra
-        When matplotlib is not installed.
-
     Examples
     --------
     >>> import eigenwell as ew
     >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
     >>> ax = ew.plotting.plot_samples(found)
     """
-    demos, found = given(data, found)
-    x, names = view(demos.x)
-    ax = axes(ax, x.shape[1])
-    theme = current_theme.get()
+    found, x, names, ax, theme = framed(data, found, ax)
     step = max(1, -(-len(x) // MOST_POINTS))
     for q in range(-1, found.n_attractors):
         mine = np.flatnonzero(found.labels == q)[::step]
@@ -61,12 +53,8 @@ def plot_fates(data: Any, found: Result | None = None, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    data : Identification or Demonstrations
-        What identify() found in snapshots, which holds its data; or the data.
-    found : Identification, optional
-        What was found in `data`, where these are demonstrations.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure where left out.
+    data, found, ax
+        As for `plot_samples`, of snapshots.
 
     Returns
     -------
@@ -76,8 +64,6 @@ def plot_fates(data: Any, found: Result | None = None, ax: Any = None) -> Any:
     ------
     DataError
         For an identification of trajectories, which has no probabilities of fates.
-    MissingExtra
-        When matplotlib is not installed.
 
     Examples
     --------
@@ -85,15 +71,13 @@ def plot_fates(data: Any, found: Result | None = None, ax: Any = None) -> Any:
     >>> found = ew.identify(ew.systems.duffing.snapshots(200, seed=0))  # doctest: +SKIP
     >>> ax = ew.plotting.plot_fates(found)  # doctest: +SKIP
     """
-    demos, found = given(data, found)
-    if found.fates is None:
+    if given(data, found)[1].fates is None:
         raise DataError(
             "Expected snapshots, which have probabilities of fates, got an identification of trajectories. Use plot_samples()."
         )
-    x, names = view(demos.x)
-    ax = axes(ax, x.shape[1])
-    theme = current_theme.get()
+    found, x, names, ax, theme = framed(data, found, ax)
     step = max(1, -(-len(x) // MOST_POINTS))
+    assert found.fates is not None
     fate, sure = found.fates.argmax(axis=1), found.fates.max(axis=1)
     for q in range(found.n_attractors + 1):
         mine = np.flatnonzero(fate == q)[::step]
@@ -105,7 +89,7 @@ def plot_fates(data: Any, found: Result | None = None, ax: Any = None) -> Any:
             ax.scatter(*x[mine].T, s=9, color=theme.colour(-1 if leaves else q), alpha=shade, linewidths=0, label=name)
     mark_attractors(ax, found)
     for place in found.located:
-        if place.curve is not None and x.shape[1] == demos.dimension:
+        if place.curve is not None and x.shape[1] == found.demos.dimension:
             ax.plot(*np.concatenate([place.curve, place.curve[:1]]).T, color=theme.ink, linewidth=1)
     return labelled(ax, names)
 
@@ -124,21 +108,13 @@ def plot_graph(data: Any, found: Result | None = None, ax: Any = None) -> Any:
     -------
     matplotlib axes
 
-    Raises
-    ------
-    MissingExtra
-        When matplotlib is not installed.
-
     Examples
     --------
     >>> import eigenwell as ew
     >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
     >>> ax = ew.plotting.plot_graph(found)
     """
-    demos, found = given(data, found)
-    x, names = view(demos.x)
-    ax = axes(ax, x.shape[1])
-    theme = current_theme.get()
+    found, x, names, ax, theme = framed(data, found, ax)
     for q in range(found.n_attractors):
         colour = theme.colour(q)
         if isinstance(found.graph, Graph):
@@ -162,17 +138,12 @@ def plot_spectrum(found: Result, ax: Any = None) -> Any:
     ----------
     found : Identification or DistributedIdentification
         What identify() found.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure where left out.
+    ax
+        As for `plot_samples`.
 
     Returns
     -------
     matplotlib axes
-
-    Raises
-    ------
-    MissingExtra
-        When matplotlib is not installed.
 
     Examples
     --------
@@ -205,12 +176,10 @@ def plot_embedding(found: Result, q: int = 0, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    found : Identification or DistributedIdentification
-        What identify() found.
+    found, ax
+        As for `plot_spectrum`.
     q : int
         The sub-dynamics.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure where left out.
 
     Returns
     -------
@@ -220,8 +189,6 @@ def plot_embedding(found: Result, q: int = 0, ax: Any = None) -> Any:
     ------
     DataError
         For a number that no sub-dynamics has.
-    MissingExtra
-        When matplotlib is not installed.
 
     Examples
     --------

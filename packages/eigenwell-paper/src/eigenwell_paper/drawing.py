@@ -19,6 +19,8 @@ CELLS = 40
 MARGIN = 0.08
 DOTS = 110
 """Dots per inch: eleven inches are a little more than the width of the page."""
+DENSITY = 0.9
+"""Of streamlines: as many as leave the paths in sight."""
 
 
 def sheet(rows: int, columns: int, width: float = 11.0, height: float = 2.9, **options: Any) -> tuple[Any, Any]:
@@ -77,7 +79,7 @@ def streams(ax: Any, theme: Theme, field: Callable[[FloatArray], FloatArray], x:
     gx, gy = bounds(x)
     velocity = field(np.column_stack([a.ravel() for a in np.meshgrid(gx, gy)])).reshape(CELLS, CELLS, 2)
     ax.streamplot(
-        gx, gy, velocity[..., 0], velocity[..., 1], color=theme.faint, linewidth=0.6, density=0.9, arrowsize=0.6
+        gx, gy, velocity[..., 0], velocity[..., 1], color=theme.faint, linewidth=0.6, density=DENSITY, arrowsize=0.6
     )
     ax.set_xlim(gx[0], gx[-1])
     ax.set_ylim(gy[0], gy[-1])

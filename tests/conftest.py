@@ -83,6 +83,7 @@ def training_code() -> bytes:
     """What a trained model depends on besides its data: the code it is made by, and the compiler."""
     root = Path(datasets.__file__).parents[1]
     code = [path.read_bytes() for room in ("learning", "fields") for path in sorted((root / room).glob("*.py"))]
+    code.append(Path(__file__).read_bytes())
     return hashlib.blake2b(b"".join(code) + os.environ.get("XLA_FLAGS", "").encode() + version("jax").encode()).digest()
 
 
@@ -95,12 +96,16 @@ def remembered(train, sets, recipe, *, report=None, watch=None, **options):
     folder = Path(os.environ["EIGENWELL_CACHE"]) / "trained"
     kept = folder / hashlib.blake2b(training_code() + said, digest_size=16).hexdigest()
     if not kept.exists():
-        made = train(sets, recipe, **options)
+        said_on_the_way: list[tuple] = []
+        made = train(sets, recipe, report=lambda *said: said_on_the_way.append(said), **options)
         folder.mkdir(parents=True, exist_ok=True)
         part = kept.with_suffix(f".{os.getpid()}")
-        part.write_bytes(pickle.dumps(made))
+        part.write_bytes(pickle.dumps((made, said_on_the_way)))
         part.replace(kept)
-    return pickle.loads(kept.read_bytes())
+    made, said_on_the_way = pickle.loads(kept.read_bytes())
+    for said in said_on_the_way if report is not None else ():
+        report(*said)
+    return made
 
 
 def learned(*args, learn_bundles=learning.learn_bundles, **options):

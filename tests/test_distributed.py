@@ -49,6 +49,8 @@ def assert_same(found, alone, *, scraps=False):
     Scraps of samples are put into the paths they lie on by one machine; here they get their label alone.
     """
     np.testing.assert_array_equal(found.labels, alone.labels)
+    if found.facts["cells"] == 1:
+        np.testing.assert_allclose(found.label_confidence, alone.label_confidence, atol=1e-6)
     if scraps:
         assert len(np.unique(found.path_numbers())) > alone.graph.n_paths
         np.testing.assert_allclose(found.attractors, alone.attractors, atol=1e-4)

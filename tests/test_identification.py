@@ -340,9 +340,7 @@ class Cells:
         self.obs, self.uns, self.layers, self.varm = {}, {}, {}, {}
 
 
-@pytest.mark.parametrize(
-    "beside", [{"v": np.ones((5, 2))}, {"dt": 0.1}, {"n_attractors": 2}, {"labels": [0]}, {"exclude": [1]}]
-)
+@pytest.mark.parametrize("beside", [{"v": np.ones((5, 2))}, {"dt": 0.1}])
 def test_cells_are_given_alone(beside):
     with pytest.raises(ew.DataError, match=f"got {next(iter(beside))} besides"):
         ew.identify(Cells(ew.systems.toggle_switch.snapshots(50, seed=0)), **beside)

@@ -236,7 +236,7 @@ def _from_paths(
     # Numbers by place: which of them each had before.
     before = np.empty(total, dtype=np.intp)
     before[paths.labels[paths.nodes]] = found.graph.labels[paths.nodes]
-    sure = found.label_confidence
+    sure, labelled = found.label_confidence, paths.labels >= 0
     return Identification(
         demos=demos,
         labels=paths.labels,
@@ -252,7 +252,7 @@ def _from_paths(
         warnings=demos.warnings
         + found.warnings
         + odd_cautions(odd := _named(demos, found.odd))
-        + label_cautions(sure, paths.labels),
+        + label_cautions(float((1 - sure[labelled]).mean()) if labelled.any() else 0.0),
         alternatives=tuple(
             Alternative(r.n_groups, r.probability, replace(found.graph, group=r.group).labels)
             for r in found.alternatives

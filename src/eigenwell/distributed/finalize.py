@@ -13,7 +13,7 @@ from .._types import FloatArray, IntArray
 from ..attractors import eigenpairs_for, sub_dynamics
 from ..graphs import Clique
 from ..numbering import canonical_order
-from ..paths.beside import Tails, lying_on, nearest_path, running_on, tails
+from ..paths.beside import Tails, label_confidence, lying_on, nearest_path, running_on, tails
 from ..paths.builders import box_of, whole_enough
 from ..paths.grading import PathEnds, bound_for, grade_paths, last_place, way_left
 from ..paths.odd import odd_cautions
@@ -126,6 +126,7 @@ def grade(
         arrays={
             "key": column(table, "path"),
             "label": labels,
+            "sure": graded.sure,
             "sorted": np.where(group < 0, len(counts), group)[order],
             "number": number,
             "order": order,
@@ -217,10 +218,26 @@ def solve(folder: Path, *, names: Sequence[str], which: Sequence[int], eigenpair
     return Products(tables=tables, summary={"located": located})
 
 
+def how_sure(folder: Path, *, index: int, name: str, unit: Sequence[float] | float, recovered: bool) -> Products:
+    """How sure the label of every sample of a bucket is, along its paths."""
+    labels, sure, bucket, length = (
+        np.array(fetch(folder, "grade", "grade", a)) for a in ("label", "sure", "bucket", "length")
+    )
+    mine = np.flatnonzero(bucket == index)
+    x, v, offsets, _ = _bucket(folder, name, mine, length)
+    of_samples = label_confidence(x / unit, v / unit, offsets, labels[mine], sure[mine], recovered)
+    labelled = np.repeat(labels[mine] >= 0, length[mine])
+    summary = {"wrong": float((1 - of_samples[labelled]).sum()), "labelled": int(labelled.sum())}
+    return Products(arrays={"sure": of_samples.astype(np.float32)}, summary=summary)
+
+
 def label(folder: Path, *, part: Part, names: Sequence[str]) -> Products:
-    """A row [sample, label, path, position] for every row of a partition, in its order."""
+    """A row [sample, label, confidence, path, position] for every row of a partition, in its order."""
     pa, _ = arrow()
-    keys, labels, numbers = (np.array(fetch(folder, "grade", "grade", a)) for a in ("key", "label", "number"))
+    keys, labels, numbers, begin = (
+        np.array(fetch(folder, "grade", "grade", a)) for a in ("key", "label", "number", "begin")
+    )
+    sure = np.zeros(part.rows, dtype=np.float32)
     path = np.full(part.rows, -1, dtype=np.intp)
     position = np.full(part.rows, -1, dtype=np.intp)
     for name in names:
@@ -228,11 +245,13 @@ def label(folder: Path, *, part: Part, names: Sequence[str]) -> Products:
         rows = fetch(folder, "assemble", name, "back")[int(bounds[part.index]) : int(bounds[part.index + 1])]
         at = rows["id"] - part.offset
         path[at], position[at] = np.searchsorted(keys, rows["path"]), rows["position"]
+        sure[at] = fetch(folder, "sure", name, "sure")[begin[path[at]] + position[at]]
     assert (path >= 0).all()
     table = pa.table(
         {
             "sample": part.offset + np.arange(part.rows),
             "label": labels[path].astype(np.int32),
+            "confidence": sure,
             "path": numbers[path].astype(np.int32),
             "position": position,
         }

@@ -100,7 +100,7 @@ def train(folder: str, every: int, options: dict[str, Any]) -> Field:
     found = DistributedIdentification.open(folder)
     motions, embeddings = [], []
     for q in range(found.n_attractors):
-        x, v, kept = thinned_paths(found, q, every)
+        _, x, v, kept = thinned_paths(found, q, every)
         motions.append([(x[path], v[path]) for path in kept])
         if isinstance(options["target"], LaplacianTarget):
             u = found.embedding(q)[1]

@@ -13,6 +13,7 @@ from .._types import FloatArray
 from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
 from ..paths.builders import resolution
+from ..paths.odd import label_cautions
 from ..paths.settings import DEFAULT
 from . import assemble, finalize, matching, merge, one_cell, scales, scan, splitting, stitching, trajectories
 from .inputs import Part, arrow
@@ -209,10 +210,19 @@ class Run:
             ]
         )
         located = [one for s in solved for one in s["located"]]
+        about = {"unit": assembled.unit, "recovered": not assembled.trusted_ends}
+        doubts = self.cluster.stage(
+            [
+                Task("sure", name, finalize.how_sure, {"index": k, "name": name} | about)
+                for k, name in enumerate(assembled.names)
+            ]
+        )
+        wrong = sum(d["wrong"] for d in doubts) / max(sum(d["labelled"] for d in doubts), 1)
         self.cluster.stage(
             [Task("label", p.name, finalize.label, {"part": p, "names": assembled.names}, p.about) for p in self.parts]
         )
         warnings = [[c.name, c.message] for c in assembled.warnings] + graded["warnings"]
+        warnings += [[c.name, c.message] for c in label_cautions(wrong)]
         folder = self.cluster.folder
         self._write_attractors(located, graded)
         # The summary says that everything is there: not before it is on the disk.

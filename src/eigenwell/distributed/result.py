@@ -150,7 +150,12 @@ class DistributedIdentification(Result):
     @property
     def labels(self) -> IntArray:
         """(n,) sub-dynamics of every sample in the order of the input, -1 where unassigned; read when asked for."""
-        return self._column("label", None)
+        return self._column("label", None).astype(np.intp)
+
+    @property
+    def label_confidence(self) -> FloatArray:
+        """(n,) probability that each label is right, given the number of attractors; read when asked for."""
+        return self._column("confidence", None).astype(np.float64)
 
     @property
     def embeddings(self) -> tuple[FloatArray, ...]:
@@ -169,7 +174,7 @@ class DistributedIdentification(Result):
         -------
         int array
         """
-        return self._column("label", partition)
+        return self._column("label", partition).astype(np.intp)
 
     def path_numbers(self, partition: int | None = None) -> IntArray:
         """The number of the path that every sample is in, in the order of the input.
@@ -183,7 +188,7 @@ class DistributedIdentification(Result):
         -------
         int array
         """
-        return self._column("path", partition)
+        return self._column("path", partition).astype(np.intp)
 
     def positions(self, partition: int | None = None) -> IntArray:
         """The position of every sample along its path, in the order of the input.
@@ -197,7 +202,7 @@ class DistributedIdentification(Result):
         -------
         int array
         """
-        return self._column("position", partition)
+        return self._column("position", partition).astype(np.intp)
 
     def frame(self) -> Any:
         """The labels as a Dask DataFrame, a partition for every partition of the input.
@@ -284,9 +289,10 @@ class DistributedIdentification(Result):
             Where the folder no longer has the paths.
         """
         step = max(1, -(-int(self.samples_per_attractor.sum()) // most))
-        positions, velocities, group = [], [], []
+        samples, positions, velocities, group = [], [], [], []
         for q in range(self.n_attractors):
-            x, v, paths = thinned_paths(self, q, step)
+            ids, x, v, paths = thinned_paths(self, q, step)
+            samples += [ids[path] for path in paths]
             positions += [x[path] for path in paths]
             velocities += [v[path] for path in paths]
             group += [q] * len(paths)
@@ -314,7 +320,7 @@ class DistributedIdentification(Result):
             ),
             arrived=self.arrived,
             confidence=self.confidence,
-            label_confidence=np.ones(demos.n_samples),
+            label_confidence=self.label_confidence[np.concatenate(samples)],
             warnings=self.warnings,
         )
 
@@ -330,11 +336,11 @@ class DistributedIdentification(Result):
         _, pq = arrow()
         return pq.read_table(self.folder / "embeddings" / f"attractor-{q:05d}.parquet")
 
-    def _column(self, name: str, partition: int | None) -> IntArray:
+    def _column(self, name: str, partition: int | None) -> Any:
         _, pq = arrow()
         wanted = self.partitions if partition is None else (self.partitions[partition],)
         read = [pq.read_table(self.folder / p, columns=[name]).column(0).to_numpy() for p in wanted]
-        return np.concatenate(read).astype(np.intp)
+        return np.concatenate(read)
 
     def _repr_html_(self) -> str:
         places = repr_html.places(self.attractors, self.uncertainty)
@@ -350,7 +356,7 @@ class DistributedIdentification(Result):
 
 def thinned_paths(
     found: DistributedIdentification, q: int, every: int
-) -> tuple[FloatArray, FloatArray, list[IntArray]]:
-    """x and v of sub-dynamics q, and every so many of the samples of each of its paths, with its start and its end."""
-    _, x, v, paths, _ = read_paths(found.folder, found._stage_names(), q)
-    return x, v, [path[thinned(len(path), every)] for path in paths]
+) -> tuple[IntArray, FloatArray, FloatArray, list[IntArray]]:
+    """Numbers, x and v of the samples of sub-dynamics q; and every so many of each of its paths, with its start and its end."""
+    ids, x, v, paths, _ = read_paths(found.folder, found._stage_names(), q)
+    return ids, x, v, [path[thinned(len(path), every)] for path in paths]

@@ -110,11 +110,35 @@ class FlowFinding:
         return np.array([max(np.flatnonzero(group == g), key=lambda q: size[q]) for g in groups], dtype=np.intp)
 
     def ranks(self, group: IntArray) -> IntArray:
-        """The number of every group when they are ordered by place, as attractors are; last -1, for none."""
+        """The number of every group when they are ordered by place, as attractors are; last -1, for none.
+
+        Parameters
+        ----------
+        group : (Q,) int array
+            Of every attractor, -1 for none.
+
+        Returns
+        -------
+        int array
+        """
         return np.append(np.argsort(np.argsort(self._busiest(group))), -1)
 
     def joined(self, group: IntArray, counts: dict[int, float], told: str) -> FlowFinding:
-        """With attractors of one group (Q,) as one, -1 for none, at the place of the one that most samples end in."""
+        """With attractors of one group as one, at the place of the one that most samples end in.
+
+        Parameters
+        ----------
+        group : (Q,) int array
+            Of every attractor, -1 for none.
+        counts : dict
+            Share of the replicates that have so many groups.
+        told : str
+            Who decided so.
+
+        Returns
+        -------
+        FlowFinding
+        """
         total = int(group.max(initial=-1)) + 1
         number = np.append(self.ranks(group)[group], -1)
         columns = np.where(number >= 0, number, total)

@@ -92,6 +92,19 @@ def lying_on(
     return out
 
 
+def label_confidence(
+    x: FloatArray, v: FloatArray, offsets: IntArray, label: IntArray, sure: FloatArray, recovered: bool
+) -> FloatArray:
+    """Probability (n,) that samples have the label of their path, 0 where that has none.
+
+    x and v lie path after path; `label` and `sure`, how sure that is, are those of the paths (K,). Paths `recovered` from
+    unordered samples may have been strung together wrongly.
+    """
+    of_path = np.repeat(np.arange(len(label)), np.diff(offsets))
+    of_samples = np.where(label < 0, 0.0, sure)[of_path]
+    return of_samples * link_doubts(x, v, offsets, label[of_path]) if recovered else of_samples
+
+
 def link_doubts(x: FloatArray, v: FloatArray, offsets: IntArray, label: IntArray) -> FloatArray:
     """Probability (n,) that the links of a path from each sample on to its end are right as far as its label goes.
 

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
-from .beside import link_doubts, lying_on, nearest_path, running_on, tails
+from .beside import label_confidence, lying_on, nearest_path, running_on, tails
 from .ends import Grouping, Reading
 from .fragments import recover_paths
 from .grading import (
@@ -373,11 +373,9 @@ def _grouped(
         running_on=None if trusted_ends else beside,
         lying_on=None if trusted_ends else on_paths,
     )
-    of_path = np.repeat(np.arange(len(usable)), np.diff(offsets))
     sure = np.zeros(demos.n_samples)
-    sure[nodes] = np.where(graded.labels < 0, 0.0, graded.sure)[of_path]
-    if not trusted_ends:
-        sure[nodes] *= link_doubts(demos.x[nodes] / unit, demos.v[nodes] / unit, offsets, graded.labels[of_path])
+    x, v = demos.x[nodes] / unit, demos.v[nodes] / unit
+    sure[nodes] = label_confidence(x, v, offsets, graded.labels, graded.sure, recovered=not trusted_ends)
     group, alternatives = graded.group, graded.alternatives
     scraps = (group < 0) & (graded.labels >= 0)
     if scraps.any():

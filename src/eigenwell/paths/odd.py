@@ -75,9 +75,8 @@ def odd_cautions(odd: tuple[Odd, ...]) -> tuple[Caution, ...]:
     )
 
 
-def label_cautions(sure: FloatArray, labels: IntArray) -> tuple[Caution, ...]:
-    """A caution where the labels of many samples are in doubt."""
-    wrong = float((1 - sure[labels >= 0]).mean()) if (labels >= 0).any() else 0.0
+def label_cautions(wrong: float) -> tuple[Caution, ...]:
+    """A caution where the labels of many samples are in doubt: a share of those that have one."""
     if wrong <= LABELS_IN_DOUBT:
         return ()
     return (

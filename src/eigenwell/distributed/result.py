@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import repr_html
 from .._types import FloatArray, IntArray
@@ -336,11 +337,11 @@ class DistributedIdentification(Result):
         _, pq = arrow()
         return pq.read_table(self.folder / "embeddings" / f"attractor-{q:05d}.parquet")
 
-    def _column(self, name: str, partition: int | None) -> Any:
+    def _column(self, name: str, partition: int | None) -> NDArray[Any]:
         _, pq = arrow()
         wanted = self.partitions if partition is None else (self.partitions[partition],)
         read = [pq.read_table(self.folder / p, columns=[name]).column(0).to_numpy() for p in wanted]
-        return np.concatenate(read)
+        return np.asarray(np.concatenate(read))
 
     def _repr_html_(self) -> str:
         places = repr_html.places(self.attractors, self.uncertainty)

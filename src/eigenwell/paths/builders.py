@@ -9,10 +9,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
+from ..demonstrations import SHORTEST_PATH, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
 from .beside import label_confidence, lying_on, nearest_path, running_on, tails
-from .ends import Grouping, Reading
+from .finding import PathFinding
 from .fragments import recover_paths
 from .grading import (
     AT_REST,
@@ -29,49 +29,12 @@ from .grading import (
 )
 from .hashing import sample_hash, share
 from .merging import typical_length
-from .odd import Odd, repeated
+from .odd import repeated
 from .settings import DEFAULT, PathSettings
 from .told import NOTHING, Told
 
 # A path comes back to a place when it rests within this share of the extent of it: as far as hands scatter.
 RETURN = 0.05
-
-
-@dataclass(frozen=True)
-class PathFinding:
-    """A path graph, how its ends were grouped, and what is doubtful about it.
-
-    Attributes
-    ----------
-    graph : PathGraph
-        The paths.
-    grouping : Grouping
-        How their ends were grouped.
-    arrived : (Q,) array
-        How near to rest a path came at every attractor: 1 less the slowest end, in units of the speed on the way.
-    label_confidence : (n,) array
-        Probability that every sample belongs to the group of its path.
-    warnings : tuple of Caution
-        Doubts.
-    alternatives : tuple of Reading
-        The group of every path in other readings of the ends.
-    odd : tuple of Odd
-        Recordings that are unlike the others.
-
-    Examples
-    --------
-    >>> import eigenwell as ew
-    >>> ew.paths.TrajectoryGraph().build(ew.systems.heart.sample(seed=0, frequency=20.0)).graph.n_paths
-    6
-    """
-
-    graph: PathGraph
-    grouping: Grouping
-    arrived: FloatArray
-    label_confidence: FloatArray
-    warnings: tuple[Caution, ...]
-    alternatives: tuple[Reading, ...] = ()
-    odd: tuple[Odd, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def identify(
                 "--dask decides alone; leave out --n-attractors, --resolution, --exclude and --task"
             )
         found: Any = _on_cluster(dask, source, out or Path("eigenwell-result"))
-        _write_labels(labels, (found.partition_labels(k) for k in range(len(found.partitions))))
+        _write_labels(labels, (found.column("label", k) for k in range(len(found.partitions))))
         _show_partitioned(found, as_json)
     elif out is not None:
         raise typer.BadParameter("--out goes with --dask ADDRESS")

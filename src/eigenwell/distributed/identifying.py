@@ -15,19 +15,20 @@ from ..files.api import Names, column_names
 from ..files.recording import Wanted
 from ..progress import Progress, listener_of
 from .inputs import arrow, find_files, fingerprint, open_parts, partitions_of, take_partition
-from .pipeline import Run
+from .pipeline import identified
 from .result import DistributedIdentification
+from .run import Run
 from .stages import Cluster, Task, connected, lasting
 from .store import intact, put, sweep
 
 DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
 BYTES_PER_SAMPLE = 4096
 """Memory that a task may take for a sample of its cell; one that matches by likelihood takes 1.3 KB of it in 2-D."""
-KEPT = ("assemble", "grade", "solve", "label")
-"""Stages whose files make up the result."""
+RESULT = ("alone", "grade", "solve", "label")
+"""Stages that write the files of a result; their records say whether these are whole."""
 TAKEN = ("take", "input")
 """Partitions of a Dask collection, which know by themselves whether they are up to date."""
-FORMAT = 4
+FORMAT = 5
 """Changes when stage files change their meaning: older ones are then of no use."""
 
 
@@ -67,7 +68,7 @@ def identify(
     time, trajectory : str, optional
         Columns, likewise.
     tidy : bool
-        Remove stage files at the end, but for those that `learn` reads.
+        Remove stage files at the end; the result has all that `learn` reads.
     progress : bool or callable
         True prints how far it is; a function is called as progress(stage, done, total) as tasks finish.
 
@@ -104,17 +105,26 @@ def identify(
             parts, columns = open_parts(files, wanted)
             key = fingerprint(parts if name is None else [], columns, {"cell": size, "format": FORMAT, "name": name})
             _begin(folder, key, size)
-            if (folder / "summary.json").exists() and intact(folder, KEPT, key):
-                return DistributedIdentification.open(folder)
-            return Run(Cluster(connection, folder, key, listener), parts, columns, size).whole()
+            if (done := _finished(folder, key)) is not None:
+                return done
+            return identified(Run(Cluster(connection, folder, key, listener), parts, columns, size))
 
         try:
             found: DistributedIdentification = lasting(run)
         finally:
             sweep(folder)
         if tidy:
-            _clear_work(folder, but=KEPT)
+            _clear_work(folder, but=RESULT)
         return found
+
+
+def _finished(folder: Path, key: str) -> DistributedIdentification | None:
+    """The result of an earlier run with the same key, where all its files are whole."""
+    try:
+        stages = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["stages"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return DistributedIdentification.open(folder) if intact(folder, stages, key) else None
 
 
 def _files(data: Any, client: Any, folder: Path, progress: Progress | None) -> tuple[list[Path], str | None]:

@@ -250,7 +250,7 @@ def test_freed_memory_goes_back_when_a_task_is_done_or_fails(monkeypatch):
         def malloc_trim(self, pad):
             calls.append("trimmed")
 
-    monkeypatch.setattr(allocator, "_glibc", Libc)
+    monkeypatch.setattr(allocator.ctypes, "CDLL", lambda _: Libc())
     with pytest.raises(ValueError, match="task"), allocator.freed_memory_kept():
         assert dict(calls) == {-3: 1 << 25, -1: 1 << 28}
         raise ValueError("task")

@@ -22,7 +22,6 @@ from ..files.columns import Columns, natural_order, recognise
 from ..files.errors import EmptyFile, FileError, MissingFile, UnknownColumns, UnreadableFile, unreadable
 from ..files.parquet import Parquet, batches, numbers_of, pyarrow_for
 from ..files.recording import Wanted
-from .store import Products
 
 ROWS = 1_000_000
 """Rows of a part, unless a single row group has more: a task holds about ten times the bytes of its rows."""
@@ -167,25 +166,9 @@ def fingerprint(parts: Sequence[Part], columns: Columns, settings: dict[str, Any
     return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
 
-# --- Dask collections ---------------------------------------------------------------------------------
-
-
-def take_partition(folder: Path, partition: Any, *, name: str) -> Products:
-    """A partition of a Dask collection as a Parquet file of the work folder."""
-    pa, _ = arrow()
-    if isinstance(partition, np.ndarray):
-        half = partition.shape[1] // 2
-        named = [f"{letter}{i + 1}" for letter in "xv" for i in range(half)]
-        table = pa.table({n: np.ascontiguousarray(c) for n, c in zip(named, partition.T, strict=True)})
-    else:
-        table = pa.Table.from_pandas(partition, preserve_index=False)
-    return Products(tables={f"work/input/{name}.parquet": table}, summary={"rows": table.num_rows})
-
-
-def partitions_of(data: Any) -> tuple[list[Any], str] | None:
-    """Delayed partitions of a Dask DataFrame or Array, and a name that changes with it; None for anything else."""
-    if not hasattr(data, "to_delayed") or not hasattr(data, "__dask_graph__"):
-        return None
+def written(data: Any, client: Any, folder: Path) -> tuple[list[Path], str]:
+    """A Dask DataFrame or Array as Parquet files of the work folder, and a name that changes with it."""
+    import dask.dataframe as dd
     from dask.base import tokenize
 
     if hasattr(data, "chunks"):
@@ -193,9 +176,14 @@ def partitions_of(data: Any) -> tuple[list[Any], str] | None:
             raise DataError(
                 f"Expected a Dask Array (n, 2 d) of d positions and then d velocities, got shape {data.shape}."
             )
-        data = data.rechunk({1: -1})
-    blocks = data.to_delayed()
-    return list(blocks.ravel() if isinstance(blocks, np.ndarray) else blocks), str(tokenize(data))
+        names = [f"{letter}{i + 1}" for letter in "xv" for i in range(data.shape[1] // 2)]
+        data = dd.from_dask_array(data.rechunk({1: -1}), columns=names)
+    name = str(tokenize(data))
+    place = folder / "work" / "input" / name
+    if not (place / "whole").exists():
+        client.compute(data.to_parquet(str(place), write_index=False, compute=False), sync=True)
+        (place / "whole").touch()
+    return find_files(place), name
 
 
 def arrow() -> tuple[Any, Any]:

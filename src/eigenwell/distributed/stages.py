@@ -41,13 +41,13 @@ class Task:
         return finished(folder, self.stage, self.name, self.key(run))
 
 
-def execute(folder: str, run: str, task: Task, *inputs: Any) -> dict[str, Any]:
+def execute(folder: str, run: str, task: Task) -> dict[str, Any]:
     """Run a task where it has not been finished before."""
     place = Path(folder)
     done = task.finished(place, run)
     if done is not None:
         return done
-    return keep(place, task.stage, task.name, task.key(run), run, task.function(place, *inputs, **task.arguments))
+    return keep(place, task.stage, task.name, task.key(run), run, task.function(place, **task.arguments))
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,17 @@ class Cluster:
     run_key: str
     progress: Progress | None = None
 
-    def stage(self, tasks: Sequence[Task], inputs: Sequence[Any] | None = None) -> list[dict[str, Any]]:
-        """Summaries of all tasks, in their order. `inputs` are delayed objects, one for each task."""
+    def stage(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+        """Summaries of all tasks, in their order."""
         from distributed import KilledWorker, as_completed
 
         summaries: dict[int, dict[str, Any]] = {}
         self._tell(tasks, summaries)
-        waiting = self._begun(tasks) if inputs is None else self._computed(tasks, inputs, summaries)
+        mark, place, submit = uuid.uuid4().hex[:8], str(self.folder), self.client.submit
+        keys = [f"eigenwell-{task.stage}-{task.name}-{mark}" for task in tasks]
+        waiting = {
+            key: (k, submit(execute, place, self.run_key, tasks[k], key=key, pure=False)) for k, key in enumerate(keys)
+        }
         try:
             for future in as_completed([future for _, future in waiting.values()]):  # type: ignore[no-untyped-call]
                 k, _ = waiting[future.key]
@@ -82,30 +86,6 @@ class Cluster:
         finally:
             self.client.cancel([future for _, future in waiting.values()])
         return [summaries[k] for k in range(len(tasks))]
-
-    def _begun(self, tasks: Sequence[Task]) -> dict[str, tuple[int, Any]]:
-        """Futures by key, each with the number of its task."""
-        mark, place = uuid.uuid4().hex[:8], str(self.folder)
-        keys = [f"eigenwell-{task.stage}-{task.name}-{mark}" for task in tasks]
-        submit = self.client.submit
-        return {
-            key: (k, submit(execute, place, self.run_key, tasks[k], key=key, pure=False)) for k, key in enumerate(keys)
-        }
-
-    def _computed(
-        self, tasks: Sequence[Task], inputs: Sequence[Any], summaries: dict[int, dict[str, Any]]
-    ) -> dict[str, tuple[int, Any]]:
-        """The same with inputs. What was finished before is not asked for again: these would have to be computed."""
-        from dask.delayed import delayed
-
-        for k, task in enumerate(tasks):
-            if (done := task.finished(self.folder, self.run_key)) is not None:
-                summaries[k] = done
-        left = [k for k in range(len(tasks)) if k not in summaries]
-        lazy = [delayed(execute, pure=False)(str(self.folder), self.run_key, tasks[k], inputs[k]) for k in left]
-        return {
-            future.key: (k, future) for k, future in zip(left, self.client.compute(lazy) if lazy else [], strict=True)
-        }
 
     def _tell(self, tasks: Sequence[Task], done: dict[int, Any]) -> None:
         if self.progress is not None:

@@ -17,7 +17,6 @@ from eigenwell import distributed
 from eigenwell.cli.app import app
 from eigenwell.distributed import allocator
 from eigenwell.distributed.cells import Cells, by_cell
-from eigenwell.distributed.matching import agreed, pilots
 from eigenwell.distributed.moments import Moments
 from eigenwell.learning import Recipe
 
@@ -230,14 +229,6 @@ def test_noisy_samples_in_several_cells(client, tmp_path, seed, options):
     assert found.facts["cells"] > 1
     assert "matched-in-cells" in {w.name for w in found.warnings}
     np.testing.assert_array_equal(found.labels, ew.identify(demos.x, demos.v).labels)
-
-
-def test_pilot_cells_are_spread_over_the_whole():
-    assert pilots(12, 9_000) == list(range(12))  # small data: all of them
-    assert pilots(40, 20_000_000) == [0, 39]
-    assert pilots(1, 10**9) == [0]
-    hear = agreed([[1.0] * 6, [2.0] * 6])
-    assert [hear(None).step for _ in range(4)] == [1.0, 2.0, 2.0, 2.0]  # after the last round, what stood at its end
 
 
 def test_freed_memory_goes_back_when_a_task_is_done_or_fails(monkeypatch):

@@ -11,6 +11,7 @@ import ctypes
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 # Names and numbers of glibc's malloc.h, and Dask's threshold.
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
@@ -22,7 +23,7 @@ KEPT, LARGEST_KEPT = 1 << 28, 1 << 25
 @contextmanager
 def freed_memory_kept() -> Iterator[None]:
     """Within this, freed memory is kept for the next array; afterwards it goes back to the system. glibc only."""
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+    libc: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
     if not hasattr(libc, "mallopt"):
         yield
         return

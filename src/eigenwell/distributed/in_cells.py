@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 
 from ..demonstrations import Caution
 from ..paths.builders import resolution
-from ..paths.settings import DEFAULT
 from . import assemble, matching, scan, splitting, stitching
 from .run import AssembledPaths, Run, numbered, repeated
 from .scan import Frame, Whole
@@ -62,20 +60,13 @@ class InCells:
         if in_doubt.finished(run.cluster.folder, run.cluster.run_key) is None:  # a run that goes on need not try again
             scan.refuse_snapshots(seen)
             if (dt := seen["dt"]) is not None:
-                # Repeated samples count in the total but are measured once: up to four copies of everything leave enough.
-                by = {"dt": dt, "measured": 4 * DEFAULT.measured / run.total}
-                met = self._matched(self._split(dt=dt), by, dt=dt)
+                met = self._matched(self._split(dt=dt), dt)
                 if met is not None:
                     return met
             run.cluster.stage([in_doubt])
         halo = splitting.HALO * seen["step"]
         copies = self._split(halo=halo)
-        chosen = matching.pilots(self.count, run.total)
-        told = self._per_cell("pilot", matching.pilot, chosen, spread2=self.spread2)
-        rounds = {self.names[c]: t["rounds"] for c, t in zip(chosen, told, strict=True) if t["rounds"]}
-        about = {"rounds": rounds, "spread2": self.spread2, "dimension": len(self.frame.unit)}
-        agreed = run.one("agree", matching.agree_on, **about)["scales"]
-        found = self._matched(copies, {"scales": agreed}, scales=agreed[-1])
+        found = self._matched(copies)
         assert found is not None  # there is no other way
         facts = found.facts | {"way": "likelihood", "halo": halo}
         return replace(found, warnings=(*found.warnings, BORDERS), facts=facts)
@@ -85,16 +76,15 @@ class InCells:
         told = self.run.per_part("split", splitting.split, columns=self.run.columns, frame=self.frame, **reach)
         return sum(s["copies"] for s in told)
 
-    def _per_cell(self, stage: str, function: Any, cells: Sequence[int], **arguments: Any) -> list[dict[str, Any]]:
-        shared = {"names": self.run.part_names, "frame": self.frame} | arguments
-        tasks = [Task(stage, self.names[c], function, {"cell": c} | shared, f"cell {c}") for c in cells]
-        return self.run.cluster.stage(tasks)
-
-    def _matched(self, copies: int, by: dict[str, Any], **known: Any) -> AssembledPaths | None:
+    def _matched(self, copies: int, dt: float | None = None) -> AssembledPaths | None:
         """Paths of cells that were matched and stitched; None where the time step tried does not serve all samples."""
         run, names = self.run, self.names
-        told = self._per_cell("match", matching.match, range(self.count), **by)
-        stitched = run.one("stitch", stitching.stitch, names=names, told=told, spread2=self.spread2, **known)
+        shared: dict[str, Any] = {"names": run.part_names, "frame": self.frame, "dt": dt}
+        cells = enumerate(names)
+        told = run.cluster.stage(
+            [Task("match", n, matching.match, {"cell": c} | shared, f"cell {c}") for c, n in cells]
+        )
+        stitched = run.one("stitch", stitching.stitch, names=names, told=told, spread2=self.spread2, dt=dt)
         if not stitched["common"]:
             return None
         motion = {"dt": stitched["dt"], "scales": stitched["scales"]}

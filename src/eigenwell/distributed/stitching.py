@@ -13,15 +13,17 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, IntArray
 from ..paths.chains import Chains, open_loops
 from ..paths.fragments import link_fragments
-from ..paths.kinematics import Kinematics
+from ..paths.kinematics import Kinematics, estimate, steady
 from ..paths.meeting import is_common, strongest_claims
 from ..paths.merging import hosts, short_chains, within_reach
 from ..paths.settings import DEFAULT
 from ..paths.zipping import tolerance
-from .matching import gathered
 from .records import NEAR, Records, bounds_of, column, packed, spread
 from .scan import load_cells
 from .store import Products, fetch, fetch_all
+
+TOGETHER = 1000
+"""Samples of a stretch of a chain: time steps are pooled over two hundred."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +45,15 @@ def stitch(
     told: Sequence[dict[str, Any]],
     spread2: float,
     dt: float | None = None,
-    scales: Sequence[float] = (),
 ) -> Products:
     """Chains of pieces, and the chains that these are linked to; `common` says whether one time step served all."""
     n = sum(s["samples"] for s in told)
     tables = [fetch(folder, "match", name, "pieces") for name in names]
     pieces, bounds = np.concatenate(tables), bounds_of([len(table) for table in tables])
     follows, linked = _follows(pieces, fetch_all(folder, "match", names, "claims"))
-    if dt is not None:
-        if not is_common(sum(s["linked"] for s in told) + linked, sum(s["exact"] for s in told), n):
-            return Products(summary={"common": False})
-        filled = {name: 0 for name, s in zip(names, told, strict=True) if s["samples"]}
-        d = pieces["head"].shape[1]
-        scales = gathered(folder, "match", filled, DEFAULT.measured / n).scales(d, spread2)
+    linked += sum(s["linked"] for s in told)
+    if dt is not None and not is_common(linked, sum(s["exact"] for s in told), n):
+        return Products(summary={"common": False})
     length = column(pieces, "length")
     strung = _strung(pieces, open_loops(follows, pieces["tail"], pieces["head"]))
 
@@ -70,6 +68,8 @@ def stitch(
         found, chain, place = (np.concatenate(column) for column in zip(*parts, strict=True))
         return found, chain, place
 
+    stride = -(-n // DEFAULT.measured)
+    scales = _scales(*rows(lambda _, place: place // TOGETHER % stride == 0), dt, spread2)
     fit, lengths = DEFAULT.fit, strung.lengths
     strung = _linked(strung, *rows(lambda chain, place: (place < fit) | (place >= lengths[chain] - fit)), scales)
     short = short_chains(strung.lengths)
@@ -91,6 +91,16 @@ def stitch(
             "short": len(crumbs),
         },
     )
+
+
+def _scales(rows: Records, chain: IntArray, place: IntArray, dt: float | None, spread2: float) -> list[float]:
+    """Step, noise and bending as a single machine measures them, on all samples or on stretches of chains where there are
+    very many."""
+    stretch = np.unique(np.column_stack([chain, place // TOGETHER]), axis=0, return_inverse=True)[1].reshape(-1)
+    chains = Chains(np.lexsort((place, stretch)), bounds_of(np.bincount(stretch)))
+    x, v = column(rows, "x"), column(rows, "v")
+    kin = estimate(x, v, chains) if dt is None else steady(x, v, chains, dt)
+    return [kin.step, kin.noise_x, kin.noise_u, kin.bend, kin.typical, spread2]
 
 
 def _follows(pieces: Records, claims: Records) -> tuple[IntArray, int]:

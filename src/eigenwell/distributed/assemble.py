@@ -13,7 +13,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..paths.builders import RETURN, beside_one, cut_on_return, stands
 from ..paths.grading import end_pace
 from ..paths.zipping import along
-from .records import PLACED, REPEATS, Records, bounds_of, column, packed, paths, samples, spread
+from .records import REPEATS, Records, bounds_of, column, packed, paths, samples, spread
 from .scan import Frame, load_cells
 from .store import Products, fetch
 
@@ -27,7 +27,6 @@ def assemble(
     bucket: int,
     names: Sequence[str],
     dt: float,
-    offsets: Sequence[int],
     reach: float,
     extent: float,
     frame: Frame,
@@ -66,7 +65,7 @@ def assemble(
     source = np.append(np.arange(len(rows)), repeats["row"])[again]
     ids = np.append(rows["id"], repeats["id"])[again]
     unit = np.array(frame.unit)
-    return finish(path[source], ids, x[source] * unit, v[source] * unit, offsets, distinct)
+    return finish(path[source], ids, x[source] * unit, v[source] * unit, distinct)
 
 
 def _gathered(
@@ -110,12 +109,11 @@ def finish(
     ids: IntArray,
     x: FloatArray,
     v: FloatArray,
-    offsets: Sequence[int],
     distinct: IntArray,
     usable: BoolArray | bool = True,
 ) -> Products:
-    """Samples path after path; a record of every path; where each sample is, in the order of the input, with `bounds` of its
-    partitions. `distinct`, the samples that repeat no other, and `usable` have an entry for every path."""
+    """Samples path after path, and a record of every path; `distinct`, the samples that repeat no other, and `usable` have an
+    entry for each."""
     begin = np.flatnonzero(np.diff(path, prepend=-1))
     end = np.append(begin[1:], len(path))
     pace = [end_pace(v[a:b]) for a, b in zip(begin, end, strict=True)]
@@ -132,7 +130,4 @@ def finish(
         low=np.minimum.reduceat(x, begin),
         high=np.maximum.reduceat(x, begin),
     )
-    back = np.argsort(ids)
-    placed = packed(PLACED, id=ids, path=path, position=np.arange(len(path)) - np.repeat(begin, end - begin))[back]
-    arrays = {"rows": packed(samples(x.shape[1]), id=ids, x=x, v=v), "paths": table, "back": placed}
-    return Products(arrays | {"bounds": np.searchsorted(ids[back], offsets)}, summary={"paths": len(table)})
+    return Products({"rows": packed(samples(x.shape[1]), id=ids, x=x, v=v), "paths": table})

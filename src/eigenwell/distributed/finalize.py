@@ -17,7 +17,7 @@ from ..paths.grouping import Block, grade_blocks
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
 from .inputs import Part
-from .records import bounds_of, column
+from .records import TOLD, bounds_of, column, packed, spread
 from .store import Products, fetch
 from .tables import embedding_table, label_table, path_table, plain, said
 
@@ -60,9 +60,8 @@ def grade(
     labels = np.where(graded.labels >= 0, renumbered[graded.labels], -1)
     samples = np.bincount(labels[labels >= 0], weights=length[labels >= 0]).astype(np.intp)
     return Products(
-        # Paths in the order of their names in earlier stages (`key`); the order of the result is `order`.
+        # Paths by their keys in earlier stages; the order of the result is `order`.
         arrays={
-            "key": column(table, "path"),
             "label": labels,
             "sure": graded.sure,
             "group": group,
@@ -123,31 +122,30 @@ def solve(folder: Path, *, names: Sequence[str], which: Sequence[int], eigenpair
     return Products(tables=tables, summary={"located": located})
 
 
-def how_sure(folder: Path, *, index: int, name: str, unit: Sequence[float], recovered: bool) -> Products:
-    """How sure the label of every sample of a bucket is, along its paths."""
-    labels, sure, bucket, length = (
-        np.array(fetch(folder, "grade", "grade", a)) for a in ("label", "sure", "bucket", "length")
+def tell(
+    folder: Path, *, index: int, name: str, unit: Sequence[float], recovered: bool, offsets: Sequence[int]
+) -> Products:
+    """What there is to say of the samples of a bucket, in the order of the input, with `bounds` of its partitions."""
+    labels, sure, bucket, length, number = (
+        np.array(fetch(folder, "grade", "grade", a)) for a in ("label", "sure", "bucket", "length", "number")
     )
     mine = np.flatnonzero(bucket == index)
     block = _block(folder, name, mine, length).scaled(np.array(unit))
-    of_samples = label_confidence(block.x, block.v, block.offsets, labels[mine], sure[mine], recovered)
-    labelled = np.repeat(labels[mine] >= 0, length[mine])
-    summary = {"wrong": float((1 - of_samples[labelled]).sum()), "labelled": int(labelled.sum())}
-    return Products(arrays={"sure": of_samples.astype(np.float32)}, summary=summary)
+    confidence = label_confidence(block.x, block.v, block.offsets, labels[mine], sure[mine], recovered)
+    ids, label = fetch(folder, "assemble", name, "rows")["id"], labels[block.path]
+    position = spread(0 * length[mine], length[mine])
+    told = packed(TOLD, id=ids, label=label, confidence=confidence, path=number[block.path], position=position)
+    told = told[np.argsort(ids)]
+    summary = {"wrong": float((1 - confidence[label >= 0]).sum()), "labelled": int((label >= 0).sum())}
+    return Products({"told": told, "bounds": np.searchsorted(told["id"], offsets)}, summary=summary)
 
 
 def label(folder: Path, *, part: Part, names: Sequence[str]) -> Products:
     """A row [sample, label, confidence, path, position] for every row of a partition, in its order."""
-    keys, labels, numbers, begin = (
-        np.array(fetch(folder, "grade", "grade", a)) for a in ("key", "label", "number", "begin")
+    bounds = [fetch(folder, "tell", name, "bounds")[part.index : part.index + 2] for name in names]
+    rows = np.concatenate(
+        [fetch(folder, "tell", name, "told")[int(a) : int(b)] for name, (a, b) in zip(names, bounds, strict=True)]
     )
-    sure = np.zeros(part.rows, dtype=np.float32)
-    path, position = np.full((2, part.rows), -1, dtype=np.intp)
-    for name in names:
-        bounds = fetch(folder, "assemble", name, "bounds")
-        rows = fetch(folder, "assemble", name, "back")[int(bounds[part.index]) : int(bounds[part.index + 1])]
-        at = rows["id"] - part.offset
-        path[at], position[at] = np.searchsorted(keys, rows["path"]), rows["position"]
-        sure[at] = fetch(folder, "sure", name, "sure")[begin[path[at]] + position[at]]
-    assert (path >= 0).all()
-    return Products(tables=label_table(part, labels[path], sure, numbers[path], position))
+    rows = rows[np.argsort(rows["id"])]
+    assert len(rows) == part.rows
+    return Products(tables=label_table(part, *(column(rows, name) for name in (TOLD.names or ())[1:])))

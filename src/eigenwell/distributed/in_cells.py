@@ -94,8 +94,7 @@ class InCells:
             run.cluster.stage([Task("around", n, stitching.look_around, one) for n, one in looks.items()])
         laid = run.one("layout", stitching.layout, names=names, merged=merged, per_bucket=run.cell)
         buckets, reach = numbered("bucket", laid["buckets"]), resolution(*stitched["scales"][:2])
-        shared = {"names": names, "dt": stitched["dt"], "offsets": run.offsets, "frame": self.frame}
-        shared |= {"reach": reach, "extent": self.extent}
+        shared = {"names": names, "dt": stitched["dt"], "frame": self.frame, "reach": reach, "extent": self.extent}
         run.cluster.stage(
             [Task("assemble", n, assemble.assemble, {"bucket": b} | shared) for b, n in enumerate(buckets)]
         )

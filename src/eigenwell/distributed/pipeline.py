@@ -14,7 +14,7 @@ from .in_cells import InCells
 from .result import DistributedIdentification
 from .run import AssembledPaths, Run, numbered, plain, repeated
 from .stages import Task
-from .store import put, settle, write_table
+from .store import put, write_table
 
 TIME = Caution(
     "time-not-used",
@@ -49,7 +49,7 @@ def _known(run: Run, buckets: int) -> AssembledPaths:
     """Trajectories, sorted out by their names."""
     run.per_part("sort", trajectories.sort, columns=run.columns, buckets=buckets)
     names = numbered("bucket", buckets)
-    shared = {"names": run.part_names, "offsets": run.offsets, "columns": run.columns}
+    shared = {"names": run.part_names, "columns": run.columns, "total": run.total}
     told = run.cluster.stage(
         [Task("assemble", n, trajectories.assemble, {"bucket": b} | shared) for b, n in enumerate(names)]
     )
@@ -81,9 +81,9 @@ def _graded(run: Run, assembled: AssembledPaths, whole: scan.Whole) -> dict[str,
             for r in runs
         ]
     )
-    about = {"unit": unit, "recovered": not assembled.trusted_ends}
+    about = {"unit": unit, "recovered": not assembled.trusted_ends, "offsets": run.offsets}
     doubts = run.cluster.stage(
-        [Task("sure", n, finalize.how_sure, {"index": k, "name": n} | about) for k, n in enumerate(names)]
+        [Task("tell", n, finalize.tell, {"index": k, "name": n} | about) for k, n in enumerate(names)]
     )
     wrong = sum(d["wrong"] for d in doubts) / max(sum(d["labelled"] for d in doubts), 1)
     run.per_part("label", finalize.label, names=names)
@@ -97,11 +97,10 @@ def _graded(run: Run, assembled: AssembledPaths, whole: scan.Whole) -> dict[str,
 
 
 def _finished(run: Run, found: dict[str, Any], facts: dict[str, Any], stages: list[str]) -> DistributedIdentification:
-    """The summary, which says that everything is there: not before it is on the disk."""
+    """The summary, which says that everything is there: all tables are on the disk before."""
     folder = run.cluster.folder
     table = tables.attractor_table(found["located"], found["paths"], found["samples"])
     put(folder / "attractors.parquet", partial(write_table, table), lasting=True)
-    settle([*folder.glob("labels/*.parquet"), *folder.glob("embeddings/*.parquet"), folder / "paths.parquet"])
     said = ("low", "high", "located", "paths", "samples", "arrived", "confidence", "grouping", "kind", "warnings")
     summary = {name: found[name] for name in said} | {
         "n_samples": run.total,

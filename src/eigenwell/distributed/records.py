@@ -43,8 +43,8 @@ CLAIMS = np.dtype([("source", "i8"), ("target", "i8"), ("miss", "f8")])
 """A link source -> target into another cell, and by how much it misses the trapezoid rule."""
 REPEATS = np.dtype([("id", "i8"), ("row", "i8")])
 """A sample that repeats another one, and the row of that one."""
-PLACED = np.dtype([("id", "i8"), ("path", "i8"), ("position", "i8")])
-"""Where a sample of the input is: its path, and the position in it."""
+TOLD = np.dtype([("id", "i8"), ("label", "i4"), ("confidence", "f4"), ("path", "i4"), ("position", "i8")])
+"""What is found of a sample of the input: its label, how sure, its path, and the position in it."""
 NEAR = np.dtype([("row", "i8"), ("chain", "i8"), ("distance", "f8")])
 """A chain within reach of the sample in a row of all short chains."""
 

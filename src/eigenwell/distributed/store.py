@@ -41,12 +41,12 @@ class Products:
 def keep(folder: Path, stage: str, task: str, key: str, run: str, products: Products) -> dict[str, Any]:
     """Write everything a task made, its record last; gives the summary back."""
     place = Path("work", stage)
-    files = {
-        str(place / f"{task}.{name}.npy"): partial(np.save, arr=array, allow_pickle=False)
-        for name, array in products.arrays.items()
-    }
-    files |= {name: partial(write_table, table) for name, table in products.tables.items()}
-    measures = {name: put(folder / name, write) for name, write in files.items()}
+    measures = {}
+    for name, array in products.arrays.items():
+        file = str(place / f"{task}.{name}.npy")
+        measures[file] = put(folder / file, partial(np.save, arr=array, allow_pickle=False))
+    for name, table in products.tables.items():
+        measures[name] = put(folder / name, partial(write_table, table), lasting=True)  # a part of the result
     record = {"key": key, "run": run, "files": measures, "summary": products.summary}
     # Not awaited on the disk: a record that is lost, or is there without its files, means that the task is done again.
     put(folder / place / f"{task}.json", lambda file: file.write(json.dumps(record).encode()))
@@ -131,13 +131,6 @@ def write_table(table: Any, file: Any) -> None:
 
     # Coordinates hardly repeat: dictionaries and compression cost more time than they save space.
     pq.write_table(table, file, compression="none", use_dictionary=False, write_statistics=False)
-
-
-def settle(paths: list[Path]) -> None:
-    """Return when the files are on the disk."""
-    for path in paths:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
 
 
 def sweep(folder: Path) -> None:

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..checks import check_jumps, check_velocity, spread_stamps, time_stamps
+from ..arguments import moving_columns
+from ..checks import time_stamps
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
 from ..files.columns import Columns
 from ..files.time_units import seconds
 from ..paths.builders import moving_steps
 from ..paths.hashing import Hash, sample_hash
-from ..velocities import smoothed
 from .assemble import finish
 from .cells import by_cell
 from .inputs import Part, Rows, read_part
@@ -53,7 +53,7 @@ class Ordered:
     x: FloatArray
     v: FloatArray
     fresh: BoolArray
-    told: list[Caution]
+    told: tuple[Caution, ...]
 
     @property
     def lengths(self) -> IntArray:
@@ -80,33 +80,15 @@ def in_order(
     if columns.time:
         state = x if v is None else np.hstack([x, v])
         fresh[1:] = (np.diff(called) != 0) | (time[1:] != time[:-1]) | (state[1:] != state[:-1]).any(axis=1)
-    clean, moving, told = _states(columns, called[fresh], x[fresh], None if v is None else v[fresh], time[fresh])
-    same = np.cumsum(fresh) - 1  # a repeat stands right behind the row it repeats
-    return Ordered(called, ids, clean[same], moving[same], fresh, told)
-
-
-def _states(
-    columns: Columns, called: IntArray, x: FloatArray, v: FloatArray | None, time: NDArray[Any]
-) -> tuple[FloatArray, FloatArray, list[Caution]]:
-    """Positions, freed of noise where velocities are estimated; velocities; what is doubtful about the trajectories."""
-    cuts = np.flatnonzero(np.diff(called)) + 1
-    xs = np.split(x, cuts)
-    told = list(check_jumps(xs))
-    clocks = None
+    cuts, clocks = np.flatnonzero(np.diff(called[fresh])) + 1, None
+    told: tuple[Caution, ...] = ()
+    xs, vs = np.split(x[fresh], cuts), None if v is None else np.split(v[fresh], cuts)
     if columns.time:
-        clock, converted = seconds(time, columns.time, x, v, called)
-        clocks, repeated = spread_stamps(time_stamps(xs, np.split(clock, cuts), None) or [])
-        told += [*converted, *repeated]
-    if v is not None:
-        return x, v, told + list(check_velocity(xs, np.split(v, cuts), clocks))
-    if clocks is None:
-        raise DataError(
-            "Expected velocities or time beside the trajectories, got positions alone. Say velocity=... or time=..."
-        )
-    estimated = [smoothed(a, t) for a, t in zip(xs, clocks, strict=True)]
-    said = "Velocities were estimated from positions and time, and noise was smoothed away; pass v if you have them."
-    clean, v = (np.concatenate(parts) for parts in ([e.x for e in estimated], [e.v for e in estimated]))
-    return clean, v, [*told, Caution("velocities-estimated", said)]
+        clock, told = seconds(time[fresh], columns.time, x[fresh], None if v is None else v[fresh], called[fresh])
+        clocks = time_stamps(xs, np.split(clock, cuts), None)
+    found = moving_columns(xs, vs, clocks)
+    same = np.cumsum(fresh) - 1  # a repeat stands right behind the row it repeats
+    return Ordered(called, ids, found["x"][same], found["v"][same], fresh, told + found["warnings"])
 
 
 def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Products:
@@ -120,7 +102,7 @@ def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Product
     return Products({"rows": kept, "names": hashes[order], "time": stamps(rows)[order], "bounds": bounds})
 
 
-def assemble(folder: Path, *, bucket: int, names: Sequence[str], offsets: Sequence[int], columns: Columns) -> Products:
+def assemble(folder: Path, *, bucket: int, names: Sequence[str], columns: Columns, total: int) -> Products:
     """The trajectories of one bucket."""
 
     def gathered(what: str) -> NDArray[Any]:
@@ -136,8 +118,8 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], offsets: Sequen
     v = column(rows, "v") if columns.velocity else None
     found = in_order(columns, column(rows, "id"), gathered("names"), column(rows, "x"), v, gathered("time"))
     lengths = found.lengths
-    products = finish(found.called, found.ids, found.x, found.v, offsets, lengths, lengths >= SHORTEST_PATH)
-    steps = moving_steps(found.x[found.fresh], found.v[found.fresh], bounds_of(lengths), offsets[-1])
+    products = finish(found.called, found.ids, found.x, found.v, lengths, lengths >= SHORTEST_PATH)
+    steps = moving_steps(found.x[found.fresh], found.v[found.fresh], bounds_of(lengths), total)
     return Products(products.arrays | {"steps": steps}, summary=found.summary)
 
 

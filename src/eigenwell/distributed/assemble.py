@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..paths.builders import RETURN, beside_one, cut_on_return, stands
 from ..paths.grading import end_pace
+from ..paths.grouping import Block, boxes
 from ..paths.zipping import along
 from .records import REPEATS, Records, bounds_of, column, packed, paths, samples, spread
 from .scan import Frame, load_cells
@@ -117,6 +118,7 @@ def finish(
     begin = np.flatnonzero(np.diff(path, prepend=-1))
     end = np.append(begin[1:], len(path))
     pace = [end_pace(v[a:b]) for a, b in zip(begin, end, strict=True)]
+    low, high = boxes(Block(x, v, np.append(begin, len(path)), np.arange(len(begin))))
     table = packed(
         paths(x.shape[1]),
         path=path[begin],
@@ -129,5 +131,7 @@ def finish(
         end=x[end - 1],
         low=np.minimum.reduceat(x, begin),
         high=np.maximum.reduceat(x, begin),
+        box_low=low,
+        box_high=high,
     )
     return Products({"rows": packed(samples(x.shape[1]), id=ids, x=x, v=v), "paths": table})

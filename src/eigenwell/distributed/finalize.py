@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
-from .._types import IntArray
 from ..attractors import eigenpairs_for, sub_dynamics
 from ..graphs import Clique
 from ..numbering import canonical_order
 from ..paths.beside import label_confidence
 from ..paths.builders import sets_off, whole_enough
-from ..paths.grouping import Block, grade_blocks
+from ..paths.grading import PathEnds
+from ..paths.grouping import Block, extent_of, grade_blocks, path_ends
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
 from .inputs import Part
 from .records import TOLD, bounds_of, column, packed, spread
-from .store import Products, fetch
+from .store import Products, fetch, fetch_all
 from .tables import embedding_table, label_table, path_table, plain, said
 
 SAMPLES_PER_TASK = 200_000
 """Samples of the sub-dynamics that one task solves, about."""
+
+
+def survey(folder: Path, *, names: Sequence[str], trusted_ends: bool) -> Products:
+    """All paths by their keys: where each is, whether it counts, and how large the box of those is that do."""
+    tables = [np.array(fetch(folder, "assemble", name, "paths")) for name in names]
+    table = np.concatenate(tables)
+    by_path = np.argsort(table["path"], kind="stable")
+    bucket = np.repeat(np.arange(len(tables)), [len(t) for t in tables])[by_path]
+    begin = np.concatenate([bounds_of(t["samples"])[:-1] for t in tables])[by_path]
+    table = table[by_path]
+    if trusted_ends:
+        corners = np.stack([table[name] for name in ("start", "low", "high", "end")], axis=1)
+        moves = sets_off(corners.reshape(-1, corners.shape[2]), 4 * np.arange(len(table) + 1))
+        usable = column(table, "usable") & moves
+    else:
+        usable = whole_enough(column(table, "distinct"))
+    extent = extent_of(table["box_low"], table["box_high"], usable)
+    arrays = {"paths": table, "bucket": bucket, "begin": begin, "usable": usable}
+    return Products(arrays, summary={"extent": extent.tolist()})
+
+
+def measure(folder: Path, *, index: int, name: str, extent: Sequence[float]) -> Products:
+    """What the paths of a bucket say of their ends."""
+    ends = path_ends(_block(folder, name, index), fetch(folder, "survey", "survey", "usable"), np.array(extent))
+    return Products({f.name: a for f in fields(PathEnds) if (a := getattr(ends, f.name)) is not None})
 
 
 def grade(
@@ -30,29 +56,26 @@ def grade(
     *,
     names: Sequence[str],
     resolution: float,
-    extent: float,
+    size: float,
+    extent: Sequence[float],
     trusted_ends: bool,
     unit: Sequence[float],
 ) -> Products:
     """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
-    tables = [np.array(fetch(folder, "assemble", name, "paths")) for name in names]
-    bucket = np.repeat(np.arange(len(tables)), [len(t) for t in tables])
-    begin = np.concatenate([bounds_of(t["samples"])[:-1] for t in tables])
-    table = np.concatenate(tables)
-    by_path = np.argsort(table["path"], kind="stable")
-    table, bucket, begin = table[by_path], bucket[by_path], begin[by_path]
+    table, bucket = (np.array(fetch(folder, "survey", "survey", a)) for a in ("paths", "bucket"))
     starts, ends, length, first = (column(table, name) for name in ("start", "end", "samples", "first"))
-
-    def blocks() -> Iterator[Block]:
-        return (_block(folder, name, np.flatnonzero(bucket == k), length) for k, name in enumerate(names))
-
-    if trusted_ends:
-        corners = np.stack([starts, table["low"], table["high"], ends], axis=1)
-        usable = column(table, "usable") & sets_off(corners.reshape(-1, starts.shape[1]), 4 * np.arange(len(table) + 1))
-    else:
-        usable = whole_enough(column(table, "distinct"))
-    graded = grade_blocks(blocks, usable, resolution, trusted_ends=trusted_ends, unit=np.array(unit))
-    group, order = canonical_order(starts, ends, graded.group, first, extent)
+    there = {p.name.split(".")[1] for p in (folder / "work" / "measure").glob(f"{names[0]}.*.npy")}
+    back = np.argsort(np.argsort(bucket, kind="stable"))
+    measured = PathEnds(**{a: fetch_all(folder, "measure", names, a)[back] for a in there})
+    graded = grade_blocks(
+        lambda: (_block(folder, name, k) for k, name in enumerate(names)),
+        measured,
+        np.array(extent),
+        resolution,
+        trusted_ends=trusted_ends,
+        unit=np.array(unit),
+    )
+    group, order = canonical_order(starts, ends, graded.group, first, size)
     number = np.argsort(order)
     # Scraps that lie on paths get their label, and stay out of the embedding.
     renumbered = np.empty(graded.grouping.n_groups, dtype=np.intp)
@@ -67,9 +90,6 @@ def grade(
             "group": group,
             "number": number,
             "order": order,
-            "bucket": bucket,
-            "begin": begin,
-            "length": length,
         },
         tables={
             "paths.parquet": path_table(
@@ -88,10 +108,12 @@ def grade(
     )
 
 
-def _block(folder: Path, name: str, number: IntArray, length: IntArray) -> Block:
+def _block(folder: Path, name: str, index: int) -> Block:
     """The paths of one bucket, which lie one after the other, with their numbers."""
+    table, bucket = (fetch(folder, "survey", "survey", a) for a in ("paths", "bucket"))
+    number = np.flatnonzero(bucket == index)
     rows = fetch(folder, "assemble", name, "rows")
-    return Block(column(rows, "x"), column(rows, "v"), bounds_of(length[number]), number)
+    return Block(column(rows, "x"), column(rows, "v"), bounds_of(table["samples"][number]), number)
 
 
 def batches(samples: Sequence[int]) -> list[list[int]]:
@@ -102,9 +124,9 @@ def batches(samples: Sequence[int]) -> list[list[int]]:
 
 def solve(folder: Path, *, names: Sequence[str], which: Sequence[int], eigenpairs: int) -> Products:
     """Spectrum, embedding and attractor of some sub-dynamics; a table of each, a row per sample."""
-    group, order, bucket, begin, length = (
-        np.array(fetch(folder, "grade", "grade", a)) for a in ("group", "order", "bucket", "begin", "length")
-    )
+    group, order = (np.array(fetch(folder, "grade", "grade", a)) for a in ("group", "order"))
+    table, bucket, begin = (np.array(fetch(folder, "survey", "survey", a)) for a in ("paths", "bucket", "begin"))
+    length = column(table, "samples")
     located, tables = [], {}
     for q in which:
         number = np.flatnonzero(group[order] == q)
@@ -126,14 +148,11 @@ def tell(
     folder: Path, *, index: int, name: str, unit: Sequence[float], recovered: bool, offsets: Sequence[int]
 ) -> Products:
     """What there is to say of the samples of a bucket, in the order of the input, with `bounds` of its partitions."""
-    labels, sure, bucket, length, number = (
-        np.array(fetch(folder, "grade", "grade", a)) for a in ("label", "sure", "bucket", "length", "number")
-    )
-    mine = np.flatnonzero(bucket == index)
-    block = _block(folder, name, mine, length).scaled(np.array(unit))
-    confidence = label_confidence(block.x, block.v, block.offsets, labels[mine], sure[mine], recovered)
-    ids, label = fetch(folder, "assemble", name, "rows")["id"], labels[block.path]
-    position = spread(0 * length[mine], length[mine])
+    labels, sure, number = (np.array(fetch(folder, "grade", "grade", a)) for a in ("label", "sure", "number"))
+    block = _block(folder, name, index).scaled(np.array(unit))
+    confidence = label_confidence(block.x, block.v, block.offsets, labels[block.number], sure[block.number], recovered)
+    ids, label, lengths = fetch(folder, "assemble", name, "rows")["id"], labels[block.path], np.diff(block.offsets)
+    position = spread(0 * lengths, lengths)
     told = packed(TOLD, id=ids, label=label, confidence=confidence, path=number[block.path], position=position)
     told = told[np.argsort(ids)]
     summary = {"wrong": float((1 - confidence[label >= 0]).sum()), "labelled": int((label >= 0).sum())}

@@ -64,12 +64,16 @@ def _graded(run: Run, assembled: AssembledPaths, whole: scan.Whole) -> dict[str,
     """Attractors of the assembled paths, and a label for every row: what the summary says."""
     names, unit = assembled.names, assembled.unit
     low, high = whole.x.box
+    extent = run.one("survey", finalize.survey, names=names, trusted_ends=assembled.trusted_ends)["extent"]
+    buckets = [(name, {"index": k, "name": name}) for k, name in enumerate(names)]
+    run.cluster.stage([Task("measure", n, finalize.measure, one | {"extent": extent}) for n, one in buckets])
     graded = run.one(
         "grade",
         finalize.grade,
         names=names,
         resolution=assembled.resolution,
-        extent=float((high - low).max()),
+        size=float((high - low).max()),
+        extent=extent,
         trusted_ends=assembled.trusted_ends,
         unit=unit,
     )
@@ -82,9 +86,7 @@ def _graded(run: Run, assembled: AssembledPaths, whole: scan.Whole) -> dict[str,
         ]
     )
     about = {"unit": unit, "recovered": not assembled.trusted_ends, "offsets": run.offsets}
-    doubts = run.cluster.stage(
-        [Task("tell", n, finalize.tell, {"index": k, "name": n} | about) for k, n in enumerate(names)]
-    )
+    doubts = run.cluster.stage([Task("tell", n, finalize.tell, one | about) for n, one in buckets])
     wrong = sum(d["wrong"] for d in doubts) / max(sum(d["labelled"] for d in doubts), 1)
     run.per_part("label", finalize.label, names=names)
     return graded | {

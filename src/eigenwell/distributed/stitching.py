@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import BoolArray, IntArray
+from .._types import IntArray
 from ..paths.chains import Chains, open_loops
 from ..paths.fragments import link_fragments
 from ..paths.kinematics import Kinematics, estimate, steady
@@ -21,9 +21,6 @@ from ..paths.zipping import tolerance
 from .records import NEAR, Records, bounds_of, column, packed, spread
 from .scan import load_cells
 from .store import Products, fetch, fetch_all
-
-TOGETHER = 1000
-"""Samples of a stretch of a chain: time steps are pooled over two hundred."""
 
 
 @dataclass(frozen=True)
@@ -54,26 +51,33 @@ def stitch(
     linked += sum(s["linked"] for s in told)
     if dt is not None and not is_common(linked, sum(s["exact"] for s in told), n):
         return Products(summary={"common": False})
-    length = column(pieces, "length")
-    strung = _strung(pieces, open_loops(follows, pieces["tail"], pieces["head"]))
+    strung, length = _strung(pieces, open_loops(follows, pieces["tail"], pieces["head"])), column(pieces, "length")
+    cell = np.repeat(np.arange(len(names)), np.diff(bounds))
+    begin = bounds_of(length)[:-1] - bounds_of(length)[bounds[cell]]
 
-    def rows(chosen: Callable[[IntArray, IntArray], BoolArray]) -> tuple[Records, IntArray, IntArray]:
-        """Rows, chains and places of the samples that are chosen by chain and place in it."""
-        parts = []
-        for c, name in enumerate(names):
-            mine = slice(bounds[c], bounds[c + 1])
-            chain, place = np.repeat(strung.chain[mine], length[mine]), spread(strung.start[mine], length[mine])
-            at = np.flatnonzero(chosen(chain, place))
-            parts.append((np.array(fetch(folder, "match", name, "rows")[at]), chain[at], place[at]))
-        found, chain, place = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return found, chain, place
+    def rows(which: IntArray, skip: IntArray, count: IntArray) -> tuple[Records, IntArray, IntArray]:
+        """Of these pieces the rows after the first few, so many of each; the piece of every row, and its place in the chain."""
+        parts, order = [], np.argsort(cell[which], kind="stable")
+        which, skip, count = which[order], skip[order], count[order]
+        for c in np.unique(cell[which]):
+            mine = cell[which] == c
+            at = spread(begin[which[mine]] + skip[mine], count[mine])
+            parts.append(np.array(fetch(folder, "match", names[c], "rows")[at]))
+        return np.concatenate(parts), np.repeat(which, count), spread(strung.start[which] + skip, count)
 
     stride = -(-n // DEFAULT.measured)
-    scales = _scales(*rows(lambda _, place: place // TOGETHER % stride == 0), dt, spread2)
-    fit, lengths = DEFAULT.fit, strung.lengths
-    strung = _linked(strung, *rows(lambda chain, place: (place < fit) | (place >= lengths[chain] - fit)), scales)
-    short = short_chains(strung.lengths)
-    crumbs, of, _ = rows(lambda chain, _: short[chain])
+    some = np.arange(0, len(pieces), stride)
+    seen, piece, place = rows(some, 0 * some, length[some])
+    scales = _scales(seen, strung.chain[piece] if stride == 1 else piece, place, dt, spread2)
+    # The first and the last samples of every chain, as many as a fit takes.
+    left = strung.lengths[strung.chain] - strung.start - length
+    first = np.clip(DEFAULT.fit - strung.start, 0, length)
+    last = np.clip(DEFAULT.fit - left, 0, length - first)
+    which = np.arange(len(pieces))
+    ends, piece, place = rows(np.append(which, which), np.append(0 * which, length - last), np.append(first, last))
+    strung = _linked(strung, ends, strung.chain[piece], place, scales)
+    short = np.flatnonzero(short_chains(strung.lengths)[strung.chain])
+    crumbs, piece, _ = rows(short, 0 * short, length[short]) if len(short) else (ends[:0], short, short)
     return Products(
         arrays={
             "chain": strung.chain,
@@ -82,7 +86,7 @@ def stitch(
             "bounds": bounds,
             "lengths": strung.lengths,
             "short": crumbs,
-            "short_chain": of,
+            "short_chain": strung.chain[piece],
         },
         summary={
             "common": True,
@@ -94,10 +98,9 @@ def stitch(
 
 
 def _scales(rows: Records, chain: IntArray, place: IntArray, dt: float | None, spread2: float) -> list[float]:
-    """Step, noise and bending as a single machine measures them, on all samples or on stretches of chains where there are
-    very many."""
-    stretch = np.unique(np.column_stack([chain, place // TOGETHER]), axis=0, return_inverse=True)[1].reshape(-1)
-    chains = Chains(np.lexsort((place, stretch)), bounds_of(np.bincount(stretch)))
+    """Step, noise and bending as a single machine measures them, on all samples, or on some pieces where there are very many."""
+    number = np.unique(chain, return_inverse=True)[1].reshape(-1)
+    chains = Chains(np.lexsort((place, number)), bounds_of(np.bincount(number)))
     x, v = column(rows, "x"), column(rows, "v")
     kin = estimate(x, v, chains) if dt is None else steady(x, v, chains, dt)
     return [kin.step, kin.noise_x, kin.noise_u, kin.bend, kin.typical, spread2]

@@ -15,7 +15,7 @@ from .beside import label_confidence
 from .ends import Grouping, Reading
 from .fragments import recover_paths
 from .grading import AT_REST, STILL, rests
-from .grouping import Block, grade_blocks
+from .grouping import Block, boxes, extent_of, grade_blocks, path_ends
 from .hashing import sample_hash, share
 from .merging import typical_length
 from .odd import Odd, repeated
@@ -325,9 +325,11 @@ def _grouped(
     unit: FloatArray | float = 1.0,
 ) -> PathFinding:
     block = Block(demos.x[nodes], demos.v[nodes], offsets, np.arange(len(usable)))
+    extent = extent_of(*boxes(block), usable)
     graded = grade_blocks(
         lambda: [block],
-        usable,
+        path_ends(block, usable, extent),
+        extent,
         resolution,
         trusted_ends=trusted_ends,
         unit=unit,

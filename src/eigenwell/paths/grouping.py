@@ -37,7 +37,8 @@ class Block:
 
 def grade_blocks(
     blocks: Callable[[], Iterable[Block]],
-    usable: BoolArray,
+    ends: PathEnds,
+    extent: FloatArray,
     resolution: float,
     *,
     trusted_ends: bool,
@@ -47,7 +48,8 @@ def grade_blocks(
 ) -> Graded:
     """Sub-dynamics of paths whose samples come in `blocks`, which may be asked for several times.
 
-    `usable` says of every path whether it counts. `resolution` is in units of the columns, `unit` (d,); blocks are in the user's.
+    `ends` and `extent` are those of `path_ends` and `extent_of`. `resolution` is in units of the columns, `unit` (d,); blocks
+    are in the user's.
     """
 
     def units() -> Iterable[Block]:
@@ -56,7 +58,7 @@ def grade_blocks(
     def beside(which: IntArray) -> IntArray:
         """Which path runs on where these end, of all blocks the one that misses least."""
         parts = [tails(b.x, b.v, b.offsets, np.flatnonzero(np.isin(b.number, which)), b.number) for b in units()]
-        lost = _joined(Tails, parts)
+        lost = joined(Tails, parts)
         found, least = np.full(len(which), -1, dtype=np.intp), np.full(len(which), np.inf)
         row = np.searchsorted(which, lost.path)
         for block in units():
@@ -80,11 +82,6 @@ def grade_blocks(
         offsets = np.searchsorted(owner[order], np.append(scraps, scraps[-1] + 1))
         return lying_on(samples, offsets, least, nearest, resolution)
 
-    low, high = zip(*(box_of(b.x, b.offsets, usable[b.number]) for b in blocks()), strict=True)
-    extent = np.max(high, axis=0) - np.min(low, axis=0)
-    extent = np.where(extent > 0, extent, 1.0)
-    parts = [(block.number, path_ends(block, usable, extent)) for block in blocks()]
-    ends = _joined(PathEnds, [part for _, part in parts], np.argsort(np.concatenate([number for number, _ in parts])))
     return grade_paths(
         replace(ends, twin=twin, pauses=ends.pauses if trusted_ends else None),
         extent=extent,
@@ -95,13 +92,22 @@ def grade_blocks(
     )
 
 
-def box_of(x: FloatArray, offsets: IntArray, usable: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Lowest and highest (d,) of the usable paths: of medians of three samples, which one wrong row does not move."""
-    inner = np.repeat(usable, np.diff(offsets))
-    inner[offsets[:-1]] = inner[offsets[1:] - 1] = False
+def boxes(block: Block) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest (K, d) of every path: of medians of three samples, which one wrong row does not move; infinite where a
+    path has fewer."""
+    inner = np.ones(len(block.x), dtype=bool)
+    inner[block.offsets[:-1]] = inner[block.offsets[1:] - 1] = False
     at = np.flatnonzero(inner)
-    middle = np.median(np.stack([x[at - 1], x[at], x[at + 1]]), axis=0) if len(at) else x
-    return middle.min(axis=0), middle.max(axis=0)
+    low, high = np.full_like(block.x, np.inf), np.full_like(block.x, -np.inf)
+    low[at] = high[at] = np.median(np.stack([block.x[at - 1], block.x[at], block.x[at + 1]]), axis=0)
+    return np.minimum.reduceat(low, block.offsets[:-1]), np.maximum.reduceat(high, block.offsets[:-1])
+
+
+def extent_of(low: FloatArray, high: FloatArray, usable: BoolArray) -> FloatArray:
+    """(d,) size of the box of the usable paths, of all where these are too short to have one; 1 where it is flat."""
+    some = usable if np.isfinite(low[usable]).any() else np.ones(len(usable), dtype=bool)
+    size = high[some].max(axis=0) - low[some].min(axis=0)
+    return np.where(np.isfinite(size) & (size > 0), size, 1.0)
 
 
 def path_ends(block: Block, usable: BoolArray, extent: FloatArray) -> PathEnds:
@@ -122,7 +128,7 @@ def path_ends(block: Block, usable: BoolArray, extent: FloatArray) -> PathEnds:
     )
 
 
-def _joined(kind: Any, parts: list[Any], order: IntArray | slice = slice(None)) -> Any:
+def joined(kind: Any, parts: list[Any], order: IntArray | slice = slice(None)) -> Any:
     """Columns of all parts one below the other, in this order; None where a column is."""
     columns = [[getattr(part, f.name) for part in parts] for f in fields(kind)]
     return kind(*(None if column[0] is None else np.concatenate(column)[order] for column in columns))

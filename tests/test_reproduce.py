@@ -179,7 +179,7 @@ def test_a_repeated_run_gives_the_same_numbers(quick, numbers, tmp_path):
 def command():
     app = typer.Typer()
     app.callback()(lambda: None)
-    reproduce_command.register(app)
+    app.command()(reproduce_command.reproduce)
 
     def call(*args):
         return CliRunner().invoke(app, ["reproduce", *map(str, args)])

@@ -37,7 +37,7 @@ def small():
     published = euclideanizing.PublishedSettings(layers=4, features=40, hidden=30, samples=200)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "QUICK", effort)
-        for name, rough in {"CELLS": 16, "DOTS": 60, "DENSITY": 0.4}.items():
+        for name, rough in {"CELLS": 16, "DOTS": 60, "DENSITY": 0.4, "LAYOUT": None}.items():
             patch.setattr(drawing, name, rough)
         patch.setattr(euclideanizing, "PublishedSettings", lambda: published)
         for module in (drawn_fields, handwriting):

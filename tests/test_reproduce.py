@@ -37,7 +37,7 @@ def small():
     published = euclideanizing.PublishedSettings(layers=4, features=40, hidden=30, samples=200)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "QUICK", effort)
-        for name, rough in {"CELLS": 16, "DOTS": 60, "DENSITY": 0.4}.items():
+        for name, rough in {"CELLS": 16, "DOTS": 60, "DENSITY": 0.4, "LAYOUT": None}.items():
             patch.setattr(drawing, name, rough)
         patch.setattr(euclideanizing, "PublishedSettings", lambda: published)
         for module in (drawn_fields, handwriting):
@@ -179,7 +179,7 @@ def test_a_repeated_run_gives_the_same_numbers(quick, numbers, tmp_path):
 def command():
     app = typer.Typer()
     app.callback()(lambda: None)
-    reproduce_command.register(app)
+    app.command()(reproduce_command.reproduce)
 
     def call(*args):
         return CliRunner().invoke(app, ["reproduce", *map(str, args)])

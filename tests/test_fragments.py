@@ -1,4 +1,4 @@
-"""From chains to whole paths: cutting, linking, zipping and merging, each on a case with one right answer and by law."""
+"""From chains to whole paths: cutting, linking and merging, each on a case with one right answer and by law."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,7 @@ from eigenwell.paths.chains import Chains
 from eigenwell.paths.fragments import link_fragments, recover_paths
 from eigenwell.paths.kinematics import Kinematics, estimate
 from eigenwell.paths.linking import cut_doubtful, link, mismatch
-from eigenwell.paths.merging import hosts, merge_short, short_chains, typical_length, within_reach
-from eigenwell.paths.zipping import along, tolerance, zip_chains
+from eigenwell.paths.merging import along, hosts, merge_short, short_chains, tolerance, typical_length, within_reach
 
 
 def straight(n, start=(0.0, 0.0), way=(1.0, 0.0)):
@@ -91,22 +90,7 @@ def test_the_mismatch_of_a_cubic_with_itself_is_nothing():
     assert (miss2[:, 0] > 1e-6).all()
 
 
-# --- zipping --------------------------------------------------------------------------------------------
-
-
-def test_chains_that_took_turns_are_zipped():
-    """The end of A and the beginning of B took alternate samples of one stretch."""
-    x, v = straight(100)
-    turns = np.arange(40, 60)
-    a, b = np.r_[0:40, turns[::2]], np.r_[turns[1::2], 60:100]
-    chains = Chains(np.concatenate([a, b]), np.array([0, len(a), 100]))
-    zipped = zip_chains(x, chains, kinematics(v), cKDTree(x))
-    assert paths(zipped) == {tuple(range(100))}
-
-
-def test_trajectories_that_run_together_all_the_way_stay_two():
-    x, v, chains = together(straight(50), straight(50, (0, 0.3)))
-    assert zip_chains(x, chains, kinematics(v), cKDTree(x)) is None
+# --- merging ------------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -120,9 +104,6 @@ def test_places_along_a_path(seed):
     place, distance = along(both, v, np.arange(20, 26), np.arange(20))
     np.testing.assert_allclose(place, at, atol=0.011)  # places are kept short of the middle between two samples
     np.testing.assert_allclose(distance, np.abs(aside), atol=1e-12)
-
-
-# --- merging ------------------------------------------------------------------------------------------
 
 
 def naive_hosts(lengths, short, sample, other):

@@ -13,7 +13,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..paths.builders import RETURN, beside_one, cut_on_return, stands
 from ..paths.grading import end_pace
 from ..paths.grouping import Block, boxes
-from ..paths.zipping import along
+from ..paths.merging import along
 from .records import REPEATS, Records, bounds_of, column, packed, paths, samples, spread
 from .scan import Frame, load_cells
 from .store import Products, fetch

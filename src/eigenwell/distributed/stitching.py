@@ -15,9 +15,8 @@ from ..paths.chains import Chains, open_loops
 from ..paths.fragments import link_fragments
 from ..paths.kinematics import Kinematics, estimate, steady
 from ..paths.meeting import is_common, strongest_claims
-from ..paths.merging import hosts, short_chains, within_reach
+from ..paths.merging import hosts, short_chains, tolerance, within_reach
 from ..paths.settings import DEFAULT
-from ..paths.zipping import tolerance
 from .records import NEAR, Records, bounds_of, column, packed, spread
 from .scan import load_cells
 from .store import Products, fetch, fetch_all

@@ -1,4 +1,4 @@
-"""From samples to whole paths: chains linked across gaps and corners, zipped where they overlap, short chains merged.
+"""From samples to whole paths: chains linked across gaps and corners, short chains merged.
 
 The same steps as in multi-object tracking.
 """
@@ -17,7 +17,6 @@ from .meeting import halfway_meeting
 from .merging import Fragments, merge_short
 from .settings import DEFAULT, PathSettings
 from .successors import most_likely
-from .zipping import zip_chains
 
 
 def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tuple[Fragments, Kinematics]:
@@ -68,9 +67,9 @@ def link_fragments(
     s: PathSettings = DEFAULT,
     agree: Agree | None = None,
 ) -> tuple[Chains, Kinematics]:
-    """Chains linked, and with a `tree` of x also zipped where they skip samples.
+    """Chains linked.
 
-    Without one all links are beyond doubt: they skip no sample and teach the kinematics nothing, and only the first and
+    Without a `tree` of x all links are beyond doubt: they skip no sample and teach the kinematics nothing, and only the first and
     last samples of every chain, as many as a fit takes, are looked at. Short gaps are closed first, with every chain
     down to single samples; long ones only between real chains.
     """
@@ -84,19 +83,10 @@ def link_fragments(
         return linked, kin if tree is None else estimate(x, v, linked, s, states, agree=agree), True
 
     longest = s.longest_gap
-    for gap in (longest / 32, longest / 16, longest / 8, longest / 4):
-        for _ in range(2):
-            chains, kin, changed = joined(chains, kin, gap, 1)
+    steps = [(longest / 32, 1), (longest / 16, 1), (longest / 8, 1), (longest / 4, 1)]
+    for gap, shortest in [*steps, (longest / 2, s.real_chain), (longest, s.real_chain)]:
+        for _ in range(2):  # the second resolves what the first uncovered
+            chains, kin, changed = joined(chains, kin, gap, shortest)
             if not changed:
                 break
-    for _ in range(4):  # each round resolves what the last one uncovered; more than two are rare
-        before = chains.n_chains
-        zipped = None if tree is None else zip_chains(x, chains, kin, tree, s)
-        if zipped is not None:
-            chains, kin = zipped, estimate(x, v, zipped, s, states, agree=agree)
-        for gap in (longest / 8, longest / 4, longest / 2):
-            chains, kin, _ = joined(chains, kin, gap, s.real_chain)
-        if chains.n_chains == before:
-            break
-    chains, kin, _ = joined(chains, kin, longest, s.real_chain)
     return chains, kin

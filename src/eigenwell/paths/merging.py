@@ -14,7 +14,6 @@ from .._types import BoolArray, FloatArray, IntArray
 from .chains import Chains
 from .kinematics import Kinematics
 from .settings import DEFAULT, PathSettings
-from .zipping import along, tolerance
 
 
 @dataclass(frozen=True)
@@ -101,3 +100,29 @@ def _last_host(host: IntArray, chain: IntArray) -> IntArray:
     while (host[chain] != chain).any():
         chain = host[chain]
     return chain
+
+
+def along(x: FloatArray, u: FloatArray, samples: IntArray, path: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Place of `samples` along the ordered samples of a path, as a real-valued position, and their distance to its line.
+
+    `u` are the steps of the path's samples.
+    """
+    tiny = np.finfo(np.float64).tiny
+    distance, nearest = cKDTree(x[path]).query(x[samples])
+    step, away = u[nearest], x[samples] - x[path[nearest]]
+    ahead = np.clip((away * step).sum(1) / ((step**2).sum(1) + tiny), -0.49, 0.49)
+    for beside in (np.maximum(nearest - 1, 0), np.minimum(nearest + 1, len(path) - 1)):
+        edge = x[path[beside]] - x[path[nearest]]
+        part = np.clip((away * edge).sum(1) / ((edge**2).sum(1) + tiny), 0, 1)
+        distance = np.minimum(distance, np.linalg.norm(away - part[:, None] * edge, axis=1))
+    return nearest + ahead, np.asarray(distance, dtype=np.float64)
+
+
+def tolerance(kin: Kinematics, samples: IntArray, s: PathSettings = DEFAULT) -> FloatArray:
+    """How far from a path a sample of it may lie: four standard deviations of noise and two local steps.
+
+    Where velocities are noisy, a slow sample may belong to a fast stretch: then no step is taken to be shorter than usual.
+    """
+    shortest = max(2 * kin.noise_u, kin.step) if kin.is_noisy(s) else 2 * kin.noise_u
+    step = np.maximum(np.linalg.norm(kin.u[samples], axis=1), shortest)
+    return np.asarray(s.noise_reach * np.sqrt(2) * kin.noise_x + s.step_reach * step, dtype=np.float64)

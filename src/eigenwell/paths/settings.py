@@ -82,7 +82,7 @@ class PathSettings:
     fit: int = 8
     """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend."""
 
-    # --- fragments (linking, zipping, merging) --------------------------------------------------------
+    # --- fragments (linking, merging) --------------------------------------------------------
     longest_gap: float = 32.0
     """Longest gap in steps that is bridged; halved again and again for the earlier, safer rounds."""
     real_chain: int = 4
@@ -92,9 +92,7 @@ class PathSettings:
     around: int = 30
     """Samples examined around an end or a short chain."""
     on_path: float = 0.8
-    """An overlap or a short chain counts when this share of its samples lies on the other chain."""
-    same_way: float = 0.13
-    """Two chains move alike when the cosine between their tracks is within this of 1 (30 degrees)."""
+    """A short chain counts as part of another one when this share of its samples lies on it."""
     doubt: float = 9.0
     """A link is doubtful when it misses by more than three times (squared: nine) what is usual."""
     exchange: float = 3.0

@@ -8,7 +8,7 @@ from tests.test_fields import random_field
 from tests.untrained import field_of
 
 import eigenwell as ew
-from eigenwell.fields import Field, Motion, motion_loops
+from eigenwell.fields import Field, Motion, loops
 from eigenwell.fields.motion import Path, motion_velocity
 
 
@@ -87,7 +87,7 @@ def test_the_certificate_runs_motions_and_sees_one_that_stops(monkeypatch) -> No
     assert [loop.pushed for loop in certificate.motions] == [False, True]
     assert all(loop.arrived == 1 and loop.falling > 0.99 for loop in certificate.motions) and certificate.holds
     assert field_of(found).certificate(samples=2, rates=(25.0,)).motions == ()
-    monkeypatch.setattr(motion_loops, "SLOWEST", 0.5)
+    monkeypatch.setattr(loops, "SLOWEST", 0.5)
     monkeypatch.setattr(Motion, "step", lambda self, x, dt: np.zeros(2))
     broken = field.certificate(samples=10, rates=(25.0,))
     assert not broken.holds and any("motion.step at 25 Hz: 0.0%" in said for said in (*broken.failures(), str(broken)))

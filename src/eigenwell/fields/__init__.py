@@ -8,7 +8,6 @@ from .learned import REACH as REACH
 from .learned import Field
 from .loops import Loop
 from .motion import Motion
-from .motion_loops import MotionLoop
 from .moved import Moved as Moved
 from .poses import Pose, PoseCertificate, PoseField, Twist
 from .second_order import SecondOrderField
@@ -27,7 +26,6 @@ __all__ = [
     "Latent",
     "Loop",
     "Motion",
-    "MotionLoop",
     "Pose",
     "PoseCertificate",
     "PoseField",

@@ -162,3 +162,17 @@ def test_no_link_is_made_that_does_not_pay():
     nothing = best_links(np.array([0]), np.array([1]), np.array([0.5]), 2, 1e-3)
     np.testing.assert_array_equal(nothing, [-1, -1])
     np.testing.assert_array_equal(best_links(*np.empty((3, 0), dtype=np.intp), 3, 1e-3), [-1, -1, -1])
+
+
+@pytest.mark.parametrize("seed", [*range(20), 781, 1467, 2115, 2278, 2986, 4371])
+def test_values_of_few_decimals_end_in_the_optimum(seed):
+    """Sums that are equal but for rounding must not send an exchange round in a circle."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 14))
+    i, j = np.nonzero(rng.random((n, n)) < rng.uniform(0.3, 1))
+    value = np.round(rng.uniform(0.1, 3, len(i)), 1)
+    sale = auction(i, j, value, n, 1e-3, most_bids=np.inf)
+    sold = np.flatnonzero(sale.owner >= 0)
+    found = -total(np.where(sale.owner >= 0, sale.owner, -1), j, i, value)
+    assert len(np.unique(sale.owner[sold])) == len(sold)
+    assert found == pytest.approx(exact(i, j, -value, n), abs=1e-3 * n)

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import traceback
@@ -237,7 +238,7 @@ def test_learn_replaces_models_and_nothing_else(folder, tmp_path, trains_little)
 def test_export(model, tmp_path, monkeypatch):
     monkeypatch.setattr("eigenwell.export.parity.STATES", 1000)  # tests/test_export.py has all 10,000
     code, out, err = run("export", model, "--c", tmp_path / "field.h")
-    assert code in (0, 6), err  # 6 where no compiler is there to prove it
+    assert code == (6 if shutil.which("cc") is None else 0), err  # where no compiler is there, nothing is proved
     assert (tmp_path / "field.h").stat().st_size > 1000 and "field.h" in out
     pytest.importorskip("onnxruntime")
     assert json.loads(ok("export", model, "--onnx", tmp_path / "field.onnx", "--json"))["parity"]["proved"]
@@ -247,7 +248,8 @@ def test_export(model, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_report(folder, model, tmp_path):
+def test_report(folder, model, tmp_path, monkeypatch):
+    monkeypatch.setattr("eigenwell.report.CERTIFIED", 6)
     ok("report", folder / "ordered.csv", "-o", tmp_path / "page.html", "--model", model)
     page = (tmp_path / "page.html").read_text()
     assert "<h1>2 attractors</h1>" in page and "--model" in page and "The learned motions" in page
@@ -361,10 +363,8 @@ def test_docs_are_the_help():
 
 def test_completion_and_version():
     assert ok("--version").strip() == f"eigenwell {ew.__version__}"
-    done = start(
-        "--show-completion",
-        env={**os.environ, "SHELL": "/bin/bash", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
-    )
-    assert done[0] in (0, 2)
+    asked = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = start("--show-completion", "bash", env=asked)
+    assert done[0] == 0 and "_EIGENWELL_COMPLETE=complete_bash" in done[1]
     env = {**os.environ, "_EIGENWELL_COMPLETE": "complete_bash", "COMP_WORDS": "eigenwell id", "COMP_CWORD": "1"}
     assert "identify" in start(env=env)[1]

@@ -74,7 +74,7 @@ def test_a_worker_killed_at_a_random_moment(source, tmp_path, alone, seed):
         found = identify(source, tmp_path, client, progress=progress)
     assert len(seen) >= after
     assert_same(found, alone)
-    assert not list((tmp_path / "out").rglob(".*.part"))
+    assert not list((tmp_path / "out").rglob(".*"))
 
 
 def test_a_worker_that_stalls(client, source, tmp_path, alone):

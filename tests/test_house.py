@@ -26,6 +26,7 @@ FLOORS = [
     ["attractors"],
     ["flow"],
     ["results"],
+    ["readings"],
     ["identification"],
     ["fields", "comparison"],
     ["learning", "models"],

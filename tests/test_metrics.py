@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenwell.metrics import chamfer, cosine_error, dtw_total, dtwd, end_error, moving, velocity_rmse
+from eigenwell.metrics import cosine_error, dtw_total, dtwd, end_error, moving, velocity_rmse
 
 
 def plain_dtw(a: np.ndarray, b: np.ndarray) -> tuple[float, int]:
@@ -59,7 +59,6 @@ def test_cosine_error_counts_only_what_moves() -> None:
 def test_simple_ones_by_hand() -> None:
     assert velocity_rmse(np.array([[3.0, 4.0], [0.0, 0.0]]), np.zeros((2, 2))) == pytest.approx(2.5)
     assert end_error(np.array([[9.0, 9.0], [3.0, 4.0]]), np.zeros(2)) == pytest.approx(5.0)
-    assert chamfer(np.array([[0.0, 0.0]]), np.array([[1.0, 0.0], [3.0, 0.0]])) == pytest.approx(0.5 * (1 + 2))
 
 
 def test_shapes_are_checked() -> None:

@@ -26,21 +26,19 @@ def heart():
 def pages(tmp_path_factory, heart):
     """One page per kind of data: plane with a field, space, ten dimensions, doubtful."""
     folder = tmp_path_factory.mktemp("pages")
-    write_report(
-        folder / "plane.html",
-        *heart,
-        field_of(heart[1], bend=0.2),
-        title="heart",
-        command="eigenwell report heart.csv -o plane.html",
-    )
-    for name, system in (("space", ew.systems.three_d), ("ten", ew.systems.ten_d), ("doubt", ew.systems.duffing_short)):
-        demos = system.sample(seed=0, frequency=25.0)
+    kinds = (("space", ew.systems.three_d), ("ten", ew.systems.ten_d), ("doubt", ew.systems.duffing_short))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("eigenwell.report.CERTIFIED", 6)  # loops; tests/test_fields.py has many
+        typed = "eigenwell report heart.csv -o plane.html"
+        write_report(folder / "plane.html", *heart, field_of(heart[1], bend=0.2), title="heart", command=typed)
+        for name, system in kinds:
+            demos = system.sample(seed=0, frequency=25.0)
+            found = ew.identify(demos)
+            field = None if name == "doubt" else field_of(found)
+            write_report(folder / f"{name}.html", demos, found, field, title=system.name)
+        demos = ew.systems.heart.sample(seed=0, frequency=25.0)
         found = ew.identify(demos)
-        field = None if name == "doubt" else field_of(found)
-        write_report(folder / f"{name}.html", demos, found, field, title=system.name)
-    demos = ew.systems.heart.sample(seed=0, frequency=25.0)
-    found = ew.identify(demos)
-    write_report(folder / "memory.html", demos, found, field_of(found, memory=True, good=False))
+        write_report(folder / "memory.html", demos, found, field_of(found, memory=True, good=False))
     return folder
 
 

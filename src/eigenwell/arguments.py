@@ -53,34 +53,18 @@ def trajectory_columns(
         )
     xs = [matrix(t, f"trajectory {k}") for k, t in enumerate(trajectories)]
     check_same_dimension(xs)
-    times = time_stamps(xs, time, dt)
-    cautions = check_jumps(xs, names)
-    raw, noise = None, None
-    if times is not None:
-        times, repeats = spread_stamps(times)
-        cautions += repeats
-    if v is None:
-        if times is None:
-            raise DataError(
-                "Expected velocities or time, got positions alone. Pass dt=..., time=[t1, t2, ...] or pairs "
-                "[(x1, v1), (x2, v2), ...]."
-            )
-        clean = [smoothed(xk, tk) for xk, tk in zip(xs, times, strict=True)]
-        vs, noise = [c.v for c in clean], np.array([c.noise for c in clean])
-        if smooth and noise.any():
-            raw, xs = np.concatenate(xs), [c.x for c in clean]
-        cautions += (_estimated(clean, smooth),)
-    else:
+    vs = None
+    if v is not None:
         vs = [matrix(vk, f"velocity of trajectory {k}") for k, vk in enumerate(v)]
         if [a.shape for a in xs] != [a.shape for a in vs]:
             raise DataError(
                 "Expected one velocity per position in every trajectory, got shapes "
                 f"{[a.shape for a in xs][:5]} and {[a.shape for a in vs][:5]}."
             )
-        cautions += check_velocity(xs, vs, times)
+    found = moving_columns(xs, vs, time_stamps(xs, time, dt), names, smooth)
     lengths = np.array([len(a) for a in xs])
-    x_all, v_all = np.concatenate(xs), np.concatenate(vs)
-    check_tall(x_all.shape)
+    check_tall(found["x"].shape)
+    cautions = found["warnings"]
     short = np.flatnonzero(lengths < SHORTEST_PATH)
     if len(short) == len(lengths):
         raise DataError(
@@ -94,16 +78,43 @@ def trajectory_columns(
                 f"{short[0]}); their samples stay unassigned.",
             ),
         )
-    return {
-        "x": x_all,
-        "v": v_all,
+    return found | {
         "offsets": np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp),
-        "time": None if times is None else np.concatenate(times),
-        "warnings": cautions + check_samples(x_all, v_all),
+        "warnings": cautions + check_samples(found["x"], found["v"]),
         "names": tuple(names),
-        "raw": raw,
-        "noise": noise,
     }
+
+
+def moving_columns(
+    xs: list[FloatArray],
+    vs: list[FloatArray] | None,
+    times: list[FloatArray] | None,
+    names: Sequence[str] = (),
+    smooth: bool = True,
+) -> dict[str, Any]:
+    """Positions, velocities and times of some trajectories, and what is doubtful about them; velocities are estimated, and
+    noise taken off the positions, where there are none."""
+    cautions = check_jumps(xs, names)
+    raw, noise = None, None
+    if times is not None:
+        times, repeats = spread_stamps(times)
+        cautions += repeats
+    if vs is not None:
+        cautions += check_velocity(xs, vs, times)
+    elif times is None:
+        raise DataError(
+            "Expected velocities or time, got positions alone. Pass dt=..., time=[t1, t2, ...] or pairs "
+            "[(x1, v1), (x2, v2), ...]."
+        )
+    else:
+        clean = [smoothed(xk, tk) for xk, tk in zip(xs, times, strict=True)]
+        vs, noise = [c.v for c in clean], np.array([c.noise for c in clean])
+        if smooth and noise.any():
+            raw, xs = np.concatenate(xs), [c.x for c in clean]
+        cautions += (_estimated(clean, smooth),)
+    time = None if times is None else np.concatenate(times)
+    columns = {"x": np.concatenate(xs), "v": np.concatenate(vs), "time": time}
+    return columns | {"warnings": cautions, "raw": raw, "noise": noise}
 
 
 def _estimated(clean: list[Smoothed], smooth: bool) -> Caution:

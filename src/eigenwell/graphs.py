@@ -36,7 +36,7 @@ class Join(Protocol):
 
 
 @dataclass(frozen=True)
-class Cycle:
+class Cycle(Join):
     """Terminals joined in a ring, as in the paper. Keeps the radial order of the paths in (u2, u3).
 
     Examples
@@ -48,17 +48,6 @@ class Cycle:
     """
 
     def edges(self, terminals: IntArray) -> IntArray:
-        """Each terminal to the next, and the last to the first.
-
-        Parameters
-        ----------
-        terminals : (K,) int array
-            Last nodes of the paths.
-
-        Returns
-        -------
-        (m, 2) int array
-        """
         k = len(terminals)
         if k < 2:
             return np.empty((0, 2), dtype=np.intp)
@@ -68,7 +57,7 @@ class Cycle:
 
 
 @dataclass(frozen=True)
-class Clique:
+class Clique(Join):
     """Every terminal joined to every other: a (K-1)-dimensional embedding that is exactly linear.
 
     Examples
@@ -80,17 +69,6 @@ class Clique:
     """
 
     def edges(self, terminals: IntArray) -> IntArray:
-        """Every pair of terminals.
-
-        Parameters
-        ----------
-        terminals : (K,) int array
-            Last nodes of the paths.
-
-        Returns
-        -------
-        (m, 2) int array
-        """
         i, j = np.triu_indices(len(terminals), k=1)
         return np.column_stack([terminals[i], terminals[j]])
 

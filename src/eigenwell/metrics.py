@@ -9,7 +9,7 @@ import numpy as np
 
 from ._types import BoolArray, FloatArray
 
-__all__ = ["chamfer", "cosine_error", "dtw_rms", "dtw_total", "dtwd", "end_error", "frechet", "moving", "velocity_rmse"]
+__all__ = ["cosine_error", "dtw_rms", "dtw_total", "dtwd", "end_error", "frechet", "moving", "velocity_rmse"]
 
 
 MOVING = 0.02
@@ -115,29 +115,6 @@ def end_error(rollout: FloatArray, attractor: FloatArray) -> float:
     1.0
     """
     return float(np.linalg.norm(np.asarray(rollout)[-1] - np.asarray(attractor)))
-
-
-def chamfer(a: FloatArray, b: FloatArray) -> float:
-    """Mean distance from a sample of one curve to the nearest sample of the other, both ways, halved.
-
-    Parameters
-    ----------
-    a, b : (n, d) and (m, d) arrays
-        Two curves.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.metrics import chamfer
-    >>> round(chamfer(np.zeros((3, 2)), np.ones((4, 2))), 3)
-    1.414
-    """
-    distance = _distances(a, b)
-    return float(0.5 * (distance.min(1).mean() + distance.min(0).mean()))
 
 
 def dtw_total(a: FloatArray, b: FloatArray) -> float:

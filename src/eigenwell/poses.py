@@ -17,7 +17,7 @@ from ._types import FloatArray
 from .demonstrations import Chart, Demonstrations
 from .errors import DataError
 
-__all__ = ["angle_between", "composed", "exponential", "from_poses", "logarithm", "mean_orientation", "orientations"]
+__all__ = ["from_poses", "orientations"]
 
 
 # Orientations this near to half a turn from the reference have no side: the chart ends.
@@ -59,8 +59,6 @@ def from_poses(
         Of the trajectories.
     order : str
         "xyzw" or "wxyz".
-    twist : list of (T, d + 3) arrays, optional
-        Linear and angular velocities in the base frame, in radians per unit of time, where they were measured.
     smooth : bool
         Whether positions are freed of noise.
     twist : list of (T, d + 3) arrays, optional
@@ -193,48 +191,12 @@ def rotated(q: FloatArray, v: FloatArray) -> FloatArray:
 
 
 def mean_orientation(q: FloatArray) -> FloatArray:
-    """The unit quaternion nearest to all, signs aside: first eigenvector of sum q q^T.
-
-    Parameters
-    ----------
-    q : (n, 4) array
-        Unit quaternions x, y, z, w.
-
-    Returns
-    -------
-    (4,) array
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.poses import mean_orientation
-    >>> np.abs(mean_orientation(np.array([[0, 0, 0, 1.0], [0, 0, 0, -1.0]]))).round(9)
-    array([0., 0., 0., 1.])
-    """
+    """The unit quaternion (4,) nearest to all (n, 4), signs aside: first eigenvector of sum q q^T."""
     return np.asarray(np.linalg.eigh(q.T @ q)[1][:, -1])
 
 
 def logarithm(q: FloatArray, reference: FloatArray) -> FloatArray:
-    """Rotation vectors (n, 3) from the reference to q (n, 4), the short way round.
-
-    Parameters
-    ----------
-    q : (n, 4) array
-        Unit quaternions x, y, z, w.
-    reference : (4,) array
-        From where.
-
-    Returns
-    -------
-    (n, 3) array
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.poses import logarithm
-    >>> logarithm(np.array([[0, 0, 0, 1.0]]), np.array([0, 0, 0, 1.0])).round(9) + 0.0
-    array([[0., 0., 0.]])
-    """
+    """Rotation vectors (n, 3) from the reference (4,) to q (n, 4), the short way round."""
     relative = composed(_conjugate(reference), q)
     relative = np.where(relative[:, 3:] < 0, -relative, relative)
     sine = np.linalg.norm(relative[:, :3], axis=1, keepdims=True)
@@ -243,49 +205,13 @@ def logarithm(q: FloatArray, reference: FloatArray) -> FloatArray:
 
 
 def exponential(w: FloatArray) -> FloatArray:
-    """Unit quaternions (..., 4) of rotation vectors (..., 3).
-
-    Parameters
-    ----------
-    w : (..., 3) array
-        Rotation vectors.
-
-    Returns
-    -------
-    (..., 4) array
-        Unit quaternions x, y, z, w.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.poses import exponential
-    >>> exponential(np.array([0.0, 0.0, np.pi])).round(9)
-    array([0., 0., 1., 0.])
-    """
+    """Unit quaternions (..., 4) of rotation vectors (..., 3)."""
     angle = np.linalg.norm(w, axis=-1, keepdims=True)
     return np.concatenate([w * np.sinc(angle / (2 * np.pi)) / 2, np.cos(angle / 2)], axis=-1)
 
 
 def angle_between(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Angle (n,) in radians of the rotation from a to b.
-
-    Parameters
-    ----------
-    a, b : (n, 4) arrays
-        Unit quaternions x, y, z, w.
-
-    Returns
-    -------
-    (n,) array
-        In radians.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.poses import angle_between
-    >>> angle_between(np.array([[0, 0, 0, 1.0]]), np.array([[0, 0, 1.0, 0]])).round(4)
-    array([3.1416])
-    """
+    """Angle (n,) in radians of the rotation from a to b, unit quaternions (n, 4)."""
     inner = np.abs((np.atleast_2d(a) * np.atleast_2d(b)).sum(axis=1))
     return np.asarray(2 * np.arccos(np.clip(inner, 0, 1)))
 
@@ -321,25 +247,7 @@ def _conjugate(q: FloatArray) -> FloatArray:
 
 
 def composed(a: FloatArray, b: FloatArray) -> FloatArray:
-    """The orientation `b` seen from `a`: Hamilton product of quaternions x, y, z, w, broadcast.
-
-    Parameters
-    ----------
-    a, b : (..., 4) arrays
-        Unit quaternions x, y, z, w.
-
-    Returns
-    -------
-    (..., 4) array
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.poses import composed
-    >>> half = np.array([0, 0, np.sqrt(0.5), np.sqrt(0.5)])
-    >>> composed(half, half).round(9)
-    array([0., 0., 1., 0.])
-    """
+    """The orientation `b` seen from `a`: Hamilton product of quaternions x, y, z, w (..., 4), broadcast."""
     av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
     vector = aw * bv + bw * av + np.cross(av, bv)
     return np.concatenate([vector, aw * bw - (av * bv).sum(axis=-1, keepdims=True)], axis=-1)

@@ -54,7 +54,7 @@ class Result(ABC):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """ "point" or "cycle" for every attractor; closed orbits are not looked for in partitions."""
+        """ "point" or "cycle" for every attractor."""
         return tuple(a.kind for a in self.located)
 
     @abstractmethod

@@ -8,7 +8,20 @@ from typing import Annotated
 
 import typer
 
-from . import audit, changes, data, identify, models, output, reproduce, studio
+from .. import __version__
+from . import output
+from .audit import audit
+from .changes import compare, sweep
+from .data import convert, datasets
+from .identify import demo, identify, report
+from .models import certify, export, learn, predict, simulate
+from .reproduce import reproduce
+from .studio import studio
+
+COMMANDS = (
+    demo, identify, report, audit, compare, sweep, learn, predict, simulate, certify, export,
+    datasets, convert, reproduce, studio,
+)  # fmt: skip
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in output.EXIT_CODES.items()) + "."
 
@@ -24,14 +37,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            typer.echo(f"eigenwell {version('eigenwell')}")
-        except PackageNotFoundError:
-            import eigenwell
-
-            typer.echo(f"eigenwell {eigenwell.__version__}")
+        typer.echo(f"eigenwell {__version__}")
         raise typer.Exit
 
 
@@ -43,8 +49,8 @@ def _root(
 ) -> None: ...
 
 
-for _module in (identify, audit, changes, models, data, reproduce, studio):
-    _module.register(app)
+for _one in COMMANDS:
+    app.command()(_one)
 
 
 def run() -> None:

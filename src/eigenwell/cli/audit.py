@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,11 +15,10 @@ from .output import IN_DOUBT, command, interactive, note, print_json, table
 if TYPE_CHECKING:
     from ..auditing import Audit
 
-_WRITE = "Files to write"
 
-
-def register(app: typer.Typer) -> None:
-    app.command()(audit)
+def _written(flag: str, metavar: str, help: str, *short: str) -> Any:
+    """An option that names a file to write."""
+    return typer.Option(flag, *short, metavar=metavar, help=help, rich_help_panel="Files to write")
 
 
 @command
@@ -27,34 +26,15 @@ def audit(
     source: Source,
     task: Task = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="PAGE", help="HTML page with a thumbnail per episode.", rich_help_panel=_WRITE
-        ),
+        Path | None, _written("--output", "PAGE", "HTML page with a thumbnail per episode.", "-o")
     ] = None,
-    keep: Annotated[
-        Path | None,
-        typer.Option(
-            "--keep", metavar="keep.json", help="Numbers and rows of the episodes to keep.", rich_help_panel=_WRITE
-        ),
-    ] = None,
+    keep: Annotated[Path | None, _written("--keep", "keep.json", "Numbers and rows of the episodes to keep.")] = None,
     trim: Annotated[
         Path | None,
-        typer.Option(
-            "--trim",
-            metavar="FOLDER",
-            help="Copies of the episodes to keep, without the rests at start and end.",
-            rich_help_panel=_WRITE,
-        ),
+        _written("--trim", "FOLDER", "Copies of the episodes to keep, without the rests at start and end."),
     ] = None,
     split: Annotated[
-        Path | None,
-        typer.Option(
-            "--split",
-            metavar="FOLDER",
-            help="The motions between rests as recordings of their own (subtasks).",
-            rich_help_panel=_WRITE,
-        ),
+        Path | None, _written("--split", "FOLDER", "The motions between rests as recordings of their own (subtasks).")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help=f"Exit with {IN_DOUBT} when an episode is bad.")] = False,
     as_json: Json = False,

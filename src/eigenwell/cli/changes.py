@@ -15,11 +15,6 @@ from .output import cautions, command, note, print_json, progress, table
 Picture = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .png, .svg or .pdf file.")]
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(compare)
-    app.command()(sweep)
-
-
 @command
 def compare(
     source: Source,

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(datasets)
-    app.command()(convert)
-
-
 @command
 def datasets(
     name: Annotated[
@@ -116,7 +111,7 @@ def _described(demos: Demonstrations, output: Path | None, as_json: bool) -> Non
                 "n_samples": demos.n_samples,
                 "dimension": demos.dimension,
                 "n_trajectories": demos.n_trajectories,
-                "warnings": [{"name": c.name, "message": c.message} for c in demos.warnings],
+                "warnings": demos.warnings,
             }
         )
         return

@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 _CLUSTER = "Cluster"
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(demo)
-    app.command()(identify)
-    app.command()(report)
-
-
 @command
 def identify(
     source: Source,
@@ -64,7 +58,7 @@ def identify(
                 "--dask decides alone; leave out --n-attractors, --resolution, --exclude and --task"
             )
         found: Any = _on_cluster(dask, source, out or Path("eigenwell-result"))
-        _write_labels(labels, (found.partition_labels(k) for k in range(len(found.partitions))))
+        _write_labels(labels, (found.column("label", k) for k in range(len(found.partitions))))
         _show_partitioned(found, as_json)
     elif out is not None:
         raise typer.BadParameter("--out goes with --dask ADDRESS")
@@ -114,20 +108,8 @@ def _on_cluster(address: str, source: Source, out: Path) -> DistributedIdentific
 def _show_partitioned(found: DistributedIdentification, as_json: bool) -> None:
     """The answer; everything that has a row per sample stays in the folder."""
     if as_json:
-        print_json(
-            {
-                "n_attractors": found.n_attractors,
-                "attractors": found.attractors,
-                "uncertainty": found.uncertainty,
-                "confidence": found.confidence,
-                "n_samples": found.n_samples,
-                "dimension": found.attractors.shape[1],
-                "paths": found.paths_per_attractor,
-                "samples": found.samples_per_attractor,
-                "folder": str(found.folder),
-                "warnings": [{"name": c.name, "message": c.message} for c in found.warnings],
-            }
-        )
+        counts = {"paths": found.paths_per_attractor, "samples": found.samples_per_attractor}
+        print_json(_common(found) | counts | {"folder": str(found.folder)})
     else:
         extents = found.high - found.low
         _headline(found.n_attractors, found.confidence)
@@ -220,26 +202,24 @@ def _write_report(output: Path, found: Identification, field: Any, title: str) -
     write_report(output, found.demos, found, field, title=title, command=typed)
 
 
+def _common(found: Any) -> dict[str, Any]:
+    """What every result says."""
+    asked = ("n_attractors", "attractors", "uncertainty", "confidence", "n_samples", "kind", "warnings")
+    return {name: getattr(found, name) for name in asked} | {"dimension": found.attractors.shape[1]}
+
+
 def _answer(found: Identification) -> dict[str, Any]:
-    return {
-        "n_attractors": found.n_attractors,
-        "attractors": found.attractors,
-        "uncertainty": found.uncertainty,
-        "confidence": found.confidence,
+    return _common(found) | {
         "alternatives": [{"n_attractors": a.n_attractors, "confidence": a.confidence} for a in found.alternatives],
         "odd": [{"recording": o.number, "name": o.name, "kind": o.kind, "left_out": o.left_out} for o in found.odd],
         "told": list(found.told),
         "about": found.demos.about,
-        "n_samples": found.demos.n_samples,
-        "dimension": found.demos.dimension,
         "paths": [len(found.paths(q)) for q in range(found.n_attractors)],
         "samples": [int((found.labels == q).sum()) for q in range(found.n_attractors)],
         "labels": found.labels,
-        "kind": found.kind,
         "evidence": None if found.evidence is None else str(found.evidence),
         "kinds": [a.form for a in found.located],
         "counts": found.counts,
-        "warnings": [{"name": c.name, "message": c.message} for c in found.warnings],
     }
 
 

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from .._types import FloatArray
 
 
-def register(app: typer.Typer) -> None:
-    for function in (learn, predict, simulate, certify, export):
-        app.command()(function)
-
-
 @command
 def learn(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="File to save the model in.")],
@@ -59,20 +54,9 @@ def learn(
         field = fit(found, toward=toward, memory=memory, recipe=recipe, seed=seed, progress=tell)
     save(field, output, overwrite=force)
     if as_json:
-        doubts = [{"name": c.name, "message": c.message} for c in field.warnings]
-        print_json(
-            {
-                "model": str(output),
-                "n_attractors": field.n_attractors,
-                "attractors": field.attractors,
-                "saddles": field.saddles,
-                "memory": field.has_memory,
-                "toward": bool(field.goals),
-                "fit": field.fit,
-                "map_fit": field.map_fit,
-                "warnings": doubts,
-            }
-        )
+        asked = ("n_attractors", "attractors", "saddles", "fit", "map_fit", "warnings")
+        said = {"model": str(output), "memory": field.has_memory, "toward": bool(field.goals)}
+        print_json(said | {name: getattr(field, name) for name in asked})
         return
     memory_word = ", with memory" if field.has_memory else ""
     typer.echo(

@@ -15,10 +15,6 @@ from .options import Json, Seed
 from .output import IN_DOUBT, MISSING_EXTRA, command, print_json, table
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(reproduce)
-
-
 @command
 def reproduce(
     only: Annotated[

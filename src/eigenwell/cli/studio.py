@@ -12,10 +12,6 @@ from .options import Json
 from .output import command, note, print_json
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(studio)
-
-
 @command
 def studio(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 is any free one.")] = 0,

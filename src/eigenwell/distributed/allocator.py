@@ -11,6 +11,7 @@ import ctypes
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 # Names and numbers of glibc's malloc.h, and Dask's threshold.
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
@@ -22,8 +23,8 @@ KEPT, LARGEST_KEPT = 1 << 28, 1 << 25
 @contextmanager
 def freed_memory_kept() -> Iterator[None]:
     """Within this, freed memory is kept for the next array; afterwards it goes back to the system. glibc only."""
-    libc = _glibc()
-    if libc is None:
+    libc: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if not hasattr(libc, "mallopt"):
         yield
         return
     libc.mallopt(MMAP_THRESHOLD, LARGEST_KEPT)
@@ -34,13 +35,3 @@ def freed_memory_kept() -> Iterator[None]:
         libc.mallopt(TRIM_THRESHOLD, DASK_TRIMS)
         libc.mallopt(MMAP_THRESHOLD, USUAL_MMAP)
         libc.malloc_trim(0)
-
-
-def _glibc() -> ctypes.CDLL | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        libc = ctypes.CDLL("libc.so.6")
-        return libc if hasattr(libc, "mallopt") and hasattr(libc, "malloc_trim") else None
-    except OSError:  # another C library
-        return None

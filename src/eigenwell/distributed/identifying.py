@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +13,19 @@ from ..demonstrations import DataError
 from ..files.api import Names, column_names
 from ..files.recording import Wanted
 from ..progress import Progress, listener_of
-from .inputs import arrow, find_files, fingerprint, open_parts, partitions_of, take_partition
-from .pipeline import Run
+from .inputs import arrow, find_files, fingerprint, open_parts, written
+from .pipeline import identified
 from .result import DistributedIdentification
-from .stages import Cluster, Task, connected, lasting
+from .run import Run
+from .stages import Cluster, connected, lasting
 from .store import intact, put, sweep
 
 DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
 BYTES_PER_SAMPLE = 4096
 """Memory that a task may take for a sample of its cell; one that matches by likelihood takes 1.3 KB of it in 2-D."""
-KEPT = ("assemble", "grade", "solve", "label")
-"""Stages whose files make up the result."""
-TAKEN = ("take", "input")
-"""Partitions of a Dask collection, which know by themselves whether they are up to date."""
-FORMAT = 4
+RESULT = ("alone", "grade", "solve", "label")
+"""Stages that write the files of a result; their records say whether these are whole."""
+FORMAT = 5
 """Changes when stage files change their meaning: older ones are then of no use."""
 
 
@@ -67,7 +65,7 @@ def identify(
     time, trajectory : str, optional
         Columns, likewise.
     tidy : bool
-        Remove stage files at the end, but for those that `learn` reads.
+        Remove stage files at the end; the result has all that `learn` reads.
     progress : bool or callable
         True prints how far it is; a function is called as progress(stage, done, total) as tasks finish.
 
@@ -90,48 +88,48 @@ def identify(
     >>> found = distributed.identify("data/*.parquet", out="out")  # doctest: +SKIP
     """
     arrow()
+    is_dask = hasattr(data, "__dask_graph__")
+    if not is_dask and not isinstance(data, str | Path | list | tuple):
+        raise DataError(
+            f"Expected a Dask DataFrame, a Dask Array or Parquet files, got {type(data).__name__}. What fits in memory goes "
+            "to eigenwell.identify."
+        )
     listener = listener_of(progress)
     wanted = Wanted(column_names(position), column_names(velocity), time, trajectory)
     folder = Path(out).absolute()
     (folder / "work").mkdir(parents=True, exist_ok=True)
     with connected(client) as connection:
         if not resume:
-            _clear(folder)
+            _clear(folder, "input")
         size = _cell_size(connection, folder, samples_per_cell)
 
         def run() -> DistributedIdentification:
-            files, name = _files(data, connection, folder, listener)
+            files, name = written(data, connection, folder) if is_dask else (find_files(data), None)
             parts, columns = open_parts(files, wanted)
             key = fingerprint(parts if name is None else [], columns, {"cell": size, "format": FORMAT, "name": name})
             _begin(folder, key, size)
-            if (folder / "summary.json").exists() and intact(folder, KEPT, key):
-                return DistributedIdentification.open(folder)
-            return Run(Cluster(connection, folder, key, listener), parts, columns, size).whole()
+            if (done := _finished(folder, key)) is not None:
+                return done
+            return identified(Run(Cluster(connection, folder, key, listener), parts, columns, size))
 
         try:
             found: DistributedIdentification = lasting(run)
         finally:
             sweep(folder)
         if tidy:
-            _clear_work(folder, but=KEPT)
+            for stage in (folder / "work").iterdir():
+                if stage.is_dir() and stage.name not in RESULT:
+                    shutil.rmtree(stage, ignore_errors=True)
         return found
 
 
-def _files(data: Any, client: Any, folder: Path, progress: Progress | None) -> tuple[list[Path], str | None]:
-    """Parquet files of the input; those of a Dask collection are written by its own tasks."""
-    taken = partitions_of(data)
-    if taken is None:
-        if not isinstance(data, str | Path | list | tuple):
-            raise DataError(
-                f"Expected a Dask DataFrame, a Dask Array or Parquet files, got {type(data).__name__}. What fits in memory goes "
-                "to eigenwell.identify."
-            )
-        return find_files(data), None
-    partitions, name = taken
-    names = [f"part-{k:05d}" for k in range(len(partitions))]
-    tasks = [Task("take", n, take_partition, {"name": n}, f"partition {k}") for k, n in enumerate(names)]
-    Cluster(client, folder, name, progress).stage(tasks, partitions)
-    return [folder / "work" / "input" / f"{n}.parquet" for n in names], name
+def _finished(folder: Path, key: str) -> DistributedIdentification | None:
+    """The result of an earlier run with the same key, where all its files are whole."""
+    try:
+        stages = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["stages"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return DistributedIdentification.open(folder) if intact(folder, stages, key) else None
 
 
 def _cell_size(client: Any, folder: Path, asked: int | None) -> int:
@@ -158,19 +156,14 @@ def _begin(folder: Path, key: str, size: int) -> None:
     said = json.dumps({"key": key, "cell": size})
     note = folder / "work" / "run.json"
     if not note.exists() or note.read_text() != said:
-        _clear(folder, but=TAKEN)
+        _clear(folder)
         put(note, lambda handle: handle.write(said.encode()), lasting=True)
 
 
-def _clear(folder: Path, but: Sequence[str] = ()) -> None:
+def _clear(folder: Path, *more: str) -> None:
+    """Remove the result and the work, and the partitions of a Dask collection where these are named too."""
     for name in ("summary.json", "paths.parquet", "attractors.parquet"):
         (folder / name).unlink(missing_ok=True)
-    for name in ("labels", "embeddings"):
-        shutil.rmtree(folder / name, ignore_errors=True)
-    _clear_work(folder, but)
-
-
-def _clear_work(folder: Path, but: Sequence[str]) -> None:
-    for stage in (folder / "work").iterdir():
-        if stage.is_dir() and stage.name not in but:
-            shutil.rmtree(stage, ignore_errors=True)
+    for place in (folder / "labels", folder / "embeddings", *(folder / "work").iterdir()):
+        if place.is_dir() and (place.name != "input" or "input" in more):
+            shutil.rmtree(place, ignore_errors=True)

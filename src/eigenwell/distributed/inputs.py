@@ -6,7 +6,8 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,9 @@ from .._types import FloatArray
 from ..checks import check_finite
 from ..demonstrations import DataError
 from ..files.columns import Columns, natural_order, recognise
-from ..files.errors import EmptyFile, MissingFile, UnknownColumns, UnreadableFile, unreadable
-from ..files.parquet import pyarrow_for
+from ..files.errors import EmptyFile, FileError, MissingFile, UnknownColumns, UnreadableFile, unreadable
+from ..files.parquet import Parquet, batches, numbers_of, pyarrow_for
 from ..files.recording import Wanted
-from .store import Products
 
 ROWS = 1_000_000
 """Rows of a part, unless a single row group has more: a task holds about ten times the bytes of its rows."""
@@ -65,20 +65,32 @@ def find_files(data: Any) -> list[Path]:
         raise MissingFile("Expected at least one Parquet file, got none.")
     files: list[Path] = []
     for one in given:
-        path = Path(one)
+        path, found = Path(one), [Path(one)]
         if path.is_dir():
-            inside = [p for p in path.rglob("*") if p.suffix in (".parquet", ".pq") and not p.name.startswith(".")]
-            if not inside:
+            found = [p for p in path.rglob("*") if p.suffix in Parquet.suffixes and not p.name.startswith(".")]
+            if not found:
                 raise EmptyFile(f"Expected Parquet files in the folder {path}, found none.")
-            files += sorted(inside, key=lambda p: natural_order(str(p)))
         elif glob.has_magic(str(one)) and not path.exists():
-            matching = sorted(map(Path, glob.glob(str(one), recursive=True)), key=lambda p: natural_order(str(p)))
-            if not matching:
+            found = [Path(p) for p in glob.glob(str(one), recursive=True)]
+            if not found:
                 raise MissingFile(f"Expected files that match {one}, found none.")
-            files += matching
-        else:
-            files.append(path)
+        files += sorted(found, key=lambda p: natural_order(str(p)))
     return files
+
+
+@contextmanager
+def _opened(path: Path, number: int) -> Iterator[Any]:
+    """A Parquet file; whatever is wrong with it is said with the number of its partition."""
+    _, pq = arrow()
+    try:
+        with pq.ParquetFile(path, memory_map=True) as table:
+            yield table
+    except FileNotFoundError as error:
+        raise MissingFile(f"Expected partition {number} at {path}, found nothing there.") from error
+    except FileError as error:
+        raise type(error)(f"Partition {number}: {error}") from error
+    except Exception as error:
+        raise UnreadableFile(f"Partition {number}: {unreadable(path, 'a Parquet table', error)}") from error
 
 
 def open_parts(files: Sequence[Path], wanted: Wanted, rows: int = ROWS) -> tuple[list[Part], Columns]:
@@ -86,21 +98,14 @@ def open_parts(files: Sequence[Path], wanted: Wanted, rows: int = ROWS) -> tuple
 
     Files without rows have no part.
     """
-    _, pq = arrow()
     parts: list[Part] = []
     columns: Columns | None = None
     offset = 0
     for number, path in enumerate(files):
-        try:
+        with _opened(path, number) as table:
             state = path.stat()
-            with pq.ParquetFile(path) as table:
-                names = list(_numbers(table.schema_arrow))
-                counts = [table.metadata.row_group(g).num_rows for g in range(table.metadata.num_row_groups)]
-                counts = counts if any(counts) else []
-        except FileNotFoundError as error:
-            raise MissingFile(f"Expected partition {number} at {path}, found nothing there.") from error
-        except Exception as error:
-            raise _broken(number, path, error) from error
+            names = list(numbers_of(table))
+            counts = [table.metadata.row_group(g).num_rows for g in range(table.metadata.num_row_groups)]
         if columns is None:
             columns = recognise(path, names, wanted)
         missing = [n for n in columns.all if n not in names]
@@ -114,10 +119,9 @@ def open_parts(files: Sequence[Path], wanted: Wanted, rows: int = ROWS) -> tuple
             stop = start + 1
             while stop < len(counts) and sum(counts[start : stop + 1]) <= rows:
                 stop += 1
-            size = sum(counts[start:stop])
-            parts.append(
-                Part(len(parts), str(path.absolute()), (start, stop), size, offset, state.st_size, state.st_mtime_ns)
-            )
+            if size := sum(counts[start:stop]):
+                about = (str(path.absolute()), (start, stop), size, offset, state.st_size, state.st_mtime_ns)
+                parts.append(Part(len(parts), *about))
             offset, start = offset + size, stop
     assert columns is not None
     if offset == 0:
@@ -125,61 +129,26 @@ def open_parts(files: Sequence[Path], wanted: Wanted, rows: int = ROWS) -> tuple
     return parts, columns
 
 
-def _broken(number: int, path: Path, error: BaseException) -> UnreadableFile:
-    return UnreadableFile(f"Partition {number}: {unreadable(path, 'a Parquet table', error)}")
-
-
-def _numbers(schema: Any) -> dict[str, tuple[str, int | None]]:
-    """Name of every column of numbers -> (column of the table, place in its list or None)."""
-    pa, _ = arrow()
-    out: dict[str, tuple[str, int | None]] = {}
-    for item in schema:
-        if pa.types.is_fixed_size_list(item.type):
-            out |= {f"{item.name}.{i}": (item.name, i) for i in range(item.type.list_size)}
-        elif not pa.types.is_nested(item.type):
-            out[item.name] = (item.name, None)
-    return out
-
-
 def read_part(part: Part, columns: Columns) -> Rows:
     """The rows of a part, checked: finite numbers, in the number and from the file that was opened."""
-    _, pq = arrow()
     path = Path(part.path)
-    try:
+    if not path.exists():
+        raise MissingFile(f"Expected {part.about}, found nothing there: it was there when the run began.")
+    with _opened(path, part.index) as table:
         state = path.stat()
         if (state.st_size, state.st_mtime_ns) != (part.size, part.changed):
             raise UnreadableFile(
-                f"Expected {part.about} as it was when the run began, got a file that has changed since. Run again."
+                f"Expected {path} as it was when the run began, got a file that has changed. Run again."
             )
-        with pq.ParquetFile(path, memory_map=True) as table:
-            where = _numbers(table.schema_arrow)
-            whole = table.read_row_groups(
-                list(range(*part.groups)), columns=sorted({where[n][0] for n in columns.all}), use_threads=False
-            )
-    except FileNotFoundError as error:
-        raise MissingFile(f"Expected {part.about}, found nothing there: it was there when the run began.") from error
-    except DataError:
-        raise
-    except Exception as error:
-        raise _broken(part.index, path, error) from error
-    if whole.num_rows != part.rows:
-        raise UnreadableFile(f"Expected {part.rows} rows in {part.about}, got {whole.num_rows}.")
+        blocks = list(batches(table, columns, path, range(*part.groups)))
+    if sum(len(block[columns.position[0]]) for block in blocks) != part.rows:
+        raise UnreadableFile(f"Expected {part.rows} rows in {part.about}, got another number.")
 
     def column(name: str) -> NDArray[Any]:
-        source, place = where[name]
-        data = whole.column(source)
-        if place is not None:
-            flat = data.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-            return np.asarray(flat.reshape(part.rows, -1)[:, place])
-        return np.asarray(data.to_numpy())
+        return np.concatenate([block[name] for block in blocks])
 
     def table_of(names: Sequence[str], what: str) -> FloatArray:
-        out = np.empty((part.rows, len(names)))
-        for k, name in enumerate(names):
-            data = column(name)
-            if data.dtype.kind not in "fiub":
-                raise UnreadableFile(f"Expected numbers in column {name!r} of {part.about}, got {data.dtype}.")
-            out[:, k] = data
+        out = np.column_stack([column(name) for name in names])
         check_finite(out, f"{what} in {part.about}")
         return out
 
@@ -197,25 +166,9 @@ def fingerprint(parts: Sequence[Part], columns: Columns, settings: dict[str, Any
     return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
 
-# --- Dask collections ---------------------------------------------------------------------------------
-
-
-def take_partition(folder: Path, partition: Any, *, name: str) -> Products:
-    """A partition of a Dask collection as a Parquet file of the work folder."""
-    pa, _ = arrow()
-    if isinstance(partition, np.ndarray):
-        half = partition.shape[1] // 2
-        named = [f"{letter}{i + 1}" for letter in "xv" for i in range(half)]
-        table = pa.table({n: np.ascontiguousarray(c) for n, c in zip(named, partition.T, strict=True)})
-    else:
-        table = pa.Table.from_pandas(partition, preserve_index=False)
-    return Products(tables={f"work/input/{name}.parquet": table}, summary={"rows": table.num_rows})
-
-
-def partitions_of(data: Any) -> tuple[list[Any], str] | None:
-    """Delayed partitions of a Dask DataFrame or Array, and a name that changes with it; None for anything else."""
-    if not hasattr(data, "to_delayed") or not hasattr(data, "__dask_graph__"):
-        return None
+def written(data: Any, client: Any, folder: Path) -> tuple[list[Path], str]:
+    """A Dask DataFrame or Array as Parquet files of the work folder, and a name that changes with it."""
+    import dask.dataframe as dd
     from dask.base import tokenize
 
     if hasattr(data, "chunks"):
@@ -223,9 +176,14 @@ def partitions_of(data: Any) -> tuple[list[Any], str] | None:
             raise DataError(
                 f"Expected a Dask Array (n, 2 d) of d positions and then d velocities, got shape {data.shape}."
             )
-        data = data.rechunk({1: -1})
-        return [block for row in data.to_delayed() for block in row], str(tokenize(data))
-    return list(data.to_delayed()), str(tokenize(data))
+        names = [f"{letter}{i + 1}" for letter in "xv" for i in range(data.shape[1] // 2)]
+        data = dd.from_dask_array(data.rechunk({1: -1}), columns=names)
+    name = str(tokenize(data))
+    place = folder / "work" / "input" / name
+    if not (place / "whole").exists():
+        client.compute(data.to_parquet(str(place), write_index=False, compute=False), sync=True)
+        (place / "whole").touch()
+    return find_files(place), name
 
 
 def arrow() -> tuple[Any, Any]:

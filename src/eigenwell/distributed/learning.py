@@ -8,7 +8,7 @@ import numpy as np
 
 from ..demonstrations import DataError
 from ..progress import Progress, listener_of
-from .result import IN_MEMORY, DistributedIdentification, thinned_paths
+from .result import DistributedIdentification
 from .stages import DistributedError, connected
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def learn(
 ) -> Field:
     """One field for all attractors of `found`, as `eigenwell.learn` learns it, with the same options.
 
-    One task reads the samples from the folder of `found`, sub-dynamics after sub-dynamics, thins them along their paths to
-    what the training resamples them to, and trains; only the field travels.
+    One task reads the samples from the folder of `found`, thinned along their paths (`found.in_memory()`), and trains; only the
+    field travels.
 
     Parameters
     ----------
@@ -66,20 +66,17 @@ def learn(
         raise DataError(
             f"Expected what distributed.identify() found, got {type(found).__name__}. Data in memory go to eigenwell.learn."
         )
-    listener = listener_of(progress)
-    every = max(1, -(-int(found.samples_per_attractor.sum()) // IN_MEMORY))
-    count = found.n_attractors
-    if count == 0:
+    if found.n_attractors == 0:
         raise DataError(
             "Expected at least one sub-dynamics to learn, got an identification without any. See found.warnings."
         )
+    listener = listener_of(progress) or (lambda *_: None)
     options = {"toward": toward, "memory": memory, "target": target, "recipe": recipe, "seed": seed, "dtype": dtype}
     with connected(client) as connection:
         from distributed import KilledWorker
 
-        if listener is not None:
-            listener("learn", 0, 1)
-        task = connection.submit(train, str(found.folder), every, options, pure=False)
+        listener("learn", 0, 1)
+        task = connection.submit(train, str(found.folder), options, pure=False)
         try:
             field: Field = task.result()
         except KilledWorker as error:
@@ -88,21 +85,13 @@ def learn(
             ) from error
         finally:
             task.cancel()
-    if listener is not None:
-        listener("learn", 1, 1)
+    listener("learn", 1, 1)
     return field
 
 
-def train(folder: str, every: int, options: dict[str, Any]) -> Field:
-    """The one assembly of a field, on a worker, from every so many samples of the paths with their starts and ends."""
-    from ..learning import LaplacianTarget, learn_motions
+def train(folder: str, options: dict[str, Any]) -> Field:
+    """`eigenwell.learn` of what the folder holds, on a worker."""
+    from ..learning import learn
 
-    found = DistributedIdentification.open(folder)
-    motions, embeddings = [], []
-    for q in range(found.n_attractors):
-        _, x, v, kept = thinned_paths(found, q, every)
-        motions.append([(x[path], v[path]) for path in kept])
-        if isinstance(options["target"], LaplacianTarget):
-            u = found.embedding(q)[1]
-            embeddings.append([u[path] for path in kept])
-    return learn_motions(motions, found.attractors, embeddings=embeddings or None, warnings=found.warnings, **options)
+    field: Field = learn(DistributedIdentification.open(folder), **options)
+    return field

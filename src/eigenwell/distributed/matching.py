@@ -15,65 +15,44 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..paths.chains import Chains
 from ..paths.fragments import likely_paths
-from ..paths.kinematics import Measured, measures
 from ..paths.meeting import halfway_links
-from ..paths.settings import DEFAULT
 from .allocator import freed_memory_kept
-from .moments import Moments
-from .records import CLAIMS, PIECES, REPEATS, Records, matched_samples, packed
-from .scales import agreed, saved
+from .records import CLAIMS, REPEATS, Records, packed, pieces, samples
+from .scan import Frame
 from .splitting import CellSamples, read_cell
 from .store import Products
 
 
-def match(
-    folder: Path,
-    *,
-    cell: int,
-    names: Sequence[str],
-    dt: float | None = None,
-    measured: float = 0.0,
-    scales: Sequence[Sequence[float]] = (),
-) -> Products:
-    """Pieces and claims of a cell: by halfway meeting with the time step of all, of which a share of the links is
-    measured; or by likelihood, with the `scales` that were agreed on, by round."""
-    mine = read_cell(folder, names, cell)
+def match(folder: Path, *, cell: int, names: Sequence[str], frame: Frame, dt: float | None = None) -> Products:
+    """Pieces and claims of a cell: by halfway meeting with the time step of all, or without one by likelihood."""
+    mine = read_cell(folder, names, cell, frame)
     home = np.flatnonzero(mine.home)
     successor, exact, step = np.full(len(mine.x), -1), 0, np.full(len(mine.x), dt or 0.0)
-    arrays: dict[str, FloatArray] = {}
     if dt is not None and len(home):
         order = cKDTree(mine.x, balanced_tree=False, compact_nodes=False).indices
         successor, met = halfway_links(mine.x, mine.v, dt, order)
         exact = int(met[home].sum())
-        arrays = saved(_measured(mine, successor, dt, measured), 0)
     elif len(home):
         with freed_memory_kept():
-            fragments, kin = likely_paths(mine.x, mine.v, cKDTree(mine.x), agree=agreed(scales))
+            fragments, kin = likely_paths(mine.x, mine.v, cKDTree(mine.x))
         successor, step = Chains(fragments.nodes, fragments.offsets).successor, kin.dt
     follows = successor[home]
     inside = (follows >= 0) & mine.home[follows]
     local = np.full(len(mine.x), -1, dtype=np.intp)
     local[home] = np.arange(len(home))
     chains = Chains.of(np.where(inside, local[follows], -1), mine.x[home])
-    rows = packed(matched_samples(mine.x.shape[1]), id=mine.ids[home], x=mine.x[home], v=mine.v[home], dt=step[home])[
-        chains.order
-    ]
+    kind = samples(mine.x.shape[1], ("dt", "f8"))
+    rows = packed(kind, id=mine.ids[home], x=mine.x[home], v=mine.v[home], dt=step[home])[chains.order]
+    claims = _claims(mine, home[(follows >= 0) & ~inside], successor, step)
+    repeats, exactly = _placed(mine.repeats, rows["id"])
     return Products(
-        arrays={
-            "rows": rows,
-            "claims": _claims(mine, home[(follows >= 0) & ~inside], successor, step),
-            "pieces": packed(
-                PIECES, first=mine.ids[home][chains.heads], last=mine.ids[home][chains.tails], length=chains.lengths
-            ),
-            "repeats": _placed(mine.repeats, rows["id"]),
-        }
-        | arrays,
+        arrays={"rows": rows, "claims": claims, "pieces": _pieces(rows, chains, claims), "repeats": repeats},
         summary={
             "samples": len(home),
             "linked": int(inside.sum()),
             "exact": exact,
+            "repeats": exactly,
             "dt": float(np.median(step[home])) if len(home) else None,
-            "moments": Moments.of(mine.x[home]).plain(),
         },
     )
 
@@ -85,31 +64,31 @@ def _claims(mine: CellSamples, i: IntArray, successor: IntArray, step: FloatArra
     return packed(CLAIMS, source=mine.ids[i], target=mine.ids[j], miss=miss)
 
 
-def _placed(repeats: IntArray, chained: IntArray) -> Records:
-    """The repeats of samples at home, with the row of what they repeat."""
-    order = np.argsort(chained)
-    at = np.searchsorted(chained[order], repeats[:, 1])
-    row = order[np.minimum(at, len(order) - 1)] if len(order) else at
-    here = chained[row] == repeats[:, 1] if len(order) else np.zeros(len(repeats), dtype=bool)
-    return packed(REPEATS, id=repeats[here, 0], row=row[here])
-
-
-def _measured(mine: CellSamples, successor: IntArray, dt: float, part: float) -> Measured:
-    """What `paths.kinematics.steady` measures, of samples at home, each named by its hash as a number from 0 to 1."""
-    name = mine.hashes.astype(np.float64) / 2.0**64
-    chosen = np.flatnonzero(mine.home & (name < part))
-    u = dt * mine.v
-
-    def after(lag: int) -> tuple[IntArray, IntArray]:
-        a = b = chosen
-        for _ in range(lag):
-            goes_on = successor[b] >= 0
-            a, b = a[goes_on], successor[b[goes_on]]
-        return a, b
-
-    (a, b), (far_a, far_b) = after(1), after(DEFAULT.lag)
-    return Measured(
-        np.column_stack([name[a], *measures(mine.x[b] - mine.x[a], u[a], u[b])]),
-        np.column_stack([name[far_a], ((u[far_b] - u[far_a]) ** 2).sum(1)]),
-        np.column_stack([name[chosen], np.linalg.norm(u[chosen], axis=1)]),
+def _pieces(rows: Records, chains: Chains, claims: Records) -> Records:
+    """Chains, in two pieces where they lead out of the cell: a loop that closes through several cells is opened at its longest
+    link, so that the longest link of every chain in it must lie between two pieces."""
+    step = np.linalg.norm(np.diff(rows["x"], axis=0), axis=1)
+    cuts = []
+    for c in np.flatnonzero(np.isin(rows["id"][chains.offsets[1:] - 1], claims["source"]) & (chains.lengths > 1)):
+        a, b = chains.offsets[c], chains.offsets[c + 1] - 1
+        longest = a + np.flatnonzero(step[a:b] == step[a:b].max())
+        cuts.append(longest[np.argmin(rows["id"][longest])] + 1)
+    offsets = np.sort(np.concatenate([chains.offsets, cuts]).astype(np.intp))
+    first, last = rows[offsets[:-1]], rows[offsets[1:] - 1]
+    return packed(
+        pieces(rows["x"].shape[1]),
+        first=first["id"],
+        last=last["id"],
+        length=np.diff(offsets),
+        goes_on=np.isin(offsets[1:], cuts),
+        head=first["x"],
+        tail=last["x"],
     )
+
+
+def _placed(repeats: IntArray, chained: IntArray) -> tuple[Records, int]:
+    """The repeats of samples at home, with the row of what they repeat; and how many repeat it exactly."""
+    here = repeats[np.isin(repeats[:, 1], chained)]
+    order = np.argsort(chained)
+    row = order[np.searchsorted(chained, here[:, 1], sorter=order)]
+    return packed(REPEATS, id=here[:, 0], row=row), int(here[:, 2].sum())

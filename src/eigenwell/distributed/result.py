@@ -15,12 +15,14 @@ from .._types import FloatArray, IntArray
 from ..attractors import Attractor, embedded
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..graphs import Clique, PathGraph, thinned
+from ..identification import identify
 from ..paths import Grouping
 from ..results import Identification, Result
 from ..spectral import ExactMasses
 from ..wording import headline
-from .finalize import read_paths
 from .inputs import arrow
+from .records import bounds_of
+from .tables import unplain
 
 IN_MEMORY = 200_000
 """Samples that `in_memory` reads, about: plots draw fewer, and training resamples to a tenth of it."""
@@ -33,9 +35,9 @@ class DistributedIdentification(Result):
     It answers what an `Identification` answers (`results.Result`). What has a row for every sample stays in files and is
     read when it is asked for; `in_memory()` is an Identification to plot, to report and to learn from.
 
-    The folder has `labels/part-*.parquet` (sample, label, path, position; a file per input partition, rows in its order),
-    `paths.parquet`, `attractors.parquet`, `embeddings/attractor-*.parquet` (sample, path, position, u1, ...) and
-    `summary.json`, which is written last.
+    The folder has `labels/part-*.parquet` (sample, label, confidence, path, position; a file per input partition, rows in its
+    order), `paths.parquet`, `attractors.parquet`, `embeddings/attractor-*.parquet` (sample, path, position, x1, ..., v1, ...,
+    u1, ...) and `summary.json`, which is written last.
 
     Attributes
     ----------
@@ -61,10 +63,12 @@ class DistributedIdentification(Result):
         Doubts, each with a name and a sentence.
     partitions : tuple of str
         The label file of every input partition, in order.
-    grouping : dict
-        How the ends of the paths were grouped: low, high, probability and alternatives.
+    grouping : dict or None
+        How the ends of the paths were grouped: low, high, probability and alternatives; None where no ends were.
     facts : dict
         How it was found: cells, time step, halo copies, and so on.
+    kind : str
+        "trajectories" or "snapshots", as for `eigenwell.identify`.
 
     Examples
     --------
@@ -87,8 +91,9 @@ class DistributedIdentification(Result):
     arrived: FloatArray
     warnings: tuple[Caution, ...]
     partitions: tuple[str, ...]
-    grouping: dict[str, Any]
+    grouping: dict[str, Any] | None
     facts: dict[str, Any]
+    kind: str
 
     @classmethod
     def open(cls, folder: str | Path) -> DistributedIdentification:
@@ -121,20 +126,12 @@ class DistributedIdentification(Result):
                 f"Expected the result of a finished run in {place}, found no whole summary.json. Run identify() again with "
                 "the same folder; it goes on from the stages that are finished."
             ) from error
-        located = tuple(
-            Attractor(
-                *(
-                    None if one[name] is None else np.array(one[name])
-                    for name in ("position", "standard_error", "by_intersection", "by_affine_fit", "by_mean_end")
-                )  # type: ignore[arg-type]
-            )
-            for one in said["located"]
-        )
+        located = tuple(unplain(one) for one in said["located"])
         return cls(
             folder=place,
-            attractors=np.array([a.position for a in located]),
+            attractors=np.array([a.position for a in located]).reshape(len(located), len(said["low"])),
             located=located,
-            eigenvalues=tuple(np.array(one["eigenvalues"]) for one in said["located"]),
+            eigenvalues=tuple(np.array(one["of_graph"]) for one in said["located"]),
             n_samples=said["n_samples"],
             low=np.array(said["low"]),
             high=np.array(said["high"]),
@@ -146,72 +143,50 @@ class DistributedIdentification(Result):
             partitions=tuple(said["partitions"]),
             grouping=said["grouping"],
             facts=said["facts"],
+            kind=said["kind"],
         )
 
     @property
     def labels(self) -> IntArray:
         """(n,) sub-dynamics of every sample in the order of the input, -1 where unassigned; read when asked for."""
-        return self._column("label", None).astype(np.intp)
+        return self.column("label").astype(np.intp)
 
     @property
     def label_confidence(self) -> FloatArray:
         """(n,) probability that each label is right, given the number of attractors; read when asked for."""
-        return self._column("confidence", None).astype(np.float64)
+        return self.column("confidence").astype(np.float64)
 
     @property
     def embeddings(self) -> tuple[FloatArray, ...]:
         """Q arrays: the linear coordinates of the samples `members(q)`; read when asked for."""
-        return tuple(self.embedding(q)[1] for q in range(self.n_attractors))
+        return tuple(_columns(self._table(q), "u") for q in range(self.n_attractors))
 
-    def partition_labels(self, partition: int) -> IntArray:
-        """Labels of the samples of one input partition.
-
-        Parameters
-        ----------
-        partition : int
-            Its number, in the order of the input.
-
-        Returns
-        -------
-        int array
-        """
-        return self._column("label", partition).astype(np.intp)
-
-    def path_numbers(self, partition: int | None = None) -> IntArray:
-        """The number of the path that every sample is in, in the order of the input.
+    def column(self, name: str, partition: int | None = None) -> NDArray[Any]:
+        """What the files of labels say of every sample, in the order of the input.
 
         Parameters
         ----------
+        name : str
+            "label", "confidence", "path" (its number) or "position" (along its path); -1 for samples in no path.
         partition : int, optional
-            Of this partition alone.
+            Of this partition of the input alone.
 
         Returns
         -------
-        int array
+        (n,) array
         """
-        return self._column("path", partition).astype(np.intp)
-
-    def positions(self, partition: int | None = None) -> IntArray:
-        """The position of every sample along its path, in the order of the input.
-
-        Parameters
-        ----------
-        partition : int, optional
-            Of this partition alone.
-
-        Returns
-        -------
-        int array
-        """
-        return self._column("position", partition).astype(np.intp)
+        _, pq = arrow()
+        wanted = self.partitions if partition is None else (self.partitions[partition],)
+        read = [pq.read_table(self.folder / p, columns=[name]).column(0).to_numpy() for p in wanted]
+        return np.asarray(np.concatenate(read))
 
     def frame(self) -> Any:
-        """The labels as a Dask DataFrame, a partition for every partition of the input.
+        """The files of labels as a Dask DataFrame, a partition for every partition of the input.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            With the columns sample, label, path and position.
+            With the columns sample, label, confidence, path and position.
         """
         import dask.dataframe as dd
 
@@ -229,7 +204,7 @@ class DistributedIdentification(Result):
         -------
         (n_q,) int array
         """
-        return self.embedding(q)[0]
+        return np.asarray(self._table(q).column("sample").to_numpy(), dtype=np.intp)
 
     def paths(self, q: int) -> list[IntArray]:
         """Sample indices of every path of sub-dynamics q, in order of time.
@@ -243,37 +218,15 @@ class DistributedIdentification(Result):
         -------
         list of int arrays
         """
-        table = self._embedding_table(q)
-        path = table.column("path").to_numpy()
-        return np.split(table.column("sample").to_numpy().astype(np.intp), np.flatnonzero(np.diff(path)) + 1)
-
-    def embedding(self, q: int) -> tuple[IntArray, FloatArray]:
-        """Sample ids, path after path in order of time, and their places in the linear coordinates.
-
-        Parameters
-        ----------
-        q : int
-            The sub-dynamics, 0 to Q - 1.
-
-        Returns
-        -------
-        ids, u : (n_q,) int array, (n_q, m) array
-
-        Raises
-        ------
-        DataError
-            For a number that no sub-dynamics has.
-        """
-        table = self._embedding_table(q)
-        columns = [name for name in table.column_names if name.startswith("u")]
-        ids = table.column("sample").to_numpy().astype(np.intp)
-        return ids, np.column_stack([table.column(c).to_numpy() for c in columns])
+        table = self._table(q)
+        return _by_path(table, table.column("sample").to_numpy().astype(np.intp))
 
     def in_memory(self, most: int = IN_MEMORY) -> Identification:
-        """An Identification of the samples that have a path, thinned along the paths to about `most` of them.
+        """An Identification to plot, to report and to learn from.
 
-        Attractors, confidence and warnings are those of the whole; spectra and embeddings are those of the samples kept,
-        which are all of them where they are not more than `most`. Samples without a label are left out.
+        Samples that one task took on are identified again, all of them. Of more than `most`, and of those that were matched in
+        cells, it has the samples with a path, thinned along the paths: attractors, confidence and warnings are those of the
+        whole, spectra and embeddings those of the samples kept.
 
         Parameters
         ----------
@@ -283,27 +236,33 @@ class DistributedIdentification(Result):
         Returns
         -------
         Identification
-
-        Raises
-        ------
-        DataError
-            Where the folder no longer has the paths.
         """
+        alone = self.folder / "work" / "alone"
+        if alone.is_dir() and (self.n_samples <= most or self.kind == "snapshots"):
+            arrays = {p.name.split(".")[1]: np.load(p) for p in alone.glob("*.npy")}
+            return identify(Demonstrations(**arrays, warnings=self.warnings))
         step = max(1, -(-int(self.samples_per_attractor.sum()) // most))
         samples, positions, velocities, group = [], [], [], []
         for q in range(self.n_attractors):
-            ids, x, v, paths = thinned_paths(self, q, step)
-            samples += [ids[path] for path in paths]
-            positions += [x[path] for path in paths]
-            velocities += [v[path] for path in paths]
-            group += [q] * len(paths)
-        offsets = np.concatenate([[0], np.cumsum([len(one) for one in positions])]).astype(np.intp)
+            table = self._table(q)
+            parts = (table.column("sample").to_numpy(), _columns(table, "x"), _columns(table, "v"))
+            for ids, x, v in zip(*(_by_path(table, part) for part in parts), strict=True):
+                kept = thinned(len(ids), step)
+                samples.append(ids[kept])
+                positions.append(x[kept])
+                velocities.append(v[kept])
+                group.append(q)
+        offsets = bounds_of([len(one) for one in positions])
         demos = Demonstrations(np.concatenate(positions), np.concatenate(velocities), offsets=offsets)
         graph = PathGraph(demos.n_samples, np.arange(demos.n_samples), offsets, np.array(group, dtype=np.intp))
         solved = []
         for q, values in enumerate(self.eigenvalues):
             mine = [graph.path(int(k)) for k in graph.paths_of(q)]
             solved.append(embedded(mine, Clique(), ExactMasses(), len(values), demos.dimension))
+        grouping = None
+        if self.grouping is not None:
+            reading = {name: self.grouping[name] for name in ("low", "high", "probability")}
+            grouping = Grouping(graph.group, **reading, membership=np.ones(len(graph.group)))
         return Identification(
             demos=demos,
             labels=graph.labels,
@@ -312,36 +271,17 @@ class DistributedIdentification(Result):
             embeddings=tuple(u for _, u in solved),
             spectra=tuple(spectrum for spectrum, _ in solved),
             graph=graph,
-            grouping=Grouping(
-                graph.group,
-                self.grouping["low"],
-                self.grouping["high"],
-                self.grouping["probability"],
-                np.ones(len(graph.group)),
-            ),
+            grouping=grouping,
             arrived=self.arrived,
             confidence=self.confidence,
             label_confidence=self.label_confidence[np.concatenate(samples)],
             warnings=self.warnings,
         )
 
-    def _stage_names(self) -> list[str]:
-        place = self.folder / "work" / "assemble"
-        names = sorted(p.name.removesuffix(".rows.npy") for p in place.glob("*.rows.npy"))
-        if not names:
-            raise DataError(f"Expected the paths that identify() left in {place}, found none. Identify again.")
-        return names
-
-    def _embedding_table(self, q: int) -> Any:
+    def _table(self, q: int) -> Any:
         self._check(q)
         _, pq = arrow()
         return pq.read_table(self.folder / "embeddings" / f"attractor-{q:05d}.parquet")
-
-    def _column(self, name: str, partition: int | None) -> NDArray[Any]:
-        _, pq = arrow()
-        wanted = self.partitions if partition is None else (self.partitions[partition],)
-        read = [pq.read_table(self.folder / p, columns=[name]).column(0).to_numpy() for p in wanted]
-        return np.asarray(np.concatenate(read))
 
     def _repr_html_(self) -> str:
         places = repr_html.places(self.attractors, self.uncertainty)
@@ -355,9 +295,11 @@ class DistributedIdentification(Result):
         )
 
 
-def thinned_paths(
-    found: DistributedIdentification, q: int, every: int
-) -> tuple[IntArray, FloatArray, FloatArray, list[IntArray]]:
-    """Numbers, x and v of the samples of sub-dynamics q; and every so many of each of its paths, with its start and its end."""
-    ids, x, v, paths, _ = read_paths(found.folder, found._stage_names(), q)
-    return ids, x, v, [path[thinned(len(path), every)] for path in paths]
+def _columns(table: Any, letter: str) -> FloatArray:
+    """The columns x1, x2, ... of a table."""
+    names = [name for name in table.column_names if name.rstrip("0123456789") == letter]
+    return np.column_stack([table.column(name).to_numpy() for name in names])
+
+
+def _by_path(table: Any, rows: NDArray[Any]) -> list[NDArray[Any]]:
+    return np.split(rows, np.flatnonzero(np.diff(table.column("path").to_numpy())) + 1)

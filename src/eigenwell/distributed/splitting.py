@@ -18,29 +18,30 @@ from ..files.columns import Columns
 from ..paths.hashing import Hash, sample_hash
 from ..paths.settings import DEFAULT
 from .cells import by_cell
-from .inputs import Part, read_part
-from .records import Records, cell_samples, column, packed
-from .scan import load_cells
+from .inputs import Part
+from .records import column, packed, samples
+from .scan import Frame, load_cells
 from .store import Products, fetch
 
 HALO = 40.0
 """Width of the wide halo in typical steps."""
+TOGETHER = 1e-8
+"""Samples that repeat each other to rounding (`paths.builders.distinct`) are seen together, also where cells meet."""
 
 
-def split(folder: Path, *, part: Part, columns: Columns, dt: float | None = None, halo: float = 0.0) -> Products:
+def split(
+    folder: Path, *, part: Part, columns: Columns, frame: Frame, dt: float | None = None, halo: float = TOGETHER
+) -> Products:
     """Samples sorted by cell, each in all cells that come within its reach; `bounds` says where each cell begins."""
-    rows = read_part(part, columns)
-    assert rows.v is not None
-    x, v = rows.x, rows.v
+    x, v = frame.read(part, columns)
     cells = load_cells(folder)
     steps = 0.0 if dt is None else (DEFAULT.lag + 1) * dt
     row, cell = cells.reached(x, np.maximum(steps * np.linalg.norm(v, axis=1), halo))
     order = np.argsort(row, kind="stable")  # by row within a cell, so that ids ascend
-    order = order[by_cell(cell[order], cells.count)[0]]
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=cells.count))])
-    row, cell = row[order], cell[order]
+    sorted_, bounds = by_cell(cell[order], cells.count)
+    row, cell = row[order[sorted_]], cell[order[sorted_]]
     at_home = cells.home(x)[row] == cell
-    out = packed(cell_samples(x.shape[1]), id=part.offset + row, home=at_home, x=x[row], v=v[row])
+    out = packed(samples(x.shape[1], ("home", "?")), id=part.offset + row, x=x[row], v=v[row], home=at_home)
     return Products(arrays={"rows": out, "bounds": bounds}, summary={"copies": len(out) - len(x)})
 
 
@@ -54,27 +55,21 @@ class CellSamples:
     v: FloatArray
     hashes: Hash
     repeats: IntArray
-    """(k, 2): the id of a row, and of the sample it repeats."""
+    """(k, 3): the id of a row, that of the sample it repeats, and 1 where it does so exactly."""
 
 
-def read_cell(folder: Path, names: Sequence[str], cell: int) -> CellSamples:
+def read_cell(folder: Path, names: Sequence[str], cell: int, frame: Frame) -> CellSamples:
     """All samples that have to do with a cell, from all parts."""
-    slices: list[Records] = []
+    slices = []
     for name in names:
         bounds = fetch(folder, "split", name, "bounds")
-        slices.append(np.array(fetch(folder, "split", name, "rows")[int(bounds[cell]) : int(bounds[cell + 1])]))
+        slices.append(fetch(folder, "split", name, "rows")[int(bounds[cell]) : int(bounds[cell + 1])])
     rows = np.concatenate(slices)
     ids, home, x, v = (column(rows, name) for name in ("id", "home", "x", "v"))
     hashes = sample_hash(x, v)
-    original, first = distinct(hashes)
-    repeats = np.column_stack([ids[~original], ids[first[~original]]])
-    return CellSamples(ids[original], home[original], x[original], v[original], hashes[original], repeats)
-
-
-def distinct(hashes: Hash) -> tuple[BoolArray, IntArray]:
-    """True for the first of equal rows; and for every row the first one that equals it."""
-    order = np.argsort(hashes, kind="stable")
-    fresh = np.concatenate([[True], np.diff(hashes[order].view(np.int64)) != 0]) if len(order) else np.empty(0, bool)
-    first = np.empty(len(hashes), dtype=np.intp)
-    first[order] = order[fresh][np.cumsum(fresh) - 1]
-    return first == np.arange(len(hashes)), first
+    _, first, inverse = np.unique(frame.names(x, v), return_index=True, return_inverse=True)
+    one = first[inverse.reshape(-1)]
+    fresh = one == np.arange(len(rows))
+    again, of = np.flatnonzero(~fresh), one[~fresh]
+    repeats = np.column_stack([ids[again], ids[of], hashes[again] == hashes[of]])
+    return CellSamples(ids[fresh], home[fresh], x[fresh], v[fresh], hashes[fresh], repeats)

@@ -36,14 +36,18 @@ class Task:
         said = json.dumps([run, self.stage, self.name, self.arguments], default=str, sort_keys=True)
         return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
+    def finished(self, folder: Path, run: str) -> dict[str, Any] | None:
+        """Its summary where it was finished earlier."""
+        return finished(folder, self.stage, self.name, self.key(run))
 
-def execute(folder: str, run: str, task: Task, *inputs: Any) -> dict[str, Any]:
+
+def execute(folder: str, run: str, task: Task) -> dict[str, Any]:
     """Run a task where it has not been finished before."""
-    place, key = Path(folder), task.key(run)
-    done = finished(place, task.stage, task.name, key)
+    place = Path(folder)
+    done = task.finished(place, run)
     if done is not None:
         return done
-    return keep(place, task.stage, task.name, key, run, task.function(place, *inputs, **task.arguments))
+    return keep(place, task.stage, task.name, task.key(run), run, task.function(place, **task.arguments))
 
 
 @dataclass(frozen=True)
@@ -55,68 +59,37 @@ class Cluster:
     run_key: str
     progress: Progress | None = None
 
-    def stage(self, tasks: Sequence[Task], inputs: Sequence[Any] | None = None) -> list[dict[str, Any]]:
-        """Summaries of all tasks, in their order. `inputs` are delayed objects, one for each task."""
-        from dask.delayed import delayed
-
+    def stage(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+        """Summaries of all tasks, in their order."""
         from distributed import KilledWorker, as_completed
 
-        if not tasks:
-            return []
-        stage, total = tasks[0].stage, len(tasks)
-        self._tell(stage, 0, total)
-        place = str(self.folder)
         summaries: dict[int, dict[str, Any]] = {}
-        if inputs is None:
-            mark = uuid.uuid4().hex[:8]
-            futures = [
-                self.client.submit(
-                    execute, place, self.run_key, task, key=f"eigenwell-{task.stage}-{task.name}-{mark}", pure=False
-                )
-                for task in tasks
-            ]
-            index = {future.key: k for k, future in enumerate(futures)}
-        else:
-            # What was finished before is not asked for again: the partitions behind it would have to be computed.
-            done = {k: finished(self.folder, t.stage, t.name, t.key(self.run_key)) for k, t in enumerate(tasks)}
-            summaries = {k: summary for k, summary in done.items() if summary is not None}
-            open_ = [k for k in range(total) if k not in summaries]
-            lazy = [delayed(execute, pure=False)(place, self.run_key, tasks[k], inputs[k]) for k in open_]
-            futures = list(self.client.compute(lazy)) if lazy else []
-            index = {future.key: k for k, future in zip(open_, futures, strict=True)}
-        waiting = {future.key: future for future in futures}
-        del futures
+        self._tell(tasks, summaries)
+        mark, place, submit = uuid.uuid4().hex[:8], str(self.folder), self.client.submit
+        keys = [f"eigenwell-{task.stage}-{task.name}-{mark}" for task in tasks]
+        waiting = {
+            key: (k, submit(execute, place, self.run_key, tasks[k], key=key, pure=False)) for k, key in enumerate(keys)
+        }
         try:
-            for future in as_completed(list(waiting.values())):  # type: ignore[no-untyped-call]
-                k = index[future.key]
+            for future in as_completed([future for _, future in waiting.values()]):  # type: ignore[no-untyped-call]
+                k, _ = waiting[future.key]
                 try:
                     summaries[k] = future.result()
                 except KilledWorker as error:
                     raise DistributedError(
-                        f"The workers that took on {_named(tasks[k])} died, one after the other. If they ran out of memory, give "
-                        "them more or pass a smaller samples_per_cell; then run again: finished stages are kept."
+                        f"The workers that took on {tasks[k].about or tasks[k].stage} died, one after the other. If they ran out "
+                        "of memory, give them more or pass a smaller samples_per_cell; then run again: finished stages are kept."
                     ) from error
                 # What has been told need not be told again when the worker that remembers it dies.
-                waiting.pop(future.key).release()
-                self._tell(stage, len(summaries), total)
+                waiting.pop(future.key)[1].release()
+                self._tell(tasks, summaries)
         finally:
-            self.client.cancel(list(waiting.values()))
-        return [summaries[k] for k in range(total)]
+            self.client.cancel([future for _, future in waiting.values()])
+        return [summaries[k] for k in range(len(tasks))]
 
-    def has(self, task: Task) -> bool:
-        """Whether a task was finished earlier."""
-        return finished(self.folder, task.stage, task.name, task.key(self.run_key)) is not None
-
-    def one(self, task: Task) -> dict[str, Any]:
-        return self.stage([task])[0]
-
-    def _tell(self, stage: str, done: int, total: int) -> None:
+    def _tell(self, tasks: Sequence[Task], done: dict[int, Any]) -> None:
         if self.progress is not None:
-            self.progress(stage, done, total)
-
-
-def _named(task: Task) -> str:
-    return task.about or f"{task.stage} {task.name}"
+            self.progress(tasks[0].stage, len(done), len(tasks))
 
 
 @contextmanager
@@ -126,13 +99,10 @@ def connected(client: Any) -> Iterator[Any]:
         from distributed import Client, LocalCluster, get_client
     except ImportError as error:
         raise missing_extra("eigenwell.distributed", "dask", "dask") from error
-    if client is not None:
-        if not isinstance(client, Client):
-            raise DataError(f"Expected client as a dask.distributed Client, got {type(client).__name__}.")
-        yield client
-        return
+    if client is not None and not isinstance(client, Client):
+        raise DataError(f"Expected client as a dask.distributed Client, got {type(client).__name__}.")
     try:
-        current = get_client()
+        current = client or get_client()
     except ValueError:
         current = None
     if current is not None:

@@ -8,211 +8,194 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .._types import IntArray
-from ..paths.chains import Chains, loop_nodes
+from ..paths.chains import Chains, open_loops
 from ..paths.fragments import link_fragments
-from ..paths.kinematics import Kinematics
+from ..paths.kinematics import Kinematics, estimate, steady
 from ..paths.meeting import is_common, strongest_claims
-from ..paths.merging import short_chains
+from ..paths.merging import hosts, short_chains, within_reach
 from ..paths.settings import DEFAULT
-from .moments import Moments
-from .records import Records, column
-from .scales import gathered
-from .store import Products, fetch
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """All pieces, cell after cell: ids of first and last sample, and length; `bounds` is where each cell begins."""
-
-    first: IntArray
-    last: IntArray
-    length: IntArray
-    bounds: IntArray
-
-    @classmethod
-    def read(cls, folder: Path, names: Sequence[str]) -> Pieces:
-        tables = [fetch(folder, "match", name, "pieces") for name in names]
-        columns = {name: column(np.concatenate(tables), name) for name in ("first", "last", "length")}
-        return cls(**columns, bounds=np.concatenate([[0], np.cumsum([len(t) for t in tables])]))
-
-    def rows(self, folder: Path, names: Sequence[str], which: IntArray) -> list[Records]:
-        """The samples of these pieces."""
-        cell = np.searchsorted(self.bounds, which, side="right") - 1
-        begin = np.cumsum(self.length) - self.length
-        out = []
-        for p, c in zip(which.tolist(), cell.tolist(), strict=True):
-            a = int(begin[p] - begin[self.bounds[c]])
-            out.append(fetch(folder, "match", names[c], "rows")[a : a + int(self.length[p])])
-        return out
-
-    def cut(self, piece: int, at: int, last: int, first: int) -> Pieces:
-        """With a piece cut in two after `at` samples, between the ids `last` and `first`."""
-        ends, starts = np.insert(self.last, piece, last), np.insert(self.first, piece + 1, first)
-        lengths = np.insert(self.length, piece, at)
-        lengths[piece + 1] -= at
-        return Pieces(starts, ends, lengths, self.bounds + (self.bounds > piece))
+from ..paths.zipping import tolerance
+from .records import NEAR, Records, bounds_of, column, packed, spread
+from .scan import load_cells
+from .store import Products, fetch, fetch_all
 
 
 @dataclass(frozen=True)
 class Strung:
     """Pieces strung together: the chain of every piece, and the position in it at which the piece begins.
 
-    Chains are numbered by the id of their first sample, as `Chains.of` does; `length` has the samples of each.
+    Chains are numbered by the id of their first sample, as `Chains.of` does; `lengths` has the samples of each.
     """
 
     chain: IntArray
     start: IntArray
-    length: IntArray
+    lengths: IntArray
 
 
 def stitch(
     folder: Path,
     *,
     names: Sequence[str],
-    summaries: Sequence[dict[str, Any]],
+    told: Sequence[dict[str, Any]],
+    spread2: float,
     dt: float | None = None,
-    scales: Sequence[float] = (),
 ) -> Products:
     """Chains of pieces, and the chains that these are linked to; `common` says whether one time step served all."""
-    n = sum(s["samples"] for s in summaries)
-    pieces = Pieces.read(folder, names)
-    claims = np.concatenate([fetch(folder, "match", name, "claims") for name in names])
-    # A claim on a sample that its own cell has put behind another one is void.
-    follows = _follows(pieces, claims[np.isin(claims["target"], pieces.first)])
-    linked, exact = sum(s["linked"] for s in summaries) + int((follows >= 0).sum()), sum(s["exact"] for s in summaries)
-    if dt is not None:
-        if not is_common(linked, exact, n):
-            return Products(summary={"common": False})
-        moments = Moments.pooled(Moments.read(s["moments"]) for s in summaries)
-        filled = [(name, 0) for name, s in zip(names, summaries, strict=True) if s["samples"]]
-        measured = gathered(folder, "match", filled, DEFAULT.measured / n)
-        scales = measured.scales(len(moments.mean), float(moments.variance.mean()))
-    pieces, follows = _without_loops(folder, names, pieces, follows)
-    strung = string(pieces, follows)
-    chain, start, lengths = link(_ends(folder, names, pieces, strung), strung.length, scales)
-    chain, start = chain[strung.chain], start[strung.chain] + strung.start
+    n = sum(s["samples"] for s in told)
+    tables = [fetch(folder, "match", name, "pieces") for name in names]
+    pieces, bounds = np.concatenate(tables), bounds_of([len(table) for table in tables])
+    follows, linked = _follows(pieces, fetch_all(folder, "match", names, "claims"))
+    linked += sum(s["linked"] for s in told)
+    if dt is not None and not is_common(linked, sum(s["exact"] for s in told), n):
+        return Products(summary={"common": False})
+    strung, length = _strung(pieces, open_loops(follows, pieces["tail"], pieces["head"])), column(pieces, "length")
+    cell = np.repeat(np.arange(len(names)), np.diff(bounds))
+    begin = bounds_of(length)[:-1] - bounds_of(length)[bounds[cell]]
+
+    def rows(which: IntArray, skip: IntArray, count: IntArray) -> tuple[Records, IntArray, IntArray]:
+        """Of these pieces the rows after the first few, so many of each; the piece of every row, and its place in the chain."""
+        parts, order = [], np.argsort(cell[which], kind="stable")
+        which, skip, count = which[order], skip[order], count[order]
+        for c in np.unique(cell[which]):
+            mine = cell[which] == c
+            at = spread(begin[which[mine]] + skip[mine], count[mine])
+            parts.append(np.array(fetch(folder, "match", names[c], "rows")[at]))
+        return np.concatenate(parts), np.repeat(which, count), spread(strung.start[which] + skip, count)
+
+    stride = -(-n // DEFAULT.measured)
+    some = np.arange(0, len(pieces), stride)
+    seen, piece, place = rows(some, 0 * some, length[some])
+    scales = _scales(seen, strung.chain[piece] if stride == 1 else piece, place, dt, spread2)
+    # The first and the last samples of every chain, as many as a fit takes.
+    left = strung.lengths[strung.chain] - strung.start - length
+    first = np.clip(DEFAULT.fit - strung.start, 0, length)
+    last = np.clip(DEFAULT.fit - left, 0, length - first)
+    which = np.arange(len(pieces))
+    ends, piece, place = rows(np.append(which, which), np.append(0 * which, length - last), np.append(first, last))
+    strung = _linked(strung, ends, strung.chain[piece], place, scales)
+    short = np.flatnonzero(short_chains(strung.lengths)[strung.chain])
+    crumbs, piece, _ = rows(short, 0 * short, length[short]) if len(short) else (ends[:0], short, short)
     return Products(
         arrays={
-            "chain": chain,
-            "start": start,
-            "length": pieces.length,
-            "bounds": pieces.bounds,
-            "lengths": lengths,
-            "tail_cell": _tail_cell(pieces, chain, start, len(lengths)),
+            "chain": strung.chain,
+            "start": strung.start,
+            "length": length,
+            "bounds": bounds,
+            "lengths": strung.lengths,
+            "short": crumbs,
+            "short_chain": strung.chain[piece],
         },
         summary={
             "common": True,
-            "samples": n,
             "scales": list(scales),
-            "dt": float(np.median([s["dt"] for s in summaries if s["samples"]])),
-            "short_chains": bool(short_chains(lengths).any()),
+            "dt": float(np.median([s["dt"] for s in told if s["samples"]])),
+            "short": len(crumbs),
         },
     )
 
 
-def _follows(pieces: Pieces, claims: Records) -> IntArray:
-    """The piece that follows each one, -1 for none: of several claims on a piece the one that misses least wins."""
-    by_last, by_first = np.argsort(pieces.last), np.argsort(pieces.first)
-    tail = by_last[np.searchsorted(pieces.last[by_last], claims["source"])]
-    head = by_first[np.searchsorted(pieces.first[by_first], claims["target"])]
-    claimed = strongest_claims(tail, head, claims["miss"], len(pieces.first))
-    follows = np.full(len(pieces.first), -1, dtype=np.intp)
-    follows[claimed[claimed >= 0]] = np.flatnonzero(claimed >= 0)
-    return follows
+def _scales(rows: Records, chain: IntArray, place: IntArray, dt: float | None, spread2: float) -> list[float]:
+    """Step, noise and bending as a single machine measures them, on all samples, or on some pieces where there are very many."""
+    number = np.unique(chain, return_inverse=True)[1].reshape(-1)
+    chains = Chains(np.lexsort((place, number)), bounds_of(np.bincount(number)))
+    x, v = column(rows, "x"), column(rows, "v")
+    kin = estimate(x, v, chains) if dt is None else steady(x, v, chains, dt)
+    return [kin.step, kin.noise_x, kin.noise_u, kin.bend, kin.typical, spread2]
 
 
-def _without_loops(folder: Path, names: Sequence[str], pieces: Pieces, follows: IntArray) -> tuple[Pieces, IntArray]:
-    """Closed loops opened where a single machine opens them, at the longest link, if need be inside a piece."""
-    closed = loop_nodes(follows)
-    if len(closed) == 0:
-        return pieces, follows
-    rows = np.concatenate(pieces.rows(folder, names, closed))
-    ids, end = column(rows, "id"), np.cumsum(pieces.length[closed])
-    begin = end - pieces.length[closed]
-    successor = np.arange(1, len(rows) + 1)
-    successor[end - 1] = begin[np.searchsorted(closed, follows[closed])]
-    by_id = np.argsort(ids)
-    rank = np.empty(len(rows), dtype=np.intp)
-    rank[by_id] = np.arange(len(rows))
-    heads = by_id[Chains.of(rank[successor[by_id]], column(rows, "x")[by_id]).heads]
-    place = np.searchsorted(begin, heads, side="right") - 1
-    for k in np.argsort(-heads):  # the last ones first, so that pieces before keep their numbers
-        piece, at = int(closed[place[k]]), int(heads[k] - begin[place[k]])
-        if at == 0:
-            follows = np.where(follows == piece, -1, follows)
-            continue
-        follows = np.insert(follows + (follows > piece), piece, -1)
-        pieces = pieces.cut(piece, at, int(ids[heads[k] - 1]), int(ids[heads[k]]))
-    return pieces, follows
+def _follows(pieces: Records, claims: Records) -> tuple[IntArray, int]:
+    """The piece that follows each one, -1 for none: of several claims on a piece the one that misses least wins; and how many
+    are won. A claim on a sample that its own cell has put behind another one is void."""
+    follows = np.where(pieces["goes_on"], np.arange(1, len(pieces) + 1), -1)
+    free = np.setdiff1d(np.arange(len(pieces)), follows)
+    claims = claims[np.isin(claims["target"], pieces["first"][free])]
+    by_last, by_first = np.argsort(pieces["last"]), free[np.argsort(pieces["first"][free])]
+    tail = by_last[np.searchsorted(pieces["last"], claims["source"], sorter=by_last)]
+    head = by_first[np.searchsorted(pieces["first"][by_first], claims["target"])]
+    claimed = strongest_claims(tail, head, claims["miss"], len(pieces))
+    won = np.flatnonzero(claimed >= 0)
+    follows[claimed[won]] = won
+    return follows, len(won)
 
 
-def string(pieces: Pieces, follows: IntArray) -> Strung:
-    order = Chains.of(follows, np.zeros((len(follows), 1)))
-    head = pieces.first[order.order[order.offsets[:-1]]]
-    rank = np.empty(len(head), dtype=np.intp)
-    rank[np.argsort(head)] = np.arange(len(head))
-    laid = pieces.length[order.order]
-    before = np.cumsum(laid) - laid
+def _strung(pieces: Records, follows: IntArray) -> Strung:
+    laid = Chains.of(follows, np.zeros((len(follows), 1)))
+    rank = np.argsort(np.argsort(pieces["first"][laid.heads]))
+    length = pieces["length"][laid.order]
+    before = np.cumsum(length) - length
     start, chain = np.empty(len(follows), dtype=np.intp), np.empty(len(follows), dtype=np.intp)
-    start[order.order] = before - before[order.offsets[:-1]][order.chain_at]
-    chain[order.order] = rank[order.chain_at]
-    lengths = np.bincount(chain, weights=pieces.length, minlength=len(head)).astype(np.intp)
-    return Strung(chain, start, lengths)
+    start[laid.order] = before - before[laid.offsets[:-1]][laid.chain_at]
+    chain[laid.order] = rank[laid.chain_at]
+    return Strung(chain, start, np.bincount(chain, weights=pieces["length"]).astype(np.intp))
 
 
-@dataclass(frozen=True, eq=False)
-class Ends:
-    """The first and last samples of every chain, as many as a fit takes: their chain, place in it, and rows."""
-
-    chain: IntArray
-    place: IntArray
-    rows: Records
-
-
-def _ends(folder: Path, names: Sequence[str], pieces: Pieces, strung: Strung) -> Ends:
-    parts = []
-    for c, name in enumerate(names):
-        mine = slice(int(pieces.bounds[c]), int(pieces.bounds[c + 1]))
-        count = pieces.length[mine]
-        chain = np.repeat(strung.chain[mine], count)
-        place = spread(strung.start[mine], count)
-        at_end = np.flatnonzero((place < DEFAULT.fit) | (place >= strung.length[chain] - DEFAULT.fit))
-        parts.append((chain[at_end], place[at_end], np.array(fetch(folder, "match", name, "rows")[at_end])))
-    return Ends(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def spread(begin: IntArray, count: IntArray) -> IntArray:
-    """begin[0], begin[0] + 1, ..., count[0] of them, then those of begin[1], ..."""
-    return np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
-
-
-def link(ends: Ends, length: IntArray, scales: Sequence[float]) -> tuple[IntArray, IntArray, IntArray]:
-    """Chains linked to longer ones by what a single machine does, on their first and last samples alone.
-
-    Gives the new chain of every chain, the position in it at which it begins, and the lengths of the new ones.
-    """
+def _linked(strung: Strung, rows: Records, chain: IntArray, place: IntArray, scales: Sequence[float]) -> Strung:
+    """Chains linked to longer ones by what a single machine does, on their first and last samples alone: these `rows`."""
     # In order of ids, so that chains are numbered as on a single machine.
-    by_id = np.argsort(ends.rows["id"])
-    rows, chain = ends.rows[by_id], ends.chain[by_id]
-    order = np.lexsort((ends.place[by_id], chain))
-    skeleton = Chains(order, np.concatenate([[0], np.cumsum(np.bincount(chain))]).astype(np.intp))
+    by_id = np.argsort(rows["id"])
+    rows, chain, place = rows[by_id], chain[by_id], place[by_id]
+    skeleton = Chains(np.lexsort((place, chain)), bounds_of(np.bincount(chain)))
     x, v, dt = (column(rows, name) for name in ("x", "v", "dt"))
     joined, _ = link_fragments(x, v, skeleton, Kinematics(dt, dt[:, None] * v, *scales))
     new = joined.chain_of[skeleton.heads]
     laid = np.argsort(joined.position_of[skeleton.heads])
-    before = np.cumsum(length[laid]) - length[laid]
-    fresh = np.concatenate([[True], np.diff(new[laid]) != 0])
+    before = np.cumsum(strung.lengths[laid]) - strung.lengths[laid]
+    fresh = np.diff(new[laid], prepend=-1) != 0
     start = np.empty(len(new), dtype=np.intp)
     start[laid] = before - before[fresh][np.cumsum(fresh) - 1]
-    return new, start, np.bincount(new, weights=length).astype(np.intp)
+    lengths = np.bincount(new, weights=strung.lengths).astype(np.intp)
+    return Strung(new[strung.chain], start[strung.chain] + strung.start, lengths)
 
 
-def _tail_cell(pieces: Pieces, chain: IntArray, start: IntArray, count: int) -> IntArray:
+def look_around(folder: Path, *, name: str, cell: int, dt: float, scales: Sequence[float]) -> Products:
+    """For every short chain's sample that this cell is near to, the samples of this cell within its tolerance."""
+    short = fetch(folder, "stitch", "stitch", "short")
+    x, u = column(short, "x"), dt * short["v"]
+    reach = tolerance(Kinematics(np.full(len(x), dt), u, *scales), np.arange(len(x)))
+    row, near = load_cells(folder).reached(x, reach)
+    mine = row[near == cell]
+    rows = fetch(folder, "match", name, "rows")
+    if len(mine) == 0 or len(rows) == 0:
+        return Products(arrays={"near": np.empty(0, NEAR)})
+    bounds, chain, length = (fetch(folder, "stitch", "stitch", a) for a in ("bounds", "chain", "length"))
+    here = slice(int(bounds[cell]), int(bounds[cell + 1]))
+    place, sample, distance = within_reach(cKDTree(column(rows, "x")), x[mine], reach[mine])
+    chain = np.repeat(chain[here], length[here])[sample]
+    return Products(arrays={"near": packed(NEAR, row=mine[place], chain=chain, distance=distance)})
+
+
+def layout(folder: Path, *, names: Sequence[str], merged: bool, per_bucket: int) -> Products:
+    """Which chains make up which path, and which paths are assembled in one task: those that end near each other.
+
+    Paths are numbered as on a single machine, by the chain that the others were merged into.
+    """
+    bounds, chain, start, lengths = (
+        np.array(fetch(folder, "stitch", "stitch", a)) for a in ("bounds", "chain", "start", "lengths")
+    )
+    host = np.arange(len(lengths))
+    if merged:
+        short, of = (fetch(folder, "stitch", "stitch", a) for a in ("short", "short_chain"))
+        near = fetch_all(folder, "around", names, "near")
+        near = near[np.lexsort((near["distance"], near["row"]))]
+        rank = np.arange(len(near)) - np.searchsorted(near["row"], near["row"])
+        near = near[rank < DEFAULT.around]
+        host = hosts(lengths, of[near["row"]], short["id"][near["row"]], near["chain"])
+    owners, path = np.unique(host, return_inverse=True)
+    path = path.reshape(-1)
+    counts = np.bincount(path, weights=lengths).astype(np.intp)
+    order = np.argsort(_tail_cells(bounds, chain, start)[owners], kind="stable")
+    bucket = np.empty(len(owners), dtype=np.intp)
+    bucket[order] = np.maximum(np.cumsum(counts[order]) - 1, 0) // per_bucket
+    bucket = np.unique(bucket, return_inverse=True)[1].reshape(-1)
+    arrays = {"path": path, "merged": host != np.arange(len(lengths)), "bucket": bucket}
+    return Products(arrays=arrays, summary={"buckets": int(bucket.max()) + 1})
+
+
+def _tail_cells(bounds: IntArray, chain: IntArray, start: IntArray) -> IntArray:
     """The cell in which every chain ends."""
-    cell = np.repeat(np.arange(len(pieces.bounds) - 1), np.diff(pieces.bounds))
+    cell = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     order = np.lexsort((start, chain))
-    out = np.zeros(count, dtype=np.intp)
-    out[chain[order]] = cell[order]  # the last write is the last piece
-    return out
+    return np.asarray(cell[order[np.append(np.diff(chain[order]) != 0, True)]])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EigenwellError
+from ..files.atomic import replacing
 
 CHUNK = 1 << 22
 """Bytes checked at once."""
@@ -40,64 +40,32 @@ class Products:
 
 def keep(folder: Path, stage: str, task: str, key: str, run: str, products: Products) -> dict[str, Any]:
     """Write everything a task made, its record last; gives the summary back."""
-    place = folder / "work" / stage
-    place.mkdir(parents=True, exist_ok=True)
-    files: dict[str, list[int]] = {}
+    place = Path("work", stage)
+    measures = {}
     for name, array in products.arrays.items():
-        path = place / f"{task}.{name}.npy"
-        files[str(path.relative_to(folder))] = put(path, partial(_write_array, array))
+        file = str(place / f"{task}.{name}.npy")
+        measures[file] = put(folder / file, partial(np.save, arr=array, allow_pickle=False))
     for name, table in products.tables.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        files[name] = put(path, partial(_write_table, table))
-    record = {"key": key, "run": run, "files": files, "summary": products.summary}
+        measures[name] = put(folder / name, partial(write_table, table), lasting=True)  # a part of the result
+    record = {"key": key, "run": run, "files": measures, "summary": products.summary}
     # Not awaited on the disk: a record that is lost, or is there without its files, means that the task is done again.
-    put(place / f"{task}.json", lambda handle: handle.write(json.dumps(record).encode()))
+    put(folder / place / f"{task}.json", lambda file: file.write(json.dumps(record).encode()))
     return products.summary
 
 
 def put(path: Path, write: Callable[[Any], Any], lasting: bool = False) -> list[int]:
     """Write aside, then rename: [size, checksum]. `lasting` files are on the disk before they get their name."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb", buffering=0) as file:
-            counted = _Counted(file)
-            write(counted)
-            if lasting:
-                os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return [counted.size, counted.checksum]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary, temporary.open("w+b") as file:
+        write(file)
+        if lasting:
+            file.flush()
+            os.fsync(file.fileno())
+        return _measured(file)
 
 
-class _Counted:
-    """A file to write to that keeps count of its bytes and their checksum."""
-
-    def __init__(self, file: Any) -> None:
-        self.file, self.size, self.checksum, self.closed = file, 0, 0, False
-
-    def write(self, data: Any) -> int:
-        view = memoryview(data).cast("B")
-        done = 0
-        while done < len(view):
-            done += self.file.write(view[done:])
-        self.size, self.checksum = self.size + len(view), zlib.crc32(view, self.checksum)
-        return len(view)
-
-    def tell(self) -> int:
-        return self.size
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-def _checksum(file: Any) -> list[int]:
+def _measured(file: Any) -> list[int]:
+    """Size and checksum of an open file."""
     file.seek(0)
     size = checksum = 0
     while block := file.read(CHUNK):
@@ -132,12 +100,11 @@ def _record(path: Path) -> dict[str, Any] | None:
 
 def _whole(folder: Path, record: dict[str, Any]) -> bool:
     try:
-        for name, measure in record["files"].items():
-            path = folder / name
-            if path.stat().st_size != measure[0]:
+        for name, (size, checksum) in record["files"].items():
+            if (folder / name).stat().st_size != size:
                 return False
-            with path.open("rb") as file:
-                if _checksum(file) != measure:
+            with (folder / name).open("rb") as file:
+                if _measured(file) != [size, checksum]:
                     return False
     except OSError:
         return False
@@ -154,25 +121,20 @@ def fetch(folder: Path, stage: str, task: str, name: str) -> NDArray[Any]:
         raise StageFileLost(f"{stage} {task}: {path} is missing or not whole ({error})") from error
 
 
-def _write_array(array: NDArray[Any], handle: Any) -> None:
-    np.save(handle, array, allow_pickle=False)
+def fetch_all(folder: Path, stage: str, tasks: Sequence[str], name: str) -> NDArray[Any]:
+    """The arrays that these tasks left, one after the other."""
+    return np.concatenate([fetch(folder, stage, task, name) for task in tasks])
 
 
-def _write_table(table: Any, handle: Any) -> None:
+def write_table(table: Any, file: Any) -> None:
     import pyarrow.parquet as pq
 
     # Coordinates hardly repeat: dictionaries and compression cost more time than they save space.
-    pq.write_table(table, handle, compression="none", use_dictionary=False, write_statistics=False)
-
-
-def settle(paths: list[Path]) -> None:
-    """Return when the files are on the disk."""
-    for path in paths:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
+    pq.write_table(table, file, compression="none", use_dictionary=False, write_statistics=False)
 
 
 def sweep(folder: Path) -> None:
     """Remove what tasks were writing when they were killed."""
-    for path in folder.rglob(".*.part"):
-        path.unlink(missing_ok=True)
+    for suffix in (".npy", ".json", ".parquet"):
+        for path in folder.rglob(f".*{suffix}"):
+            path.unlink(missing_ok=True)

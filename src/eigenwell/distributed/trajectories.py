@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +11,84 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..checks import check_jumps, check_velocity, spread_stamps, time_stamps
+from ..arguments import moving_columns
+from ..checks import time_stamps
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
 from ..files.columns import Columns
 from ..files.time_units import seconds
 from ..paths.builders import moving_steps
-from ..paths.hashing import sample_hash
-from ..velocities import smoothed
-from .assemble import PathRows, finish
+from ..paths.hashing import Hash, sample_hash
+from .assemble import finish
 from .cells import by_cell
-from .inputs import Part, read_part
-from .records import column, packed, samples
-from .store import Products, fetch
+from .inputs import Part, Rows, read_part
+from .records import bounds_of, column, packed, samples
+from .store import Products, fetch, fetch_all
 
 
-def name_hash(names: NDArray[Any]) -> NDArray[np.uint64]:
+def name_hash(names: NDArray[Any]) -> Hash:
     """64 bits for every name of a trajectory, whole numbers or text, the same in every partition."""
     if names.dtype.kind in "iub":
-        return np.asarray(sample_hash(names.astype(np.float64)[:, None], np.empty((len(names), 0))))
+        return sample_hash(names.astype(np.float64)[:, None], np.empty((len(names), 0)))
     from pandas.util import hash_array
 
     return np.asarray(hash_array(names.astype(str).astype(object), categorize=True), dtype=np.uint64)
+
+
+def stamps(rows: Rows) -> NDArray[Any]:
+    """Numbers that sort as the time of the rows does; the order of the rows where they have none."""
+    if rows.time is None:
+        return np.zeros(len(rows.x))
+    return rows.time.astype("datetime64[ns]").astype(np.int64) if rows.time.dtype.kind == "M" else rows.time
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """Samples trajectory after trajectory in order of time, each trajectory called by its first row in the input.
+
+    `fresh` is False for rows that repeat the one before in all they say, as a partition given twice does.
+    """
+
+    called: IntArray
+    ids: IntArray
+    x: FloatArray
+    v: FloatArray
+    fresh: BoolArray
+    told: tuple[Caution, ...]
+
+    @property
+    def lengths(self) -> IntArray:
+        """Samples of every trajectory, without repeats."""
+        return np.unique(self.called[self.fresh], return_counts=True)[1]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `cautions` goes by."""
+        short, told = int((self.lengths < SHORTEST_PATH).sum()), [[c.name, c.message] for c in self.told]
+        return {"cautions": told, "paths": len(self.lengths), "short": short, "repeats": int((~self.fresh).sum())}
+
+
+def in_order(
+    columns: Columns, ids: IntArray, names: Hash, x: FloatArray, v: FloatArray | None, time: NDArray[Any]
+) -> Ordered:
+    """The samples of some trajectories, given in the order of their ids; velocities are estimated where there are none."""
+    _, first, owner = np.unique(names, return_index=True, return_inverse=True)
+    called = ids[first][owner.reshape(-1)]
+    order = np.lexsort((ids, time, called))
+    called, ids, x, time = called[order], ids[order], x[order], time[order]
+    v = None if v is None else v[order]
+    fresh = np.ones(len(x), dtype=bool)
+    if columns.time:
+        state = x if v is None else np.hstack([x, v])
+        fresh[1:] = (np.diff(called) != 0) | (time[1:] != time[:-1]) | (state[1:] != state[:-1]).any(axis=1)
+    cuts, clocks = np.flatnonzero(np.diff(called[fresh])) + 1, None
+    told: tuple[Caution, ...] = ()
+    xs, vs = np.split(x[fresh], cuts), None if v is None else np.split(v[fresh], cuts)
+    if columns.time:
+        clock, told = seconds(time[fresh], columns.time, x[fresh], None if v is None else v[fresh], called[fresh])
+        clocks = time_stamps(xs, np.split(clock, cuts), None)
+    found = moving_columns(xs, vs, clocks)
+    same = np.cumsum(fresh) - 1  # a repeat stands right behind the row it repeats
+    return Ordered(called, ids, found["x"][same], found["v"][same], fresh, told + found["warnings"])
 
 
 def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Products:
@@ -39,20 +97,13 @@ def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Product
     assert rows.trajectory is not None
     hashes = name_hash(rows.trajectory)
     order, bounds = by_cell((hashes % np.uint64(buckets)).astype(np.intp), buckets)
-    v = 0.0 if rows.v is None else rows.v
-    arrays = {
-        "rows": packed(samples(rows.x.shape[1]), id=part.offset + np.arange(part.rows), x=rows.x, v=v)[order],
-        "names": hashes[order],
-        "bounds": bounds,
-    }
-    if rows.time is not None:
-        time = rows.time.astype("datetime64[ns]").astype(np.int64) if rows.time.dtype.kind == "M" else rows.time
-        arrays["time"] = time[order]
-    return Products(arrays=arrays, summary={"dates": rows.time is not None and rows.time.dtype.kind == "M"})
+    v, ids = 0.0 if rows.v is None else rows.v, part.offset + np.arange(part.rows)
+    kept = packed(samples(rows.x.shape[1]), id=ids, x=rows.x, v=v)[order]
+    return Products({"rows": kept, "names": hashes[order], "time": stamps(rows)[order], "bounds": bounds})
 
 
-def assemble(folder: Path, *, bucket: int, names: Sequence[str], offsets: Sequence[int], columns: Columns) -> Products:
-    """The trajectories of one bucket, each called by its first row in the input."""
+def assemble(folder: Path, *, bucket: int, names: Sequence[str], columns: Columns, total: int) -> Products:
+    """The trajectories of one bucket."""
 
     def gathered(what: str) -> NDArray[Any]:
         parts = []
@@ -61,71 +112,19 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], offsets: Sequen
             parts.append(fetch(folder, "sort", name, what)[int(bounds[bucket]) : int(bounds[bucket + 1])])
         return np.concatenate(parts)
 
-    rows, hashes = gathered("rows"), gathered("names")
+    rows = gathered("rows")
     if len(rows) == 0:
         return Products(summary={"paths": 0, "cautions": [], "short": 0, "repeats": 0})
-    time = gathered("time") if columns.time else None
-    ids = column(rows, "id")
-    _, first, owner = np.unique(hashes, return_index=True, return_inverse=True)
-    called = ids[first][owner.reshape(-1)]  # rows are in the order of their ids
-    order = np.lexsort((ids, ids if time is None else time, called))
-    called, ids, x = called[order], ids[order], column(rows[order], "x")
-    given = column(rows[order], "v") if columns.velocity else None
-    stamps = None if time is None else time[order]
-    fresh = _fresh(called, stamps, x, given)
-    clean, v, told = _states(columns, called[fresh], x[fresh], given if given is None else given[fresh], stamps, fresh)
-    x = clean[np.cumsum(fresh) - 1]
-    lengths = np.diff(np.append(np.flatnonzero(np.diff(called[fresh], prepend=-1)), fresh.sum()))
-    bounds = np.concatenate([[0], np.cumsum(lengths)])
-    # A repeat stands right behind the row it repeats.
-    assembled = PathRows(called, ids, ids, np.zeros(len(ids)), x, v[np.cumsum(fresh) - 1])
-    products = finish(assembled, lengths >= SHORTEST_PATH, offsets)
-    short = int((lengths < SHORTEST_PATH).sum())
-    return Products(
-        products.arrays | {"steps": moving_steps(x[fresh], v, bounds, offsets[-1])},
-        summary=products.summary
-        | {"cautions": [[c.name, c.message] for c in told], "short": short, "repeats": int((~fresh).sum())},
-    )
-
-
-def _fresh(called: IntArray, time: NDArray[Any] | None, x: FloatArray, v: FloatArray | None) -> BoolArray:
-    """False for rows that repeat the one before in all they say, as a partition given twice does."""
-    out = np.ones(len(x), dtype=bool)
-    if time is not None:
-        same = (np.diff(called) == 0) & (time[1:] == time[:-1]) & (x[1:] == x[:-1]).all(axis=1)
-        if v is not None:
-            same &= (v[1:] == v[:-1]).all(axis=1)
-        out[1:] = ~same
-    return out
-
-
-def _states(
-    columns: Columns, called: IntArray, x: FloatArray, v: FloatArray | None, time: NDArray[Any] | None, fresh: BoolArray
-) -> tuple[FloatArray, FloatArray, list[Caution]]:
-    """Positions, freed of noise where velocities are estimated; velocities; what is doubtful about the trajectories."""
-    cuts = np.flatnonzero(np.diff(called)) + 1
-    xs = np.split(x, cuts)
-    told = list(check_jumps(xs))
-    stamps = None
-    if time is not None:
-        clock, converted = seconds(time[fresh], columns.time or "", x, v, called)
-        told += converted
-        stamps, repeated = spread_stamps(time_stamps(xs, np.split(clock, cuts), None) or [])
-        told += repeated
-    if v is not None:
-        return x, v, told + list(check_velocity(xs, np.split(v, cuts), stamps))
-    if stamps is None:
-        raise DataError(
-            "Expected velocities or time beside the trajectories, got positions alone. Say velocity=... or time=..."
-        )
-    estimated = [smoothed(a, t) for a, t in zip(xs, stamps, strict=True)]
-    said = "Velocities were estimated from positions and time, and noise was smoothed away; pass v if you have them."
-    clean, v = (np.concatenate(parts) for parts in ([e.x for e in estimated], [e.v for e in estimated]))
-    return clean, v, [*told, Caution("velocities-estimated", said)]
+    v = column(rows, "v") if columns.velocity else None
+    found = in_order(columns, column(rows, "id"), gathered("names"), column(rows, "x"), v, gathered("time"))
+    lengths = found.lengths
+    products = finish(found.called, found.ids, found.x, found.v, lengths, lengths >= SHORTEST_PATH)
+    steps = moving_steps(found.x[found.fresh], found.v[found.fresh], bounds_of(lengths), total)
+    return Products(products.arrays | {"steps": steps}, summary=found.summary)
 
 
 def typical_step(folder: Path, *, names: Sequence[str]) -> Products:
-    steps: FloatArray = np.concatenate([fetch(folder, "assemble", name, "steps") for name in names])
+    steps = fetch_all(folder, "assemble", names, "steps")
     return Products(summary={"step": float(np.median(steps)) if len(steps) else 0.0})
 
 

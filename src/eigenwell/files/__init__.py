@@ -7,7 +7,8 @@
 """
 
 from ..errors import MissingExtra
-from .api import FORMATS, read, read_positions, write
+from .api import FORMATS, read, write
+from .api import read_positions as read_positions
 from .atomic import replacing as replacing
 from .errors import (
     CannotWrite,
@@ -34,6 +35,5 @@ __all__ = [
     "UnknownFormat",
     "UnreadableFile",
     "read",
-    "read_positions",
     "write",
 ]

@@ -169,29 +169,7 @@ def _has(recording: Recording, what: str) -> bool:
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
-    """The positions alone: states to ask a field about.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    position : str or list of str, optional
-        Columns, which are otherwise recognised by their names.
-
-    Returns
-    -------
-    (n, d) array
-
-    Raises
-    ------
-    FileError
-        For a file that cannot be used.
-
-    Examples
-    --------
-    >>> import eigenwell as ew
-    >>> states = ew.files.read_positions("states.csv")  # doctest: +SKIP
-    """
+    """The positions (n, d) alone: states to ask a field about."""
     recordings = _recordings(Path(path), Wanted(column_names(position), dt=None if position else 1.0))
     return np.concatenate([np.asarray(r.x, dtype=np.float64) for r in recordings])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from ..demonstrations import Demonstrations
 from ..errors import missing_extra
 from .columns import Columns, recognise
-from .errors import EmptyFile, TooLarge, UnreadableFile, unreadable
+from .errors import EmptyFile, FileError, TooLarge, UnreadableFile, unreadable
 from .recording import Recording, Wanted
 from .text import as_columns
 from .thinning import Block, Thinner
 
 ROWS = 1 << 16
 """Rows decoded at once."""
+NONE: Mapping[str, list[Any]] = {}
 LARGEST_FOOTER = 1 << 26
 """Bytes of description; pyarrow decodes all of it before the first row."""
 
@@ -113,13 +114,12 @@ def read_tables(
         _check_footer(path)
         try:
             with pq.ParquetFile(path, memory_map=True) as table:
-                numbers = _numbers(pa, table, aliases)
                 if columns is None:
-                    columns = _recognised(path, numbers, wanted, lerobot)
-                for block in _batches(table, numbers, columns, path):
+                    columns = _recognised(path, numbers_of(table, aliases), wanted, lerobot)
+                for block in batches(table, columns, path, aliases=aliases):
                     thinner.add(block, block[columns.trajectory] if columns.trajectory else None)
         except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
-            if isinstance(error, UnreadableFile | EmptyFile) or error.__class__.__module__.startswith("eigenwell"):
+            if isinstance(error, FileError):
                 raise
             raise unreadable(path, "a Parquet table", error) from error
     assert columns is not None
@@ -145,8 +145,9 @@ def _recognised(path: Path, numbers: dict[str, tuple[str, int | None]], wanted: 
     return recognise(path, [n for n in names if n in chosen.names], chosen)
 
 
-def _numbers(pa: Any, table: Any, aliases: dict[str, list[Any]]) -> dict[str, tuple[str, int | None]]:
-    """Name of every column of numbers -> (column of the table, place in its list or None)."""
+def numbers_of(table: Any, aliases: Mapping[str, list[Any]] = NONE) -> dict[str, tuple[str, int | None]]:
+    """Name of every column of numbers of an open file -> (column of the table, place in its list or None)."""
+    pa, _ = _arrow()
     out: dict[str, tuple[str, int | None]] = {}
     for field in table.schema_arrow:
         kind = field.type
@@ -169,9 +170,18 @@ def _list_size(table: Any, name: str) -> int:
     return 0
 
 
-def _batches(table: Any, numbers: dict[str, tuple[str, int | None]], columns: Columns, path: Path) -> Iterator[Block]:
+def batches(
+    table: Any,
+    columns: Columns,
+    path: Path,
+    groups: Sequence[int] | None = None,
+    aliases: Mapping[str, list[Any]] = NONE,
+) -> Iterator[Block]:
+    """The wanted columns of an open file, of some of its row groups or of all, block by block."""
+    numbers = numbers_of(table, aliases)
     needed = sorted({numbers[n][0] for n in columns.all})
-    for batch in table.iter_batches(batch_size=ROWS, columns=needed, use_threads=False):
+    chosen = None if groups is None else list(groups)
+    for batch in table.iter_batches(batch_size=ROWS, row_groups=chosen, columns=needed, use_threads=False):
         whole = {name: _array(batch.column(name), name, path) for name in needed}
         out = {}
         for name in columns.all:

@@ -27,9 +27,9 @@ from .streams import streams
 from .votes import fate_odds, in_order, located, most_frequent, reached
 from .whitening import Whitening
 
-# Kernel evaluations spent on the portrait of the estimate, on fates, and twice as many on replicates: a second and a half each. A
-# clean field in four dimensions, of kernels with two thousand places, takes as many; what never settles takes any number.
-WORK = 6e8
+# Kernel evaluations spent on the portrait of the estimate, on fates, and twice as many on replicates: a second each. What
+# never settles takes any number.
+WORK = 3e8
 # Samples next to a sink that are asked whether they end in it: twice as many as must.
 NEXT_TO = 2 * SHORTEST_PATH
 
@@ -110,7 +110,8 @@ class FlowGraph:
         bounded |= work.over
         found = most_frequent(found, many, y, support, told.n_attractors)
         found = in_order(found, frame, x)
-        alone, asked = many.counts, min(len(many.portraits) / min(UNANIMOUS, self.replicates), 1.0)
+        made = len(many.portraits)
+        alone, asked = many.counts, (made + 1) / (made + 2) if made < min(UNANIMOUS, self.replicates) else 1.0
         if told.n_attractors is not None:
             many = many.having(len(found.attractors))
         work.allow(WORK)

@@ -63,6 +63,8 @@ class Evidence:
         How regular places are across the motion: 0 by chance, more where they keep their distance, as on a turned grid.
     miss : float
         Where they are not regular: the share of a step by which half of the samples, read as paths, miss where they headed.
+    one_field : bool
+        Whether trajectories were read as samples of one smooth field, because the ends of their paths left a doubt.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Evidence:
     said: bool = False
     apart: float = 0.0
     miss: float = np.nan
+    one_field: bool = False
 
     @property
     def needed(self) -> float:
@@ -87,12 +90,20 @@ class Evidence:
     @property
     def snapshots(self) -> bool:
         """True for velocities at scattered places, False for trajectories."""
-        return self.grid or not (self.regular >= self.needed or (self.miss <= STRAIGHT and self.apart < HALFWAY))
+        if self.grid or self.one_field:
+            return True
+        return not (self.regular >= self.needed or (self.miss <= STRAIGHT and self.apart < HALFWAY))
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """A doubt where the decision is close."""
-        if self.said or self.grid or self.miss <= STRAIGHT / 2 or abs(self.regular - self.needed) > DOUBT:
+        if (
+            self.said
+            or self.grid
+            or self.one_field
+            or self.miss <= STRAIGHT / 2
+            or abs(self.regular - self.needed) > DOUBT
+        ):
             return ()
         taken, other = ("snapshots", "SuccessorGraph()") if self.snapshots else ("trajectories", "FlowGraph()")
         return (
@@ -106,6 +117,8 @@ class Evidence:
     def __str__(self) -> str:
         if self.said:
             return "as you said"
+        if self.one_field:
+            return "the ends of their paths leave a doubt, and the paths are of one smooth field"
         if self.grid:
             return "the places form a grid"
         if not self.snapshots and self.regular < self.needed:

@@ -67,13 +67,15 @@ class FlowFinding:
     known : float
         Share of the field's variance between the samples that they determine.
     asked : float
-        Share of the replicates that must agree which were made: 1, or less where the work was bounded.
+        1, or where the work was bounded what so few replicates can tell: (n + 1) / (n + 2), Laplace's rule of succession.
     field : EstimatedField
         The estimated field.
     warnings : tuple of Caution
         Doubts.
     told : str
         The decision that the user took, in words.
+    agreed : float, optional
+        The probability of the number by the ends of paths, too, where these were asked.
 
     Examples
     --------
@@ -93,12 +95,15 @@ class FlowFinding:
     field: EstimatedField
     warnings: tuple[Caution, ...]
     told: str = ""
+    agreed: float | None = None
 
     @property
     def confidence(self) -> float:
         """How sure the number is: the share of the replicates that have it, times how much of the field the samples determine and
         how much of what decides lies among them. An attractor at their edge may as well be a place where they leave, one time
         in four, and where all of them leave nobody knows where to: one time in two."""
+        if self.agreed is not None:
+            return self.agreed
         at_edge = sum(a.kind == "point" and a.eigenvalues is None for a in self.located)
         seen = AT_THE_EDGE**at_edge if self.located else 0.5
         return self.counts.get(len(self.located), 0.0) * self.known * seen * self.asked

@@ -1,8 +1,9 @@
 """From samples to paths: who comes next, which fragments belong together, which paths share an attractor."""
 
-from .builders import PathFinding, SuccessorGraph, TrajectoryGraph
+from .builders import SuccessorGraph, TrajectoryGraph
 from .ends import Grouping, Reading
 from .ends import group_ends as group_ends
+from .finding import PathFinding
 from .odd import Odd
 from .settings import DEFAULT as DEFAULT
 from .settings import PathSettings

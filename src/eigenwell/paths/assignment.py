@@ -191,7 +191,7 @@ def _augment(offers: _Offers, owner: list[int], price: list[float], bidder: int)
             k = owner[thing]
             if k < 0:
                 end, last, found = there, j, thing
-            elif there < best.get(k, np.inf):
+            elif k not in settled and there < best.get(k, np.inf):  # rounding must not lead back to where it came from
                 best[k], came_from[k], thing_of[k] = there, j, thing
                 heappush(queue, (there, k))
     for j, distance in settled.items():

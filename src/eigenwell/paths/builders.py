@@ -9,69 +9,21 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
+from ..demonstrations import SHORTEST_PATH, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
-from .beside import label_confidence, lying_on, nearest_path, running_on, tails
-from .ends import Grouping, Reading
+from .beside import label_confidence
+from .finding import PathFinding
 from .fragments import recover_paths
-from .grading import (
-    AT_REST,
-    STILL,
-    PathEnds,
-    bound_for,
-    end_pace,
-    grade_paths,
-    has_pause,
-    is_orbit,
-    last_place,
-    rests,
-    way_left,
-)
+from .grading import AT_REST, STILL, rests
+from .grouping import Block, boxes, extent_of, grade_blocks, path_ends
 from .hashing import sample_hash, share
 from .merging import typical_length
-from .odd import Odd, repeated
+from .odd import repeated
 from .settings import DEFAULT, PathSettings
 from .told import NOTHING, Told
 
 # A path comes back to a place when it rests within this share of the extent of it: as far as hands scatter.
 RETURN = 0.05
-
-
-@dataclass(frozen=True)
-class PathFinding:
-    """A path graph, how its ends were grouped, and what is doubtful about it.
-
-    Attributes
-    ----------
-    graph : PathGraph
-        The paths.
-    grouping : Grouping
-        How their ends were grouped.
-    arrived : (Q,) array
-        How near to rest a path came at every attractor: 1 less the slowest end, in units of the speed on the way.
-    label_confidence : (n,) array
-        Probability that every sample belongs to the group of its path.
-    warnings : tuple of Caution
-        Doubts.
-    alternatives : tuple of Reading
-        The group of every path in other readings of the ends.
-    odd : tuple of Odd
-        Recordings that are unlike the others.
-
-    Examples
-    --------
-    >>> import eigenwell as ew
-    >>> ew.paths.TrajectoryGraph().build(ew.systems.heart.sample(seed=0, frequency=20.0)).graph.n_paths
-    6
-    """
-
-    graph: PathGraph
-    grouping: Grouping
-    arrived: FloatArray
-    label_confidence: FloatArray
-    warnings: tuple[Caution, ...]
-    alternatives: tuple[Reading, ...] = ()
-    odd: tuple[Odd, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -198,10 +150,16 @@ def units(x: FloatArray, v: FloatArray) -> FloatArray:
     return np.asarray(2.0 ** np.round(np.log2(np.where(spread > 0, spread, 1.0))))
 
 
-def distinct(x: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The same, rounded to a billionth of their spread: samples of a motion that has converged differ by less."""
-    pace = float(np.abs(v).max()) or 1.0
-    return np.round(x - x.mean(axis=0), 9), np.round(v / pace, 9)
+def distinct(
+    x: FloatArray, v: FloatArray, centre: FloatArray | None = None, pace: float | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """The same, rounded to a billionth of their spread: samples of a motion that has converged differ by less.
+
+    `centre` and top speed `pace` are those of the whole, of which x and v may be a part.
+    """
+    pace = pace or float(np.abs(v).max()) or 1.0
+    middle: FloatArray = x.mean(axis=0) if centre is None else centre
+    return np.round(x - middle, 9), np.round(v / pace, 9)
 
 
 def check_places(places: int, samples: int, dimension: int, got: str) -> None:
@@ -228,15 +186,6 @@ def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int, s:
     same &= share(sample_hash(x, v), s.measured / total)[:-1]
     step = np.linalg.norm(np.diff(x, axis=0)[same], axis=1)
     return np.asarray(step[step > 0])
-
-
-def box_of(x: FloatArray, offsets: IntArray, usable: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Lowest and highest (d,) of the usable paths: of medians of three samples, which one wrong row does not move."""
-    inner = np.repeat(usable, np.diff(offsets))
-    inner[offsets[:-1]] = inner[offsets[1:] - 1] = False
-    at = np.flatnonzero(inner)
-    middle = np.median(np.stack([x[at - 1], x[at], x[at + 1]]), axis=0) if len(at) else x
-    return middle.min(axis=0), middle.max(axis=0)
 
 
 def sets_off(x: FloatArray, offsets: IntArray) -> BoolArray:
@@ -338,40 +287,17 @@ def _grouped(
     told: Told,
     unit: FloatArray | float = 1.0,
 ) -> PathFinding:
-    spans = list(zip(offsets[:-1], offsets[1:], strict=True))
-
-    def beside(which: IntArray) -> IntArray:
-        x, v, number = demos.x[nodes] / unit, demos.v[nodes] / unit, np.arange(len(usable))
-        return running_on(tails(x, v, offsets, which, number), x, v, offsets, number, resolution)[0]
-
-    def on_paths(scraps: IntArray, paths: IntArray) -> list[IntArray]:
-        x, path = demos.x[nodes] / unit, np.repeat(np.arange(len(usable)), np.diff(offsets))
-        mine, whole = np.isin(path, scraps), np.isin(path, paths)
-        parts = np.concatenate([[0], np.cumsum(np.diff(offsets)[scraps])]).astype(np.intp)
-        return lying_on(x[mine], parts, *nearest_path(x[mine], x[whole], path[whole]), resolution)
-
-    low, high = box_of(demos.x[nodes], offsets, usable)
-    extent = np.where(high > low, high - low, 1.0)
-    bound = [bound_for(demos.x[nodes[a:b]] / extent, demos.v[nodes[a:b]] / extent) for a, b in spans]
-    graded = grade_paths(
-        PathEnds(
-            place=np.array([last_place(demos.x[nodes[a:b]]) for a, b in spans]),
-            way=np.array([way_left(demos.x[nodes[a:b]] / extent, demos.v[nodes[a:b]] / extent) for a, b in spans]),
-            pace=np.array([end_pace(demos.v[nodes[a:b]]) for a, b in spans]),
-            orbit=np.array([is_orbit(demos.x[nodes[a:b]], demos.v[nodes[a:b]]) for a, b in spans]),
-            length=np.diff(offsets),
-            usable=usable,
-            ahead=np.array([ahead for ahead, _ in bound]),
-            error=np.array([error for _, error in bound]),
-            start=demos.x[nodes[offsets[:-1]]],
-            twin=repeated(demos.x, offsets) if trusted_ends else None,
-            pauses=np.array([has_pause(demos.v[nodes[a:b]]) for a, b in spans]) if trusted_ends else None,
-        ),
-        extent=extent,
+    block = Block(demos.x[nodes], demos.v[nodes], offsets, np.arange(len(usable)))
+    extent = extent_of(*boxes(block), usable)
+    graded = grade_blocks(
+        lambda: [block],
+        path_ends(block, usable, extent),
+        extent,
+        resolution,
         trusted_ends=trusted_ends,
+        unit=unit,
+        twin=repeated(demos.x, offsets) if trusted_ends else None,
         told=told.for_paths(nodes, offsets),
-        running_on=None if trusted_ends else beside,
-        lying_on=None if trusted_ends else on_paths,
     )
     sure = np.zeros(demos.n_samples)
     x, v = demos.x[nodes] / unit, demos.v[nodes] / unit

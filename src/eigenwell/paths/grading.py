@@ -185,9 +185,9 @@ def bound_for(x: FloatArray, v: FloatArray) -> tuple[FloatArray, float]:
     """
     n, d = x.shape
     found: list[tuple[FloatArray, float]] = []
-    length = n
+    last, length = last_place(x), n
     while length >= 2 * d + 4:
-        near_x, near_v = x[-length:] - last_place(x), v[-length:]
+        near_x, near_v = x[-length:] - last, v[-length:]
         mean_x, mean_v = near_x.mean(axis=0), near_v.mean(axis=0)
         slope = np.linalg.lstsq(near_v - mean_v, near_x - mean_x, rcond=1e-9)[0]
         rest = mean_x - mean_v @ slope

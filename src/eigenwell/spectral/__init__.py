@@ -1,10 +1,10 @@
 """The graph Laplacian: the paper's kernel and graph, and spectra of joined paths and of any graph."""
 
-from .any_graph import assign_eigenvectors, graph_spectra, largest_gap, null_vectors
+from .any_graph import graph_spectra
 from .kernel_graph import KernelGraph
 from .kernels import CorrectedFilter, CorrectedGamma, PrintedFilter, PrintedGamma, VelocityAugmentedKernel
 from .masses import ContinuumMasses, ExactMasses, Masses, UnitMasses
-from .spectrum import Spectrum, embedding, joined_laplacian, joined_spectra, joined_spectrum, linearity
+from .spectrum import Spectrum, embedding, joined_laplacian, joined_spectrum, linearity
 
 __all__ = [
     "ContinuumMasses",
@@ -18,13 +18,9 @@ __all__ = [
     "Spectrum",
     "UnitMasses",
     "VelocityAugmentedKernel",
-    "assign_eigenvectors",
     "embedding",
     "graph_spectra",
     "joined_laplacian",
-    "joined_spectra",
     "joined_spectrum",
-    "largest_gap",
     "linearity",
-    "null_vectors",
 ]

@@ -1,4 +1,4 @@
-"""The spectrum of any graph, by ARPACK, component by component; and the paper's Alg. 1 on it.
+"""The spectrum of any graph, by ARPACK, component by component.
 
 The number of sub-dynamics is the number of connected components, never a count of small eigenvalues:
 lambda_2 ~ (pi / 2N)^2 is tiny without being zero.
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import scipy.sparse.csgraph
 import scipy.sparse.linalg
 
-from .._types import BoolArray, FloatArray
+from .._types import FloatArray
 from ..graphs import Graph, laplacian
 from .spectrum import Spectrum
 
@@ -98,84 +98,3 @@ def _signs(vectors: FloatArray) -> FloatArray:
     first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
     signs: FloatArray = np.copysign(1.0, np.take_along_axis(vectors, first[None], axis=0)[0])
     return signs
-
-
-def null_vectors(graph: Graph) -> FloatArray:
-    """(n, Q) indicator vectors c 1_q of the components: the null space in the basis that Alg. 1 needs.
-
-    An eigensolver returns some rotation of this basis, in which every vector touches every component.
-
-    Parameters
-    ----------
-    graph : Graph
-        Any graph.
-
-    Returns
-    -------
-    (n, Q) array
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from eigenwell.graphs import Graph
-    >>> from eigenwell.spectral import null_vectors
-    >>> null_vectors(Graph(sp.csr_array((3, 3)))).shape
-    (3, 3)
-    """
-    n_components, labels = scipy.sparse.csgraph.connected_components(graph.adjacency, directed=False)
-    indicator = (labels[:, None] == np.arange(n_components)).astype(np.float64)
-    unit: FloatArray = indicator / np.linalg.norm(indicator, axis=0)
-    return unit
-
-
-def assign_eigenvectors(null: FloatArray, vectors: FloatArray, tol: float = 1e-8) -> BoolArray:
-    """(Q, m): eigenvector i belongs to sub-dynamics q when 1^T (u_0^q o |u_i|) is not zero (Alg. 1).
-
-    Zero means at most tol times |u_0^q|, the largest value the sum can take for a unit vector.
-
-    Parameters
-    ----------
-    null : (n, Q) array
-        Indicator vectors of the components.
-    vectors : (n, m) array
-        Unit eigenvectors.
-    tol : float
-        Below which a sum is zero.
-
-    Returns
-    -------
-    (Q, m) bool array
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.spectral import assign_eigenvectors
-    >>> assign_eigenvectors(np.eye(2), np.array([[1.0], [0.0]])).tolist()
-    [[True], [False]]
-    """
-    overlap = np.abs(null).T @ np.abs(vectors)
-    belongs: BoolArray = overlap > tol * np.linalg.norm(null, axis=0)[:, None]
-    return belongs
-
-
-def largest_gap(eigenvalues: FloatArray) -> int:
-    """Alg. 1's stop, without a scale to set: non-zero eigenvalues below the largest ratio l_{i+1} / l_i.
-
-    Parameters
-    ----------
-    eigenvalues : (m,) array
-        Ascending, the zero first.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.spectral import largest_gap
-    >>> largest_gap(np.array([0.0, 0.1, 0.11, 0.9]))
-    2
-    """
-    nonzero = eigenvalues[1:]
-    return int(np.argmax(nonzero[1:] / nonzero[:-1])) + 1 if len(nonzero) > 1 else len(nonzero)

@@ -85,41 +85,8 @@ def _path_lengths(lengths: IntArray) -> IntArray:
     return lengths
 
 
-def joined_spectra(graph: PathGraph, join: Join, masses: Masses, count: int) -> tuple[Spectrum, ...]:
-    """One Spectrum per sub-dynamics q = 0..Q-1, of `count` eigenpairs or of all where there are fewer.
-
-    Parameters
-    ----------
-    graph : PathGraph
-        Grouped paths.
-    join : Join
-        How their ends are joined.
-    masses : Masses
-        How lengths are weighed.
-    count : int
-        Eigenpairs of every sub-dynamics.
-
-    Returns
-    -------
-    tuple of Spectrum
-
-    Raises
-    ------
-    ValueError
-        For a sub-dynamics without paths.
-
-    Examples
-    --------
-    >>> import eigenwell as ew
-    >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
-    >>> len(ew.spectral.joined_spectra(found.graph, ew.graphs.Clique(), ew.spectral.ExactMasses(), 4))
-    2
-    """
-    n_groups = int(graph.group.max(initial=-1)) + 1
-    return tuple(_group_spectrum(graph, q, join, masses, count) for q in range(n_groups))
-
-
-def _group_spectrum(graph: PathGraph, q: int, join: Join, masses: Masses, count: int) -> Spectrum:
+def group_spectrum(graph: PathGraph, q: int, join: Join, masses: Masses, count: int) -> Spectrum:
+    """Spectrum of sub-dynamics q of a graph: `count` eigenpairs, or all where there are fewer."""
     paths = graph.paths_of(q)
     if len(paths) == 0:
         raise ValueError(
@@ -127,11 +94,8 @@ def _group_spectrum(graph: PathGraph, q: int, join: Join, masses: Masses, count:
             f"got {q}; number the groups without gaps."
         )
     lengths = graph.lengths[paths]
-    total = int(lengths.sum())
-    # Positions in graph.nodes, path after path, without a Python loop over paths.
-    within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    nodes = graph.nodes[np.repeat(graph.offsets[paths], lengths) + within]
-    found = joined_spectrum(lengths, join, masses, min(count, total))
+    nodes = np.concatenate([graph.path(int(k)) for k in paths])
+    found = joined_spectrum(lengths, join, masses, min(count, len(nodes)))
     return Spectrum(nodes, found.eigenvalues, found.eigenvectors)
 
 
@@ -213,7 +177,7 @@ def embedding(
             f"dimension: expected 1 to {max(k - 1, 1)} for the {k} paths of sub-dynamics {q} (K paths span "
             f"K - 1 dimensions), got {dimension}; ask for fewer dimensions or give more trajectories."
         )
-    found = _group_spectrum(graph, q, join or Clique(), masses or ExactMasses(), dimension + 1)
+    found = group_spectrum(graph, q, join or Clique(), masses or ExactMasses(), dimension + 1)
     return found.nodes, found.eigenvectors[:, 1:]
 
 

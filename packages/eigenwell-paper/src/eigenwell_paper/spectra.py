@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from eigenwell._types import FloatArray, IntArray
-from eigenwell.graphs import Cycle, PathGraph
+from eigenwell._types import FloatArray
+from eigenwell.graphs import Cycle
 from eigenwell.palette import Theme
-from eigenwell.spectral import UnitMasses, joined_spectra, largest_gap
+from eigenwell.spectral import UnitMasses, joined_spectrum
 
+from .alg_1 import largest_gap
 from .drawing import sheet, titled
 from .results import Cell, Check, Figure, Outcome, Table
 from .study import Study
@@ -45,12 +46,8 @@ def make(study: Study) -> Outcome:
 
 
 def _spectrum(lengths: tuple[int, ...]) -> FloatArray:
-    each: IntArray = np.repeat(lengths, TRAJECTORIES)
-    offsets = np.concatenate([[0], np.cumsum(each)]).astype(np.intp)
-    group = np.repeat(np.arange(len(lengths)), TRAJECTORIES)
-    graph = PathGraph(int(offsets[-1]), np.arange(offsets[-1]), offsets, group)
-    spectra = joined_spectra(graph, Cycle(), UnitMasses(), SHOWN)
-    return np.sort(np.concatenate([one.eigenvalues for one in spectra]))[:SHOWN]
+    each = [joined_spectrum(np.full(TRAJECTORIES, n), Cycle(), UnitMasses(), SHOWN) for n in lengths]
+    return np.sort(np.concatenate([one.eigenvalues for one in each]))[:SHOWN]
 
 
 def _relevant(values: FloatArray) -> int:

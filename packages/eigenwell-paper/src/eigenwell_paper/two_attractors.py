@@ -12,8 +12,9 @@ from scipy.linalg import eigh
 from eigenwell._types import BoolArray, FloatArray, IntArray
 from eigenwell.graphs import Cycle, Graph
 from eigenwell.palette import Theme
-from eigenwell.spectral import UnitMasses, assign_eigenvectors, joined_laplacian, null_vectors
+from eigenwell.spectral import UnitMasses, joined_laplacian
 
+from .alg_1 import assign_eigenvectors, null_vectors
 from .drawing import cross, sheet, titled
 from .results import Cell, Check, Figure, Outcome, Table
 from .study import Study

@@ -22,7 +22,7 @@ from benchmarks.sets import Motions, Paths
 from benchmarks.table import Row, report
 from eigenwell import datasets
 from eigenwell.fields import Field, StableField, curves
-from eigenwell.fields.stable import from_latent, goals, latent
+from eigenwell.fields.stable import from_latent, latent
 from eigenwell.learning.learner import learn_motions
 from eigenwell.velocities import estimate_velocities
 
@@ -64,13 +64,12 @@ def grid(low: np.ndarray, high: np.ndarray, times: float = REGION, count: int = 
 
 def solution(field: StableField, x0: np.ndarray, steps: int = 700) -> np.ndarray:
     """Points (m, steps + 1, d) on the solution curves from some states, close together, whatever their clock says."""
-    model = field.model
-    goal, delta = goals(model), np.full(len(x0), curves.longest_step(model) / 4)
-    y = [latent(model, field.to_unit(x0))]
+    y = [latent(field.model, field.to_unit(x0).T)]
     for _ in range(steps):
-        y.append(curves.advance(model, y[-1], goal, delta))
-    nodes = np.stack(y, axis=1)
-    return field.from_unit(from_latent(model, nodes.reshape(-1, nodes.shape[-1]))).reshape(nodes.shape)
+        y.append(curves.advance(field.wells, y[-1], curves.longest_step(field.wells) / 4))
+    nodes = np.stack(y, axis=2)
+    x = from_latent(field.model, nodes.reshape(len(nodes), -1)).reshape(nodes.shape)
+    return field.from_unit(np.moveaxis(x, 0, -1))
 
 
 def calm(field: Field, starts: np.ndarray | None = None) -> Calm:

@@ -12,7 +12,7 @@ from benchmarks.field_costs import Facts, seconds_of
 from benchmarks.loops import CLOSE, RATE, Box
 from benchmarks.sets import TRAIN, data, even, extent_of, learned
 from benchmarks.table import Row
-from eigenwell.fields.motion_loops import PUSH, SLOWEST, follow
+from eigenwell.fields.loops import PUSH, SLOWEST, follow
 from eigenwell.learning.learner import learn_motions
 from eigenwell.learning.targets import travel_times
 

@@ -12,11 +12,11 @@ from eigenwell.learning.targets import Bundle, UnitBox
 @pytest.mark.parametrize("passing", [1, 2])
 def test_the_features_of_training_are_those_of_the_run_time(dtype, near, passing):
     jax = pytest.importorskip("jax")
+    from eigenwell.learning.layers import features
     from eigenwell.learning.training import double_precision
-    from eigenwell.learning.waves import features
 
     rng = np.random.default_rng(0)
-    frequencies, p = 6 * rng.standard_normal((16, passing)), rng.uniform(-5, 5, (200, passing))
+    frequencies, p = 6 * rng.standard_normal((16, passing)), rng.uniform(-5, 5, (passing, 200))
     with double_precision(dtype == np.float64):
         a, b = (jax.numpy.asarray(one, dtype=dtype) for one in (frequencies, p))
         phi, slope = jax.jvp(lambda p: features(a, p), (b,), (jax.numpy.ones_like(b),))

@@ -33,7 +33,7 @@ from eigenwell.export.c_text import kd_tree
 from eigenwell.export.parity import Answers, compare, parity_states
 from eigenwell.export.tables import tables
 from eigenwell.fields import Field
-from eigenwell.fields.flows import linearise
+from eigenwell.fields.flows import Flow, linearise
 from eigenwell.files import CannotWrite, MissingExtra
 from eigenwell.poses import composed, exponential
 
@@ -129,13 +129,10 @@ def test_fields_of_different_sizes_share_tables() -> None:
     """Law: padding with zero weights is the identity, so that psi and its Jacobian stay."""
     small, large = stable_field(3, 0), stable_field(3, 1, layers=7, features=9)
     both_ = tables([small, large])
-    assert both_.frequencies.shape[:3] == (2, 7, 9) and both_.speed_frequencies.shape == (2, 8, 3)
-    x = np.random.default_rng(0).uniform(-1, 1, (20, 3))
+    assert both_.flow.frequencies.shape[:3] == (2, 7, 9) and both_.speed.frequencies.shape == (2, 8, 3)
+    x = np.random.default_rng(0).uniform(-1, 1, (3, 20))
     for n, one in enumerate((small, large)):
-        flow = one.model.flow._replace(
-            frequencies=both_.frequencies[n],
-            weights=np.concatenate([both_.cosines[n], both_.sines[n]], axis=1).transpose(0, 2, 1) * math.sqrt(9),
-        )
+        flow = Flow(*(part[n] for part in both_.flow))
         (y, steps), (expected, original) = linearise(flow, x), linearise(one.model.flow, x)
         np.testing.assert_allclose(y, expected, atol=1e-13)
         np.testing.assert_allclose(steps[0].shear, original[0].shear, atol=1e-12)

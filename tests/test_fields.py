@@ -74,7 +74,7 @@ def test_no_state_is_faster_than_the_limit_and_directions_stay(
     )
     away = 10.0 ** np.arange(-1, 5).repeat(10)[:, None]  # up to 10,000 boxes
     x = np.random.default_rng(seed).uniform(-1, 1, (60, dimension)) * away
-    with_, without = (stable.velocity(one.model, x) for one in (braked, free))
+    with_, without = (stable.velocity(one.model, one.wells, x.T).T for one in (braked, free))
     share = np.linalg.norm(braked.model.brake * with_, axis=1)
     assert (share <= 1 + 1e-12).all() and free.speed_limit == np.inf
     asked = np.linalg.norm(braked.model.brake * without, axis=1)
@@ -124,8 +124,9 @@ def test_numpy_gives_what_jax_gives(dimension: int, dtype: type, tolerance: floa
     x = np.random.default_rng(1).uniform(-0.5, 0.5, (200, dimension)).astype(dtype)
     with double_precision(dtype == np.float64):
         there = jax.tree.map(lambda a: jnp.asarray(a, dtype=dtype), field.model)
-        expected = np.asarray(jax.jit(stable.velocity)(there, jnp.asarray(x)))
-    got = stable.velocity(as_numpy(field.model, dtype), x)
+        expected = np.asarray(jax.jit(lambda model, x: stable.velocity(model, stable.wells(model), x))(there, x.T))
+    model = as_numpy(field.model, dtype)
+    got = stable.velocity(model, stable.wells(model), x.T)
     assert got.dtype == dtype
     # Relative to the fastest state: float32 cannot promise digits of a small difference of large numbers.
     assert np.abs(got - expected).max() <= tolerance * max(1.0, np.abs(expected).max())
@@ -200,14 +201,14 @@ def test_separatrices_part_the_basins() -> None:
 def test_one_attractor_is_the_papers_field() -> None:
     """xdot = m s J^-1 u with u = -(I + Omega) y / (|y| + eps), y = psi(x) - psi(x*), by dense algebra."""
     field = random_field(3, 5, 0.5, braked=False)
-    model, x = field.model, np.random.default_rng(1).uniform(-1, 1, (20, 3))
+    model, x = field.model, np.random.default_rng(1).uniform(-1, 1, (3, 20))
     y, steps = linearise(model.flow, x)
-    y = y - forward(model.flow, model.attractors)
-    u = -(y + y @ model.swirls[0].T) / (np.linalg.norm(y, axis=1, keepdims=True) + model.softening[0])
-    s = np.exp(stable.log_speed(model.speed, x))[:, None]
-    expected = s * np.linalg.solve(jacobian(steps, 3), u[:, :, None])[:, :, 0]
-    np.testing.assert_allclose(stable.velocity(model, x), expected, rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(stable.potential(model, x), 0.5 * (y**2).sum(1), rtol=1e-12)
+    y = y - forward(model.flow, model.attractors.T)
+    u = -(y + model.swirls[0] @ y) / (np.linalg.norm(y, axis=0) + model.softening[0])
+    way = np.linalg.solve(np.moveaxis(jacobian(steps, 3), -1, 0), u.T[:, :, None])[:, :, 0].T
+    expected = np.exp(stable.log_speed(model.speed, x)) * way
+    np.testing.assert_allclose(stable.velocity(model, field.wells, x), expected, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(stable.potential(model, field.wells, x), 0.5 * (y**2).sum(0), rtol=1e-12)
 
 
 def test_many_dimensions_do_not_overflow() -> None:

@@ -6,7 +6,7 @@ from tests.untrained import learned_field, stable_field
 
 from eigenwell.fields import curves
 from eigenwell.fields.home import MARGIN, kept_home
-from eigenwell.fields.stable import from_latent, goals, latent
+from eigenwell.fields.stable import from_latent, latent
 
 
 def goals_in(dimension, count, seed=1):
@@ -15,12 +15,12 @@ def goals_in(dimension, count, seed=1):
 
 def paths(field, x0, steps=300):
     """Nodes (m, steps + 1, d) on the solution curves."""
-    model, y = field.model, [latent(field.model, field.to_unit(x0))]
-    delta = np.full(len(x0), curves.longest_step(model) / 2)
+    y = [latent(field.model, field.to_unit(x0).T)]
     for _ in range(steps):
-        y.append(curves.advance(model, y[-1], goals(model), delta))
-    nodes = np.stack(y, axis=1)
-    return field.from_unit(from_latent(model, nodes.reshape(-1, nodes.shape[-1]))).reshape(nodes.shape)
+        y.append(curves.advance(field.wells, y[-1], curves.longest_step(field.wells) / 2))
+    nodes = np.stack(y, axis=2)
+    x = from_latent(field.model, nodes.reshape(len(nodes), -1)).reshape(nodes.shape)
+    return field.from_unit(np.moveaxis(x, 0, -1))
 
 
 @pytest.mark.parametrize(("dimension", "count", "bend"), [(2, 1, 2.0), (2, 3, 2.0), (3, 2, 1.5), (5, 2, 1.0)])
@@ -41,9 +41,9 @@ def test_no_start_in_the_box_leaves_it_by_more_than_a_quarter(dimension, count, 
 def test_a_phase_is_not_warped():
     one = stable_field(np.array([[0.1, 0.0, 0.0]]), [0.0, 0.0, 0.5], bend=1.0)
     kept = kept_home(one, np.full(2, -0.5), np.full(2, 0.5))
-    z = np.random.default_rng(0).uniform(-2, 2, (50, 3))
-    np.testing.assert_array_equal(kept.model.world.forward(z)[:, 2], z[:, 2])
-    assert (kept.model.world.forward(z)[:, :2] != z[:, :2]).any()
+    z = np.random.default_rng(0).uniform(-2, 2, (3, 50))
+    np.testing.assert_array_equal(kept.model.world.forward(z)[2], z[2])
+    assert (kept.model.world.forward(z)[:2] != z[:2]).any()
 
 
 @pytest.mark.parametrize("steps", [1, 9])

@@ -8,9 +8,8 @@ from tests.test_fields import random_field
 from tests.untrained import field_of
 
 import eigenwell as ew
-from eigenwell.fields import Field, Motion, motion_loops
-from eigenwell.fields.motion import motion_velocity
-from eigenwell.fields.stable import potential_gradient
+from eigenwell.fields import Field, Motion, loops
+from eigenwell.fields.motion import Path, motion_velocity
 
 
 def with_memory(dimension: int = 2, seed: int = 0, swirl: float = 0.0) -> Field:
@@ -32,22 +31,22 @@ def test_turning_back_costs_nothing(dimension: int, swirl: float) -> None:
     rng = np.random.default_rng(0)
     field = with_memory(dimension, 1, swirl)
     lifted = field.lifted[0]
-    motion = field.motion(field.samples[0])
     for _ in range(50):
-        x, phase = field.samples[rng.integers(20)] + rng.normal(0, 1, dimension), rng.uniform()
+        z = np.append(field.samples[rng.integers(20)] + rng.normal(0, 1, dimension), rng.uniform())
         heading = rng.normal(size=dimension + 1)
-        zdot = motion_velocity(lifted, x, phase, heading / np.linalg.norm(heading), 1.0, motion._origin)
-        gradient = potential_gradient(lifted.model, lifted.to_unit(np.append(x, phase))[None])[0] / lifted.scale
-        assert gradient @ zdot < 0
+        zdot = motion_velocity(lifted, z, Path(heading / np.linalg.norm(heading), 1.0))
+        assert lifted.potential_gradient(z) @ zdot < 0
 
 
-def test_the_fast_path_is_the_law() -> None:
-    field = with_memory(2, 3)
+@pytest.mark.parametrize("dimension", [2, 3, 7])
+@pytest.mark.parametrize("swirl", [0.0, 0.5])
+def test_the_fast_path_is_the_law(dimension: int, swirl: float) -> None:
+    field = with_memory(dimension, 3, swirl)
     motion = field.motion(field.samples[0])
-    assert motion._law is not None
+    assert motion.lifted.passage is not None
     for x in field.samples:
         motion.phase = 0.7
-        expected = motion_velocity(motion.lifted, x, 0.7, motion._heading, motion._radius, motion._origin)
+        expected = motion_velocity(motion.lifted, np.append(x, 0.7), motion._path)
         np.testing.assert_allclose(motion._velocity(x), expected, rtol=1e-9, atol=1e-12)
 
 
@@ -88,7 +87,7 @@ def test_the_certificate_runs_motions_and_sees_one_that_stops(monkeypatch) -> No
     assert [loop.pushed for loop in certificate.motions] == [False, True]
     assert all(loop.arrived == 1 and loop.falling > 0.99 for loop in certificate.motions) and certificate.holds
     assert field_of(found).certificate(samples=2, rates=(25.0,)).motions == ()
-    monkeypatch.setattr(motion_loops, "SLOWEST", 0.5)
+    monkeypatch.setattr(loops, "SLOWEST", 0.5)
     monkeypatch.setattr(Motion, "step", lambda self, x, dt: np.zeros(2))
     broken = field.certificate(samples=10, rates=(25.0,))
     assert not broken.holds and any("motion.step at 25 Hz: 0.0%" in said for said in (*broken.failures(), str(broken)))

@@ -12,7 +12,7 @@ from tests.untrained import field_of
 from eigenwell import identify, systems
 from eigenwell.demonstrations import DataError
 from eigenwell.fields import stable
-from eigenwell.fields.flows import identity_flow
+from eigenwell.fields.flows import forward, identity_flow
 from eigenwell.fields.stable import Speed, StableModel
 from eigenwell.learning import (
     Growing,
@@ -163,11 +163,11 @@ def test_the_loops_over_the_layers_compute_the_field_itself(dimension: int) -> N
         np.full(3, 0.1),
         np.zeros(dimension),
     )
-    x = rng.standard_normal((20, dimension))
-    way, y, _ = stable.direction(model, x)
+    x, wells = rng.standard_normal((dimension, 20)), stable.wells(model)
+    expected_ones = (stable.direction(model, wells, x), forward(flow, x), wells.goals)
     with double_precision(True):
         ours = jax.jit(layers.direction)(jax.tree.map(jnp.asarray, model), jnp.asarray(x))
-    for mine, expected in zip(ours, (way, y, stable.goals(model)), strict=True):
+    for mine, expected in zip(ours, expected_ones, strict=True):
         np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-9)
 
 

@@ -6,11 +6,12 @@ from tests.untrained import learned_field
 
 import eigenwell as ew
 from eigenwell.errors import DataError
+from eigenwell.fields.around import Around
 from eigenwell.fields.bodies import _contact, arranged, check_bodies
-from eigenwell.fields.pointwise_warps import planar_world
+from eigenwell.fields.motion import motion_velocity
+from eigenwell.fields.moved import moved
+from eigenwell.fields.single import _entrance
 from eigenwell.fields.warps import KNEE, Stretch, Within, World
-from eigenwell.fields.warps_around import Around
-from eigenwell.fields.warps_moved import moved
 
 
 def ball(centre, radius, reach=2.0):
@@ -46,13 +47,37 @@ def every_warp(d):
 
 
 def places(d, one, count, seed=0):
-    """States at which S is defined: outside bodies, within hard walls."""
-    x = np.random.default_rng(seed).uniform(-1.5, 1.5, (count, d))
+    """States (d, n) at which S is defined: outside bodies, within hard walls."""
+    x = np.random.default_rng(seed).uniform(-1.5, 1.5, (d, count))
     if isinstance(one, Around):
-        return x[one.gauge(x)[0] > 1 + 1e-4]
+        return x[:, one.gauge(x - one.centre[:, None])[0] > 1 + 1e-4]
     if isinstance(one, Within):
-        return x[np.maximum(*one.stretch.used(x)).max(1) < KNEE]
+        return x[:, np.maximum(*one.stretch.used(x)).max(0) < KNEE]
     return x
+
+
+def alone(one):
+    """One warp as a world, in the data's units."""
+    d = len(one.shift if hasattr(one, "shift") else one[0])
+    return World(np.zeros(d), np.ones(d), (one,), np.zeros((1, d)))
+
+
+def slopes(one, x):
+    """S(x), and DS(x) through all parts of a warp."""
+    z, seen = alone(one).linearise(x)
+    return z, seen.slopes
+
+
+def pushed(found, w):
+    for slope in found:
+        w = slope.push(w)
+    return w
+
+
+def pulled(found, w):
+    for slope in reversed(found):
+        w = slope.pull(w)
+    return w
 
 
 LAWS = [(d, name) for d in (2, 3, 7) for name in every_warp(2)]
@@ -62,6 +87,7 @@ LAWS = [(d, name) for d in (2, 3, 7) for name in every_warp(2)]
 def test_the_inverse_undoes(d, name):
     one = every_warp(d)[name]
     x = places(d, one, 2000)
+    one = alone(one)
     z = one.forward(x)
     # Near a wall the learned world is a thousand margins away: rounding there is of that size.
     assert np.abs(one.inverse(z) - x).max() < 1e-9
@@ -72,90 +98,91 @@ def test_the_inverse_undoes(d, name):
 def test_the_jacobian_is_that_of_differences_and_nothing_folds(d, name):
     one = every_warp(d)[name]
     x = places(d, one, 300)
-    z, slope = one.linearise(x)
+    z, found = slopes(one, x)
+    one = alone(one)
     np.testing.assert_allclose(z, one.forward(x), rtol=1e-12)
     h = 1e-6
-    columns = [(one.forward(x + h * e) - one.forward(x - h * e)) / (2 * h) for e in np.eye(d)]
-    jacobian = np.stack(columns, axis=-1)
-    size = np.linalg.norm(jacobian, axis=(1, 2))[:, None]
-    w = np.random.default_rng(1).standard_normal((len(x), d))
-    pushed = (jacobian @ w[:, :, None])[:, :, 0]
+    columns = [(one.forward(x + h * e[:, None]) - one.forward(x - h * e[:, None])) / (2 * h) for e in np.eye(d)]
+    jacobian = np.stack(columns, axis=1)
+    size = np.linalg.norm(jacobian, axis=(0, 1))
+    w = np.random.default_rng(1).standard_normal(x.shape)
     # Where S is of second order continuous alone, differences over the kink are off by h.
-    assert np.quantile(np.abs(slope.push(w) - pushed).max(1) / size[:, 0], 0.99) < 1e-4
-    np.testing.assert_allclose(slope.pull(slope.push(w)), w, atol=1e-9)
-    turned = slope.push_gradient(w)
-    np.testing.assert_allclose((turned * w).sum(1), (w * slope.push(w)).sum(1), atol=1e-9 * size.max())
+    assert np.quantile(np.abs(pushed(found, w) - (jacobian * w).sum(1)).max(0) / size, 0.99) < 1e-4
+    np.testing.assert_allclose(pulled(found, pushed(found, w)), w, atol=1e-9)
+    turned = one.linearise(x)[1].push_gradient(w)
+    np.testing.assert_allclose((turned * w).sum(0), (w * pushed(found, w)).sum(0), atol=1e-9 * size.max())
 
 
 @pytest.mark.parametrize("d, name", LAWS)
 def test_the_determinant_is_positive_everywhere(d, name):
     one = every_warp(d)[name]
     x = places(d, one, 20_000, seed=2)
-    slope = one.linearise(x)[1]
-    jacobian = np.stack([slope.push(np.broadcast_to(e, x.shape)) for e in np.eye(d)], axis=-1)
-    assert np.linalg.det(jacobian).min() > 0
+    found = slopes(one, x)[1]
+    jacobian = np.stack([pushed(found, np.broadcast_to(e[:, None], x.shape)) for e in np.eye(d)], axis=1)
+    assert np.linalg.det(np.moveaxis(jacobian, -1, 0)).min() > 0
 
 
 @pytest.mark.parametrize("d, name", LAWS)
 def test_the_clock_is_positive_and_the_direction_that_of_the_pull(d, name):
     one = every_warp(d)[name]
     x = places(d, one, 500)
-    slope = one.linearise(x)[1]
     v = np.random.default_rng(3).standard_normal(x.shape)
-    w, c = slope.carry(v)
-    assert (c > 0).all() and (slope.slower(w) > 0).all()
-    np.testing.assert_allclose(w, c[:, None] * slope.pull(v), rtol=1e-6, atol=1e-12)
+    for slope in slopes(one, x)[1]:
+        w, c = slope.carry(v)
+        assert (c > 0).all()
+        np.testing.assert_allclose(w, c * slope.pull(v), rtol=1e-6, atol=1e-12)
+        found = slope.brake(w)
+        assert found is None or (found[0] > 0).all()
 
 
 def test_nothing_changes_beyond_the_reach():
     rng = np.random.default_rng(0)
-    x = rng.uniform(-3, 3, (1000, 3))
+    x = rng.uniform(-3, 3, (3, 1000))
     round_it = ball([0.2, 0, 0], 0.5)
-    outside = round_it.gauge(x)[0] > 2
-    np.testing.assert_allclose(round_it.forward(x)[outside], x[outside], rtol=1e-14)
+    outside = round_it.gauge(x - round_it.centre[:, None])[0] > 2
+    np.testing.assert_allclose(round_it.forward(x)[:, outside], x[:, outside], rtol=1e-14)
     walls = Within(np.full(3, -2.0), np.full(3, 2.0), np.full((2, 3), 0.5))
-    inner = (np.abs(x) < 1.5).all(1)
-    np.testing.assert_array_equal(walls.forward(x)[inner], x[inner])
+    inner = (np.abs(x) < 1.5).all(0)
+    np.testing.assert_array_equal(walls.forward(x)[:, inner], x[:, inner])
 
 
 def test_a_stretch_is_a_map_of_all_of_space():
     one = every_warp(2)["stretch"]
-    x = np.random.default_rng(0).uniform(-50, 50, (1000, 2))
+    x = np.random.default_rng(0).uniform(-50, 50, (2, 1000))
     np.testing.assert_allclose(one.inverse(one.forward(x)), x, atol=1e-12)
-    x = np.sort(x[:, 0])[:, None] * np.ones(2)
-    slope = one.linearise(x)[1].scale
+    slope = one.linearise(np.sort(x, axis=1))[1].scale
     # Steepest at the knee, (1 - k)^-2, and no stretch at all far away: what is there is moved, and no more.
     assert (slope >= 1).all() and slope.max() <= 4.0
-    np.testing.assert_allclose(slope[[0, -1]], 1.0, atol=1e-3)
+    np.testing.assert_allclose(slope[:, [0, -1]], 1.0, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", list(every_warp(2)))
-def test_one_state_in_plain_numbers_is_the_same(name):
-    one = every_warp(2)[name]
-    world = World(np.array([0.1, -0.2]), np.array([1.3, 0.7]), (one, every_warp(2)["stretch"]), np.ones((1, 2)))
-    rng = np.random.default_rng(5)
-    x, v = rng.uniform(-1.8, 1.8, (2, 400, 2))
-    x[0] = world.forward(np.zeros((1, 2)))[0] if name != "ball" else (-world.centre / world.scale)
+@pytest.mark.parametrize("d, name", LAWS)
+def test_one_state_in_plain_numbers_is_the_same(d, name):
+    """With a coordinate beside, as a phase is, which passes."""
+    one = every_warp(d)[name]
+    world = World(np.zeros(d), np.ones(d), (one, every_warp(d)["stretch"]), np.ones((1, d)))
+    x, v = np.random.default_rng(5).uniform(-1.8, 1.8, (2, d + 1, 200))
+    x[:d, 0] = 0.0
     z, seen = world.linearise(x)
-    w, c = seen.carry(v)
-    through = planar_world(world)
-    for i in range(len(x)):
-        a, b, carry = through(*x[i])
-        np.testing.assert_allclose([a, b], z[i], rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(carry(*v[i]), [*w[i], c[i]], rtol=1e-7, atol=1e-10)
+    w, _ = seen.carry(v)
+    enter = _entrance(world)
+    for i in range(x.shape[1]):
+        place, leave = enter(x[:, i].tolist())
+        np.testing.assert_allclose(place, z[:, i], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(leave(v[:, i].tolist()), w[:, i], rtol=1e-7, atol=1e-10)
 
 
 def test_landmarks_go_exactly_where_they_belong():
     rng = np.random.default_rng(4)
     for d in (2, 3, 7):
         one = flow(d, rng, 0.7)
-        np.testing.assert_allclose(one.forward(one.new), one.old, atol=1e-12)
+        np.testing.assert_allclose(alone(one).forward(one.new.T), one.old.T, atol=1e-12)
 
 
 def test_one_start_and_one_goal_are_moved_by_the_affine_map_alone():
     start, old, new = np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.array([[1.0, 0.4]])
     one = moved(old, new, np.arange(1), start, np.ones(2))
-    np.testing.assert_allclose(one.inverse(np.array([[0.5, 0.3]])), [[0.5, 0.5]], atol=0.01)
+    np.testing.assert_allclose(alone(one).inverse(np.array([[0.5], [0.3]])), [[0.5], [0.5]], atol=0.01)
 
 
 def test_contact_of_balls_is_their_distance():
@@ -270,9 +297,8 @@ def test_few_states_are_the_same_as_many_and_motions_too():
     np.testing.assert_allclose(np.stack([field.predict(one) for one in x]), many, atol=1e-9)
     for one in x[:10]:
         motion = field.motion(one, goal=0)
-        fast = motion._velocity(one)
-        motion._law = None
-        np.testing.assert_allclose(motion._velocity(one), fast, atol=1e-9)
+        slow = motion_velocity(motion.lifted, np.append(one, motion.phase), motion._path)
+        np.testing.assert_allclose(motion._velocity(one), slow, atol=1e-9)
 
 
 def test_from_inside_a_state_is_taken_out():
@@ -324,7 +350,7 @@ def test_bad_input_is_refused_in_words(call, words):
 
 def test_a_world_passes_what_it_does_not_warp():
     world = World(np.zeros(2), np.ones(2), (ball([0.0, 0.0], 0.3),), np.ones((1, 2)))
-    z, seen = world.linearise(np.array([[0.4, 0.0, 0.7]]))
-    assert z[0, 2] == 0.7 and z[0, 0] < 0.4
-    w, c = seen.carry(np.array([[0.1, 0.2, -1.0]]))
-    assert w[0, 2] == -c[0]
+    z, seen = world.linearise(np.array([[0.4], [0.0], [0.7]]))
+    assert z[2, 0] == 0.7 and z[0, 0] < 0.4
+    w, c = seen.carry(np.array([[0.1], [0.2], [-1.0]]))
+    assert w[2, 0] == -c[0]

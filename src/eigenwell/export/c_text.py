@@ -14,11 +14,11 @@ from .. import __version__
 from .._types import FloatArray, IntArray
 from ..demonstrations import Chart
 from ..fields import REACH, Field
-from ..fields.curves import AT_REST, CHUNK, MOST_STEPS
-from ..fields.flows import LOG_SCALE_BOUND
+from ..fields.curves import AT_REST, MOST_STEPS, longest_step, turning
+from ..fields.flows import LOG_SCALE_BOUND, TINY, split
 from ..fields.learned import LATE
 from ..fields.motion import DONE, RETURN, WIDTH
-from ..fields.stable import TINY
+from ..fields.stable import Wells
 from ..poses import EDGE, NO_TURN, SMALL
 from ..wording import plural
 from .c_world import world_tables, world_words
@@ -68,8 +68,8 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
         "TOWARD": f"{prefix}_goal" if field.goals else f"{prefix}_map",
         "TOWARD_N": "goal" if field.goals else "0",
         "TOWARD_ONLY": "0" if field.goals else "goal",
-        "POWER": field.map.model.power,
-        "MOST_STEPS": MOST_STEPS // CHUNK * (CHUNK // 4),
+        "POWER": field.map.wells.power,
+        "MOST_STEPS": MOST_STEPS // 4,
         "AT_REST": writer.number(AT_REST),
         "REACH": writer.number(REACH**2),
         "LATE": writer.number(LATE),
@@ -120,12 +120,12 @@ class Writer:
             "WHAT": what,
             "M": f"{self.shared['P']}_{kind}",
             "D": these.dimension,
-            "K": these.wells.shape[1],
-            "L": these.frequencies.shape[1],
-            "F": these.frequencies.shape[2],
-            "G": these.speed_frequencies.shape[1],
-            "PASSES": these.frequencies.shape[3],
-            "MOVES": these.cosines.shape[3] // 2,
+            "K": these.wells.goals.shape[1],
+            "L": these.flow.frequencies.shape[1],
+            "F": these.flow.frequencies.shape[2],
+            "G": these.speed.frequencies.shape[1],
+            "PASSES": these.flow.frequencies.shape[3],
+            "MOVES": these.flow.weights.shape[2] // 2,
             "POWER": max(these.dimension, 2),
             "BOUND": self.number(LOG_SCALE_BOUND),
             "SOFT": int(these.knee.any()),
@@ -135,31 +135,37 @@ class Writer:
 
 
 def _model_tables(these: Tables, inside: type) -> dict[str, Numbers]:
-    named: dict[str, NDArray[Any]] = {
+    flow, speed, wells = these.flow, these.speed, these.wells
+    # Features first, as they are summed; what does not depend on the state is done in double once, here.
+    cosines, sines = np.split(np.swapaxes(flow.weights, 2, 3) * flow.frequencies.shape[2] ** -0.5, 2, axis=2)
+    speed_cosines, speed_sines = np.split(speed.weights * speed.frequencies.shape[1] ** -0.5, 2, axis=1)
+    each = [Wells(*one) for one in zip(*wells, strict=True)]
+    named: dict[str, Any] = {
         "centre": these.centre,
         # What rounding takes from a position is kept beside it: data may be far from the origin.
         "centre_rest": these.centre - these.centre.astype(inside),
         "scale": these.scale,
         "gain": these.gain,
-        "frequencies": these.frequencies,
-        "cosines": these.cosines,
-        "sines": these.sines,
-        "window": these.window,
-        "well": these.wells,
-        "weight": these.weights,
-        "swirl": these.swirls,
-        "softening": these.softening,
+        "frequencies": flow.frequencies,
+        "cosines": cosines,
+        "sines": sines,
+        "window": flow.window,
+        "well": wells.goals,
+        "weight": np.exp(wells.log_weights - wells.log_weights.max(axis=1, keepdims=True)),
+        "swirl": wells.swirls,
+        "softening": wells.softening,
         "brake": these.brake,
-        "speed_frequencies": these.speed_frequencies,
-        "speed_cosines": these.speed_cosines,
-        "speed_sines": these.speed_sines,
-        "speed_offset": these.speed_offset,
-        "speed_window": these.speed_window,
+        "speed_frequencies": speed.frequencies,
+        "speed_cosines": speed_cosines,
+        "speed_sines": speed_sines,
+        "speed_offset": speed.offset,
+        "speed_window": speed.window,
         "knee": these.knee,
-        "longest": these.longest,
-        "turn": these.turn,
+        # The step of sigma with which a state is followed to its end, and 1 + |Omega|, see `curves`.
+        "longest": np.array([longest_step(one) for one in each]),
+        "turn": np.array([1 + turning(one) for one in each]),
     }
-    order = np.array([[*passing, *moving] for passing, moving in these.splits])
+    order = np.array([np.concatenate(split(these.dimension, layer)) for layer in range(flow.frequencies.shape[1])])
     return {"order": (order, np.uint16)} | {name: (values, inside) for name, values in named.items()}
 
 

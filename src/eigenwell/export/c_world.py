@@ -8,11 +8,11 @@ import numpy as np
 
 from .._types import FloatArray
 from ..fields import Field
+from ..fields.around import CENTRE, SKIN, SLOW, UNION, Around
 from ..fields.bodies import REACH, THINNEST
+from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, SOFT, STEEPEST, STRONGEST, Moved
 from ..fields.warping import MARGIN, start_places
 from ..fields.warps import BACK, KNEE, Stretch, Within
-from ..fields.warps_around import CENTRE, SKIN, SLOW, UNION, Around
-from ..fields.warps_moved import LENGTH, MOST_STEPS, NOTHING, SOFT, STEEPEST, STRONGEST, Moved
 
 BODIES = 8
 """Room for so many, or for as many as the exported field has."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from contextlib import ExitStack
@@ -13,22 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
 from .._types import BoolArray, FloatArray, IntArray
 from ..errors import missing_extra
-from ..fields import REACH, Field, StableField
-from ..fields.learned import LATE
+from ..fields import Field, StableField
 from ..fields.motion import DONE
 from ..files import replacing
 from ..models import as_field
 from .exported import Answers, Parity, ParityError
-from .graph import GraphBuilder, Value
-from .onnx_graphs import Stable, motion, nearest
+from .onnx_graphs import basin_model, map_model, motion_model
 from .parity import prove
 from .precision import FLOAT, Precision
 
-OPSET, IR_VERSION = 13, 8
-"""Of 2021: old enough for the runtimes found on robots, and every operator used has its present form there."""
 MOST_DISTANCES = 2_000_000
 """Held at once when proving: 16 MB."""
 
@@ -106,115 +100,6 @@ def export_onnx(field: Field | StableField, path: str | os.PathLike[str], *, pre
 def beside(path: Path, part: str) -> Path:
     """Where a graph goes: field.onnx, field.basin.onnx and so on."""
     return path.with_name(f"{path.stem}.{part}{path.suffix}") if part else path
-
-
-def map_model(field: Field, precision: Precision, *, goals: bool = False) -> Any:
-    """The graph of the map; with `goals`, of the field of whichever attractor is asked for, too."""
-    from onnx import TensorProto, helper
-
-    g = GraphBuilder(precision.inside)
-    outside = helper.np_dtype_to_tensor_dtype(np.dtype(precision.outside))
-    x = Value(g, "x").cast(precision.inside)
-    one = Stable.of_goal(g, field, _index(g, Value(g, "goal") + 1)) if goals else Stable.of_map(g, field)
-    z = one.unit(x)
-    y, steps = one.flow(z)
-    resting = one.at_rest(x, precision.outside)
-    flat = resting.call("Squeeze", g.constant([-1]))
-    resting.call("Where", g.number(0.0), one.velocity(z, y, steps)).cast(precision.outside).named("velocity")
-    flat.call("Where", g.number(0.0), one.potential(y)).cast(precision.outside).named("potential")
-    info = helper.make_tensor_value_info
-    inputs = [info("x", outside, ["n", field.dimension]), *([info("goal", TensorProto.INT64, [])] if goals else [])]
-    outputs = [info("velocity", outside, ["n", field.dimension]), info("potential", outside, ["n"])]
-    return _model(g, field, inputs, outputs)
-
-
-def basin_model(field: Field, precision: Precision) -> Any:
-    """The graph of what is asked once, at the start: where x ends, whether it is known, and how a motion begins."""
-    from onnx import TensorProto, helper
-
-    g = GraphBuilder(precision.inside)
-    outside, inside = (
-        helper.np_dtype_to_tensor_dtype(np.dtype(kind)) for kind in (precision.outside, precision.inside)
-    )
-    x = Value(g, "x").cast(precision.inside)
-    if field.n_attractors == 1:
-        # NaN belongs nowhere.
-        unknown = x.sum(-1, keep=False).call("IsNaN").call("Cast", to=TensorProto.INT64)
-        (unknown * -1).named("basin")
-    else:
-        one = Stable.of_map(g, field)
-        one.fate(one.flow(one.unit(x))[0], inside).named("basin")
-    # Not near rather than far: NaN is neither, and must not pass for known.
-    nearest(field, x)[1].call("LessOrEqual", g.number(REACH**2)).call("Not").named("far")
-    info = helper.make_tensor_value_info
-    outputs = [info("basin", TensorProto.INT64, ["n"]), info("far", TensorProto.BOOL, ["n"])]
-    if field.has_memory:
-        start = nearest(field, x, field.phases, LATE)[0]
-        g.constant(field.labels.astype(np.int64)).call("Gather", start, axis=0).named("start_goal")
-        g.constant(field.phases).call("Gather", start, axis=0).cast(precision.outside).named("start_phase")
-        outputs += [info("start_goal", TensorProto.INT64, ["n"]), info("start_phase", outside, ["n"])]
-    return _model(g, field, [info("x", outside, ["n", field.dimension])], outputs)
-
-
-def motion_model(field: Field, precision: Precision) -> Any:
-    """The graph of the motions."""
-    from onnx import TensorProto, helper
-
-    g = GraphBuilder(precision.inside)
-    outside = helper.np_dtype_to_tensor_dtype(np.dtype(precision.outside))
-    x, phase, heading, radius = (Value(g, name).cast(precision.inside) for name in ("x", "phase", "heading", "radius"))
-    goal = None if field.n_attractors == 1 else _index(g, Value(g, "goal"))
-    z = x.concat(phase.unsqueeze(-1))
-    zdot, heading, radius = motion(g, field, goal, z, heading, radius.unsqueeze(-1))
-    places = np.stack([one.attractors[0] for one in field.lifted])
-    places[:, :-1] = field.attractors.astype(precision.outside)
-    places[:, -1] = np.maximum(places[:, -1], 0.0)
-    # The attractor as it was rounded rests too, once nothing is left of the path.
-    gap = z - g.pick(places, goal)
-    away = gap.part(0, field.dimension).call("Abs").call("ReduceMax", axes=[-1], keepdims=1)
-    resting = away.call("LessOrEqual", g.number(0.0)).call(
-        "And", gap.columns([field.dimension]).call("LessOrEqual", g.number(0.0))
-    )
-    zdot = resting.call("Where", g.number(0.0), zdot)
-    zdot.part(0, field.dimension).cast(precision.outside).named("velocity")
-    last = g.constant([-1])
-    zdot.columns([field.dimension]).call("Squeeze", last).cast(precision.outside).named("phase_rate")
-    heading.cast(precision.outside).named("heading_out")
-    radius.call("Squeeze", last).cast(precision.outside).named("radius_out")
-    info, d = helper.make_tensor_value_info, field.dimension
-    inputs = [
-        info("x", outside, ["n", d]),
-        info("phase", outside, ["n"]),
-        info("goal", TensorProto.INT64, []),
-        info("heading", outside, ["n", d + 1]),
-        info("radius", outside, ["n"]),
-    ]
-    outputs = [
-        info("velocity", outside, ["n", d]),
-        info("phase_rate", outside, ["n"]),
-        info("heading_out", outside, ["n", d + 1]),
-        info("radius_out", outside, ["n"]),
-    ]
-    return _model(g, field, inputs, outputs)
-
-
-def _index(g: GraphBuilder, index: Value) -> Value:
-    """`index`, or one that no table has: a negative one would count from the end."""
-    return index.call("Less", g.constant(0)).call("Where", g.constant(2**31), index)
-
-
-def _model(g: GraphBuilder, field: Field, inputs: list[Any], outputs: list[Any]) -> Any:
-    from onnx import helper
-
-    model = helper.make_model(
-        helper.make_graph(g.nodes, "eigenwell", inputs, outputs, g.constants),
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=IR_VERSION,
-        producer_name="eigenwell",
-        producer_version=__version__,
-    )
-    helper.set_model_props(model, {"attractors": json.dumps(field.attractors.tolist())})
-    return model
 
 
 @dataclass(frozen=True)

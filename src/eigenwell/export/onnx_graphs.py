@@ -1,300 +1,263 @@
-"""The mathematics of a field as ONNX nodes: psi, the mean of the attractors, speed and brake, basins and motions."""
+"""A field as ONNX graphs: the formulas of `fields`, run on values that write themselves down (`graph`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..fields import Field, StableField
-from ..fields.curves import AT_REST, CHUNK, MOST_STEPS
-from ..fields.flows import LOG_SCALE_BOUND
-from ..fields.motion import RETURN, WIDTH
-from ..fields.stable import TINY
-from ..fields.warps import World
+from .. import __version__
+from ..fields import REACH, Field, StableField
+from ..fields.curves import MOST_STEPS, advance, decisions, longest_step, turning
+from ..fields.flows import Flow, linearise, pull, with_slopes
+from ..fields.learned import LATE
+from ..fields.motion import law
+from ..fields.stable import (
+    Speed,
+    StableModel,
+    Wells,
+    braked,
+    latent_velocity,
+    learned,
+    length,
+    log_speed,
+    potential_at,
+)
+from ..fields.warps import Stretch, World
 from .c_text import wind
-from .graph import GraphBuilder, Value
-from .onnx_world import Back, enter
+from .graph import OPERATIONS, POINTS, Graph, Value
+from .precision import Precision
 from .tables import Tables, tables
 
-Jacobian = list[tuple[Value, Value]]
-"""Every layer's scale (n, M) and shear (n, M, P)."""
+OPSET, IR_VERSION = 13, 8
+"""Of 2021: old enough for the runtimes found on robots, and every operator used has its present form there."""
 
 
-def repeated(one: StableField, times: int) -> StableField:
+class Chosen(NamedTuple):
+    """One of some stable fields, chosen by an index when the graph runs."""
+
+    model: StableModel
+    wells: Wells
+    centre: Any
+    scale: Any
+    gain: Any
+
+    @classmethod
+    def of(cls, g: Graph, own: Tables, wells: Tables, index: Value | None, world: World | None) -> Chosen:
+        """`own` holds flow, speed and frame of each, or of the only one; `wells` the attractors of each."""
+        tables = with_slopes(own.flow.frequencies, own.flow.weights) * own.flow.frequencies.shape[2] ** -0.5
+        flow = Picked(*(g.pick(part, index) for part in own.flow._replace(weights=tables)))
+        weights = own.speed.weights * own.speed.frequencies.shape[1] ** -0.5
+        speed = Speed(*(g.pick(part, index) for part in own.speed._replace(weights=weights)))
+        centre, scale, gain, brake, knee = (
+            g.pick(part, index) for part in (own.centre, own.scale, own.gain, own.brake, own.knee)
+        )
+        swirls = wells.wells.swirls
+        known = wells.wells._replace(swirls=swirls if swirls.any() else swirls[:1])
+        if world is not None:
+            n = len(world.scale)
+            # What keeps a field home is its own; goals that move do so in Python alone.
+            warps = tuple(one._replace(knee=knee) if isinstance(one, Stretch) else one for one in world.warps)
+            world = world._replace(centre=centre[:n], scale=scale[:n], warps=warps, later=())
+        chosen = Wells(*(g.pick(part, index) for part in known))
+        return cls(StableModel(flow, speed, None, None, None, None, brake, world), chosen, centre, scale, gain)
+
+    def enter(self, x: Value) -> tuple[Value, Value, Callable[[Value], Value]]:
+        """The speed s at places x in the data's units, y = psi(S(x)), and the way of a latent velocity back."""
+        z, seen = learned(self.model, (x - self.centre[:, None]) / self.scale[:, None])
+        y, steps = linearise(self.model.flow, z)
+        s = OPERATIONS.exp(log_speed(self.model.speed, z, waves))
+        return s, y, lambda w: braked(self.model, pull(steps, w), seen) * self.gain[:, None]
+
+
+class Picked(Flow):
+    """A flow whose weights have their slopes below them, see `flows.with_slopes`, and are divided by the root of F."""
+
+    @property
+    def dimension(self) -> int:
+        _, _, passes = self.frequencies.shape
+        return int(passes + self.weights.shape[1] // (2 * (1 + passes)))
+
+    def told(self, layer: int, p: Any) -> Any:
+        return self.weights[layer] @ waves(self.frequencies[layer], p)
+
+
+def waves(frequencies: Any, p: Any) -> Any:
+    """[cos(W p), sin(W p)]. Not divided by the root of F: runtimes fuse a factor beside a product in single precision."""
+    angle = frequencies * p if frequencies.shape[1] == 1 else frequencies @ p
+    return OPERATIONS.concatenate([OPERATIONS.cos(angle), OPERATIONS.sin(angle)], 0)
+
+
+def map_model(field: Field, precision: Precision, *, goals: bool = False) -> Any:
+    """The graph of the map; with `goals`, of the field of whichever attractor is asked for, too."""
+    g, every = Graph(precision.inside), tables([field.map])
+    wells, index = every, None
+    if goals:
+        # Index 0 is the map, q + 1 the field of attractor q alone.
+        index = _index(g, _input(g, "goal", np.int64(0)) + 1)
+        alone = [_repeated(field.toward(q), field.n_attractors) for q in range(field.n_attractors)]
+        wells = tables([field.map, *alone])
+        every = wells if field.goals else every
+    x = _states(g, field.dimension, precision)
+    one = Chosen.of(g, every, wells, index, field.map.model.world)
+    s, y, finish = one.enter(x)
+    rounded = g.pick(wells.attractors.astype(precision.outside).astype(np.float64), index)
+    at_rest = OPERATIONS.abs(x - rounded[:, :, None]).max(1).min(0) < np.finfo(precision.inside).tiny
+    velocity = OPERATIONS.where(at_rest, 0.0, finish(s * latent_velocity(one.wells, y)))
+    velocity.T.cast(precision.outside).named("velocity")
+    OPERATIONS.where(at_rest, 0.0, potential_at(one.wells, y)).cast(precision.outside).named("potential")
+    d, real = field.dimension, precision.outside
+    inputs: Ports = {"x": (real, ["n", d])} | ({"goal": (np.int64, [])} if goals else {})
+    return _model(g, field, inputs, {"velocity": (real, ["n", d]), "potential": (real, ["n"])})
+
+
+def _repeated(one: StableField, times: int) -> StableField:
     """The field of one attractor, written with the same attractor several times over: the same field."""
     model = one.model
-    return replace(
-        one,
-        model=model._replace(
-            attractors=np.repeat(model.attractors, times, axis=0),
-            log_weights=np.zeros(times),
-            swirls=np.repeat(model.swirls, times, axis=0),
-            softening=np.repeat(model.softening, times),
-        ),
-    )
+    each: dict[str, Any] = {
+        name: np.repeat(getattr(model, name), times, axis=0) for name in ("attractors", "swirls", "softening")
+    }
+    return replace(one, model=model._replace(log_weights=np.zeros(times), **each))
 
 
-@dataclass(frozen=True)
-class Stable:
-    """One of some stable fields, chosen by `index` when the graph runs.
-
-    `these` holds flow, speed and frame of each, or of the only one; `wells` the attractors of each.
-    """
-
-    graph: GraphBuilder
-    these: Tables
-    wells: Tables
-    index: Value | None
-    world: World | None
-    seen: list[Back] = field(default_factory=list)
-    """The way back into the world of the states that were asked."""
-
-    @classmethod
-    def of_map(cls, graph: GraphBuilder, field: Field) -> Stable:
-        """The map alone."""
+def basin_model(field: Field, precision: Precision) -> Any:
+    """The graph of what is asked once, at the start: where x ends, whether it is known, and how a motion begins."""
+    g = Graph(precision.inside)
+    x = _states(g, field.dimension, precision)
+    # NaN belongs nowhere.
+    unknown = OPERATIONS.isnan(x.sum(0)).cast(np.int64)
+    if field.n_attractors > 1:
         only = tables([field.map])
-        return cls(graph, only, only, None, field.map.model.world)
-
-    @classmethod
-    def of_goal(cls, graph: GraphBuilder, field: Field, index: Value) -> Stable:
-        """Index 0 is the map, q + 1 the field of attractor q alone."""
-        alone = [repeated(field.toward(q), field.n_attractors) for q in range(field.n_attractors)]
-        every = tables([field.map, *alone])
-        return cls(graph, every if field.goals else tables([field.map]), every, index, field.map.model.world)
-
-    def _own(self, name: str) -> Value:
-        return self.graph.pick(getattr(self.these, name), self.index)
-
-    def _well(self, name: str) -> Value:
-        return self.graph.pick(getattr(self.wells, name), self.index)
-
-    def unit(self, x: Value) -> Value:
-        z, back = enter(self.graph, self.world, x, self._own("knee"))
-        self.seen.append(back)
-        return (z - self._own("centre")) / self._own("scale")
-
-    def present(self, free: Value) -> Value:
-        """A velocity of the learned world as one of this, in unit coordinates."""
-        if self.world is None:
-            return free
-        n, scale = len(self.world.scale), self._own("scale")
-        here = free * scale
-        moved, clock = self.seen[-1](here.part(0, n))
-        return moved.concat(clock * here.part(n, 2**31)) / scale
-
-    def flow(self, z: Value) -> tuple[Value, Jacobian]:
-        """y = psi(z), and the Jacobians of its layers. See `fields.flows` for the equations."""
-        c, steps = LOG_SCALE_BOUND, []
-        t = self.these
-        passes, moves = t.frequencies.shape[3], t.cosines.shape[3] // 2
-        rows = 2 * moves
-        k2 = self.graph.pick(t.window**2, self.index)
-        k4 = self.graph.pick(-4 * t.window**4 / passes, self.index)
-        # Coordinates are kept in the order the last layer left them: passing, then moved.
-        y, at = z, list(range(t.dimension))
-        for layer, (passing, moving) in enumerate(t.splits):
-            p, q = y.columns([at.index(i) for i in passing]), y.columns([at.index(i) for i in moving])
-            w, tc, ts = (a[:, layer] for a in (t.frequencies, t.cosines, t.sines))
-            # One product gives sigma, tau and their slopes: d/dp_i = (theta_s cos - theta_c sin) W_i.
-            slope_c = (ts[..., None] * w[:, :, None]).reshape(*ts.shape[:2], -1)
-            slope_s = (-tc[..., None] * w[:, :, None]).reshape(*ts.shape[:2], -1)
-            weights = np.concatenate([np.concatenate([tc, slope_c], -1), np.concatenate([ts, slope_s], -1)], 1)
-            half = p @ self.graph.pick(w.transpose(0, 2, 1) / 2, self.index)
-            out = features(half) @ self.graph.pick(weights, self.index)
-            sigma, tau = out.part(0, moves), out.part(moves, rows)
-            slope = out.part(rows, weights.shape[2]).reshape([-1, rows, passes])
-            mean = (p * p).call("ReduceMean", axes=[-1], keepdims=1)
-            b = 1.0 / (1.0 + (k2 * mean) * (k2 * mean))
-            fade = (k4 * b * b * mean * p).unsqueeze(1)
-            squashed = (sigma / c).call("Tanh")
-            s = c * squashed
-            a = 1.0 / (1.0 + k2 * q * q).call("Sqrt")
-            sa = b * s * a
-            stretch = sa.call("Exp")
-            stretched = q * stretch
-            slope_of_s = (b * (1.0 - squashed * squashed)).unsqueeze(-1) * slope.part(0, moves, axis=1) + s.unsqueeze(
-                -1
-            ) * fade
-            slope_of_t = b.unsqueeze(-1) * slope.part(moves, rows, axis=1) + tau.unsqueeze(-1) * fade
-            steps.append(
-                (stretch * (1.0 - sa * (1.0 - a * a)), (stretched * a).unsqueeze(-1) * slope_of_s + slope_of_t)
-            )
-            y = p.concat(stretched + b * tau)
-            at = [*passing, *moving]
-        return y.columns([at.index(i) for i in range(len(at))]), steps
-
-    def pull(self, w: Value, steps: Jacobian) -> Value:
-        """J^-1 w, by substitution from the last layer to the first."""
-        at = list(range(self.these.dimension))
-        for (passing, moving), (scale, shear) in zip(reversed(self.these.splits), reversed(steps), strict=True):
-            p, q = w.columns([at.index(i) for i in passing]), w.columns([at.index(i) for i in moving])
-            w = p.concat((q - (shear * p.unsqueeze(1)).sum(-1, keep=False)) / scale)
-            at = [*passing, *moving]
-        return w.columns([at.index(i) for i in range(len(at))])
-
-    def shares(self, y: Value) -> tuple[Value, Value, Value]:
-        """e (n, d), a_q (n, Q) and r_q^2 (n, Q)."""
-        away = y.unsqueeze(1) - self._well("wells")
-        square = (away * away).sum(-1, keep=False) + TINY
-        # (r_min / r_q)^p, which cannot overflow.
-        ratio = square.call("ReduceMin", axes=[-1], keepdims=1) / square
-        power = max(self.these.dimension, 2)
-        part = self._well("weights")
-        for _ in range(power // 2):
-            part = ratio * part
-        if power % 2:
-            part = part * ratio.call("Sqrt")
-        a = part / part.sum(-1)
-        return (a.unsqueeze(-1) * away).sum(1, keep=False), a, square
-
-    def turned(self, e: Value, a: Value) -> Value:
-        """(I + Omega) e."""
-        if not self.wells.swirls.any():
-            return e
-        d, count = self.these.dimension, self.wells.swirls.shape[1]
-        swirls = self.graph.pick(self.wells.swirls.reshape(-1, count, d * d), self.index)
-        return e + ((a @ swirls).reshape([-1, d, d]) @ e.unsqueeze(-1)).call("Squeeze", self.graph.constant([-1]))
-
-    def softening(self, a: Value) -> Value:
-        return (a * self._well("softening")).sum(-1)
-
-    def speed(self, z: Value) -> Value:
-        """s > 0, (n, 1)."""
-        t, g = self.these, self.graph
-        weights = np.concatenate([t.speed_cosines, t.speed_sines], -1)[..., None]
-        half = z @ g.pick(t.speed_frequencies.transpose(0, 2, 1) / 2, self.index)
-        mean = g.pick(t.speed_window**2, self.index) * (z * z).call("ReduceMean", axes=[-1], keepdims=1)
-        wiggle = features(half) @ g.pick(weights, self.index)
-        return (wiggle / (1.0 + mean * mean) + self._own("speed_offset")).call("Exp")
-
-    def limited(self, free: Value) -> Value:
-        """m free in the data's units, m = (1 + r^8)^(-1/8), r = |brake * free|, written in the smaller of r and 1/r."""
-        free = self.present(free)
-        share = free * self._own("brake")
-        r = (share * share).sum(-1).call("Sqrt")
-        top = r.call("Max", self.graph.number(1.0))
-        low = r / top / top
-        for _ in range(3):
-            low = low * low
-        root = 1.0 + low
-        for _ in range(3):
-            root = root.call("Sqrt")
-        return free / (top * root) * self._own("gain")
-
-    def velocity(self, z: Value, y: Value, steps: Jacobian) -> Value:
-        e, a, _ = self.shares(y)
-        norm = ((e * e).sum(-1) + TINY).call("Sqrt")
-        u = -(self.speed(z) * self.turned(e, a) / (norm + self.softening(a)))
-        return self.limited(self.pull(u, steps))
-
-    def potential(self, y: Value) -> Value:
-        """V, (n,): half the squared power mean of the distances."""
-        weights = self.wells.weights / self.wells.weights.sum(1, keepdims=True)
-        log_square = self.shares(y)[2].call("Log")
-        order = 2 - max(self.these.dimension, 2)
-        if order == 0:
-            log_mean = (log_square * self.graph.pick(weights, self.index)).sum(-1, keep=False)
-            return 0.5 * log_mean.call("Exp")
-        logits = (order / 2) * log_square + self.graph.pick(np.log(weights), self.index)
-        top = logits.call("ReduceMax", axes=[-1], keepdims=1)
-        total = (logits - top).call("Exp").sum(-1)
-        return 0.5 * ((2 / order) * (top + total.call("Log"))).call("Exp").call("Squeeze", self.graph.constant([-1]))
-
-    def at_rest(self, x: Value, outside: type) -> Value:
-        """True at an attractor as rounded to `outside`, (n, 1)."""
-        rounded = self.graph.pick(self.wells.attractors.astype(outside).astype(np.float64), self.index)
-        gap = (x.unsqueeze(1) - rounded).call("Abs").call("ReduceMax", axes=[-1], keepdims=0)
-        return gap.call("ReduceMin", axes=[-1], keepdims=1).call("LessOrEqual", self.graph.number(0.0))
-
-    def fate(self, y: Value, real: int) -> Value:
-        """The attractor in which each latent state ends, (n,): Runge-Kutta 4 until all are decided, see `curves.fate`."""
-        from onnx import TensorProto
-
-        body = self.graph.inner()
-        inside = replace(self, graph=body)
-        y0, ends0 = Value(body, "in0"), Value(body, "in1")
-        delta, turn = float(self.wells.longest[0]), float(self.wells.turn[0])
-
-        def slope(at: Value) -> Value:
-            e, a, _ = inside.shares(at)
-            return inside.turned(e, a)
-
-        e, a, square = inside.shares(y0)
-        nearest = square.call("ArgMin", axis=1, keepdims=0)
-        own = square.call("ReduceMin", axes=[1], keepdims=0).call("Sqrt")
-        mine = nearest.unsqueeze(-1).call("Equal", body.constant(np.arange(self.wells.wells.shape[1])))
-        others = mine.call("Where", body.number(0.0), a * square.call("Sqrt")).sum(-1, keep=False)
-        decided = (turn * others).call("Less", 0.5 * own + AT_REST)
-        undecided = ends0.call("Less", body.constant(0))
-        ends = undecided.call("And", decided).call("Where", nearest, ends0)
-        moving = (e * e).sum(-1, keep=False).call("Sqrt").call("GreaterOrEqual", body.number(AT_REST))
-        going = ends.call("Less", body.constant(0)).call("And", moving)
-        again = going.call("Cast", to=TensorProto.INT64).call("ReduceMax", keepdims=0).call("Cast", to=TensorProto.BOOL)
-        first = inside.turned(e, a)
-        second = slope(y0 - (delta / 2) * first)
-        third = slope(y0 - (delta / 2) * second)
-        last = slope(y0 - delta * third)
-        moved = y0 - (delta / 6) * (first + 2.0 * second + 2.0 * third + last)
-        # -1 for every row; whole numbers throughout, since NaN has no place among them.
-        begin = y.call("ArgMin", axis=1, keepdims=0) * 0 - 1
-        most = MOST_STEPS // CHUNK * (CHUNK // 4)
-        kinds = [real, TensorProto.INT64]
-        return self.graph.loop(most, [y, begin], body, [moved, ends], again, kinds)[1]
+        one = Chosen.of(g, only, only, None, field.map.model.world)
+        ends = _fate(one.wells, one.enter(x)[1])
+        unknown = unknown * (ends + 1) - ends
+    (unknown * -1).named("basin")
+    # Not near rather than far: NaN is neither, and must not pass for known.
+    near = _nearest(field, x)[1] < REACH**2
+    OPERATIONS.logical_not(near).named("far")
+    outputs: Ports = {"basin": (np.int64, ["n"]), "far": (np.bool_, ["n"])}
+    if field.has_memory:
+        start = _nearest(field, x, (LATE * (1 - field.phases)) ** 2)[0]
+        g.constant(field.labels)[start].named("start_goal")
+        g.constant(field.phases)[start].cast(precision.outside).named("start_phase")
+        outputs |= {"start_goal": (np.int64, ["n"]), "start_phase": (precision.outside, ["n"])}
+    return _model(g, field, {"x": (precision.outside, ["n", field.dimension])}, outputs)
 
 
-def features(half: Value) -> Value:
-    """[cos, sin] of twice the half-angles."""
-    sine = half.call("Sin")
-    return (1.0 - 2.0 * sine * sine).concat((2.0 * half).call("Sin"))
+def _fate(wells: Wells, y: Value) -> Value:
+    """The attractor in which each latent state ends, (n,): followed until all are decided, see `curves.fate`."""
+    body = y.graph.inner()
+    here, ends0 = Value(body, "in0", y.example), Value(body, "in1", y.example.argmin(0))
+    nearest, decided, at_rest = decisions(wells, here, 1 + turning(wells))
+    undecided = ends0 < 0
+    ends = OPERATIONS.where(OPERATIONS.logical_and(undecided, decided), nearest, ends0)
+    going = OPERATIONS.logical_and(ends < 0, OPERATIONS.logical_not(at_rest))
+    again = going.cast(np.int64).max(0).cast(np.bool_)
+    after = advance(wells, here, longest_step(wells))
+    # -1 for every state; whole numbers throughout, since NaN has no place among them.
+    begin = y.argmin(0) * 0 - 1
+    return y.graph.loop(MOST_STEPS // 4, [y, begin], body, [after, ends], again)[1]
 
 
-def motion(
-    g: GraphBuilder, field: Field, goal: Value | None, z: Value, heading: Value, radius: Value
-) -> tuple[Value, Value, Value]:
-    """zdot (n, d + 1) in the data's units, and the heading and radius (n, 1) that the motion keeps. See `fields.motion`.
-
-    A radius of 0 says that the motion begins here.
-    """
-    own = tables(field.lifted)
-    one = Stable(g, own, own, goal, field.map.model.world)
-    unit = one.unit(z)
-    latent, steps = one.flow(unit)
-    y = latent - g.pick(own.wells[:, 0], goal)
-    r = ((y * y).sum(-1) + TINY).call("Sqrt")
-    begins = radius.call("LessOrEqual", g.number(0.0))
-    radius = begins.call("Where", r, radius)
-    heading = begins.call("Where", y / r, heading)
-    aim = heading
-    if own.swirls.any():
-        aim = _wound(g, field, goal, heading, (r / radius).call("Log"))
-    tau = r * aim - (aim * y).sum(-1) / r * y
-    wait = 1.0 / (1.0 + (tau * tau).sum(-1) / WIDTH**2)
-    turned = y if not own.swirls.any() else y + y @ g.pick(own.swirls[:, 0].transpose(0, 2, 1), goal)
-    u = -(wait * one.speed(unit) * turned / (r + g.pick(own.softening, goal))) + RETURN * tau
-    return one.limited(one.pull(u, steps)), heading, radius
-
-
-def _wound(g: GraphBuilder, field: Field, goal: Value | None, heading: Value, log_ratio: Value) -> Value:
-    """exp(Omega ln(r / r0)) heading, by the eigenvectors of i Omega."""
-    values, vectors = wind(field)
-    angle = log_ratio * g.pick(values, goal)
-    cosine, sine = 1.0 - 2.0 * (0.5 * angle).call("Sin") * (0.5 * angle).call("Sin"), angle.call("Sin")
-    re, im = heading @ g.pick(vectors.real, goal), -(heading @ g.pick(vectors.imag, goal))
-    back_re, back_im = (g.pick(part.transpose(0, 2, 1), goal) for part in (vectors.real, vectors.imag))
-    return (re * cosine + im * sine) @ back_re - (im * cosine - re * sine) @ back_im
-
-
-def nearest(field: Field, x: Value, phases: Any = None, late: float = 0.0) -> tuple[Value, Value]:
+def _nearest(field: Field, x: Value, late: Any = 0.0) -> tuple[Value, Value]:
     """Index of the nearest sample, axes scaled to the box, and the square of its distance: |z|^2 - 2 z s + |s|^2.
 
-    With phases, each sample is farther away by what it is late.
+    Each sample is farther away by what it is late.
     """
+    world = field.map.model.world
+    if world is not None:
+        scale, centre = field.map.scale[:, None], field.map.centre[:, None]
+        x = world.outer.forward((x - centre) / scale) * scale + centre
     middle = (field.samples.min(0) + field.samples.max(0)) / 2
     samples = (field.samples - middle) / field.box
-    z = (enter(x.graph, field.map.model.world, x)[0] - middle) / field.box
-    beside = (samples**2).sum(1) + (0 if phases is None else (late * (1 - phases)) ** 2)
-    rest = beside + z @ (-2 * samples.T)
-    index = rest.call("ArgMin", axis=1, keepdims=0)
-    return index, rest.call("ReduceMin", axes=[1], keepdims=0) + (z * z).sum(-1, keep=False)
+    z = (x - middle[:, None]) / field.box[:, None]
+    rest = (-2 * samples) @ z + ((samples**2).sum(1) + late)[:, None]
+    return rest.argmin(0), rest.min(0) + (z * z).sum(0)
+
+
+def motion_model(field: Field, precision: Precision) -> Any:
+    """The graph of the motions; a radius of 0 says that one begins here."""
+    g, d, real = Graph(precision.inside), field.dimension, precision.outside
+    x = _states(g, d, precision)
+    phase, radius = (_input(g, name, np.ones(POINTS)).cast(precision.inside) for name in ("phase", "radius"))
+    heading = _input(g, "heading", np.ones((POINTS, d + 1))).cast(precision.inside).T
+    goal = None if field.n_attractors == 1 else _index(g, _input(g, "goal", np.int64(0)))
+    own = tables(field.lifted)
+    one = Chosen.of(g, own, own, goal, field.map.model.world)
+    s, y, finish = one.enter(OPERATIONS.concatenate([x, phase[None]], 0))
+    away = y - one.wells.goals.T
+    r = length(away)
+    begins = radius < np.finfo(precision.inside).tiny
+    radius, heading = OPERATIONS.where(begins, r, radius), OPERATIONS.where(begins, away / r, heading)
+    aim = _wound(g, field, goal, heading, OPERATIONS.log(r / radius)) if own.wells.swirls.any() else heading
+    zdot = finish(law(one.wells, y, s, aim))
+    # The attractor as it was rounded rests too, once nothing is left of the path.
+    gap = OPERATIONS.abs(x - g.pick(field.attractors.astype(real).astype(np.float64), goal)[:, None]).max(0)
+    left = phase - g.pick(np.maximum([one.attractors[0, -1] for one in field.lifted], 0.0), goal)
+    tiny = np.finfo(precision.inside).tiny
+    zdot = OPERATIONS.where(OPERATIONS.logical_and(gap < tiny, left < tiny), 0.0, zdot)
+    zdot[:d].T.cast(real).named("velocity")
+    zdot[d].cast(real).named("phase_rate")
+    heading.T.cast(real).named("heading_out")
+    radius.cast(real).named("radius_out")
+    kept: Ports = {"heading": (real, ["n", d + 1]), "radius": (real, ["n"])}
+    inputs: Ports = {"x": (real, ["n", d]), "phase": (real, ["n"]), "goal": (np.int64, []), **kept}
+    out: Ports = {"velocity": (real, ["n", d]), "phase_rate": (real, ["n"])}
+    return _model(g, field, inputs, out | {f"{name}_out": port for name, port in kept.items()})
+
+
+def _wound(g: Graph, field: Field, goal: Value | None, heading: Value, log_ratio: Value) -> Any:
+    """exp(Omega ln(r / r0)) heading, by the eigenvectors of i Omega, see `stable.wound`."""
+    values, vectors = wind(field)
+    angle = g.pick(values, goal)[:, None] * log_ratio
+    cosine, sine = OPERATIONS.cos(angle), OPERATIONS.sin(angle)
+    (re, im), (back_re, back_im) = (
+        [g.pick(part, goal) for part in parts]
+        for parts in ((vectors.real.swapaxes(1, 2), -vectors.imag.swapaxes(1, 2)), (vectors.real, vectors.imag))
+    )
+    real, imaginary = re @ heading, im @ heading
+    return back_re @ (real * cosine + imaginary * sine) - back_im @ (imaginary * cosine - real * sine)
+
+
+# --- graphs -------------------------------------------------------------------------------------------
+
+Ports = dict[str, tuple[Any, list[Any]]]
+"""Names of inputs or outputs: their type and shape."""
+
+
+def _input(g: Graph, name: str, example: Any) -> Value:
+    return Value(g, name, np.asarray(example))
+
+
+def _states(g: Graph, d: int, precision: Precision) -> Value:
+    """The input "x" (n, d), in columns."""
+    return _input(g, "x", np.zeros((POINTS, d))).cast(precision.inside).T
+
+
+def _index(g: Graph, index: Value) -> Value:
+    """`index`, or one that no table has: a negative one would count from the end."""
+    return OPERATIONS.where(index < 0, 2**31, index)
+
+
+def _model(g: Graph, field: Field, inputs: Ports, outputs: Ports) -> Any:
+    from onnx import helper
+
+    given, made = (
+        [
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
+            for name, (kind, shape) in ports.items()
+        ]
+        for ports in (inputs, outputs)
+    )
+    model = helper.make_model(
+        helper.make_graph(g.nodes, "eigenwell", given, made, g.constants),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="eigenwell",
+        producer_version=__version__,
+    )
+    helper.set_model_props(model, {"attractors": json.dumps(field.attractors.tolist())})
+    return model

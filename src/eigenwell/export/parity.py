@@ -79,7 +79,7 @@ def _clear(field: Field, states: FloatArray) -> FloatArray:
         if isinstance(one, Around):
             n = len(one.centre)
             away = states[:, :n] - one.centre
-            states[:, :n] = one.centre + np.maximum(CLEAR / one.gauge(states[:, :n])[0], 1.0)[:, None] * away
+            states[:, :n] = one.centre + np.maximum(CLEAR / one.gauge(away.T)[0], 1.0)[:, None] * away
     return states
 
 

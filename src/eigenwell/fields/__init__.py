@@ -1,5 +1,6 @@
 """Learned fields at run time: diffeomorphism, stable field, motions, roll-outs and certificates, in NumPy alone."""
 
+from .around import Around as Around
 from .certificates import Certificate, Verdict
 from .field import StableField
 from .fit import Fit, Followed
@@ -7,15 +8,13 @@ from .learned import REACH as REACH
 from .learned import Field
 from .loops import Loop
 from .motion import Motion
-from .motion_loops import MotionLoop
+from .moved import Moved as Moved
 from .poses import Pose, PoseCertificate, PoseField, Twist
 from .second_order import SecondOrderField
 from .simulation import Adaptive, Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed as Speed
 from .stable import StableModel as StableModel
 from .warps import Within as Within
-from .warps_around import Around as Around
-from .warps_moved import Moved as Moved
 
 __all__ = [
     "Adaptive",
@@ -27,7 +26,6 @@ __all__ = [
     "Latent",
     "Loop",
     "Motion",
-    "MotionLoop",
     "Pose",
     "PoseCertificate",
     "PoseField",

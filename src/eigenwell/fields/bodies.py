@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..errors import DataError
-from .warps_around import UNION, Around
+from .around import UNION, Around
 
 REACH = 2.0
 """The layer around a body in which ways bend ends at twice its size, or before a goal, a wall or another body's."""
@@ -60,9 +60,10 @@ def arranged(
     half = [_half_widths(one) for one in groups]
     reach = np.full(len(groups), REACH)
     for i, one in enumerate(groups):
-        reach[i] = min(reach[i], one.gauge(goals)[0].min())
+        near = one.gauge((goals - one.centre).T)[0]
+        reach[i] = min(reach[i], near.min())
         if reach[i] < THINNEST:
-            q = int(one.gauge(goals)[0].argmin())
+            q = int(near.argmin())
             raise DataError(
                 f"Expected no goal inside what is gone round, or touching it, got goal {q} at {goals[q].tolist()} and a body "
                 f"at {one.centre.tolist()}. Move the goal or the body; nothing was changed."

@@ -16,8 +16,7 @@ from .._types import BoolArray, FloatArray
 from ..progress import advance
 from ..wording import plural
 from .fit import Fit
-from .loops import Loop, nearly_there, run_loops
-from .motion_loops import MotionLoop, motion_loops
+from .loops import Loop, motion_loops, nearly_there, run_loops
 
 if TYPE_CHECKING:
     from .learned import Field
@@ -88,7 +87,7 @@ class Certificate:
         States at which dV/dt was asked.
     fit : Fit or None
         How well the field follows the data.
-    motions : tuple of MotionLoop
+    motions : tuple of Loop
         What loops on `motion.step` did, of a field with memory.
 
     Examples
@@ -101,18 +100,13 @@ class Certificate:
     attractors: FloatArray
     saddles: FloatArray
     sinks: int
-    """Equilibria that attract all around, by the eigenvalues of the field's Jacobian: the attractors."""
     speed_at_attractors: float
-    """Largest |f(x*)|, zero."""
     decreasing: float
-    """Share of sampled states with dV/dt = grad V . f < 0."""
     loops: tuple[Loop, ...]
     jump: float
-    """Largest change of velocity over 1e-9 of the box, found by bisection along random lines, as a share of the limit."""
     samples: int
     fit: Fit | None
-    motions: tuple[MotionLoop, ...] = ()
-    """Loops on `motion.step`, of a field with memory."""
+    motions: tuple[Loop, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -133,7 +127,7 @@ class Certificate:
         arrived = min((loop.arrived for loop in asked), default=0.0)
         said = min((loop.as_basin_said for loop in exact), default=1.0)
         # A push may take a motion anywhere.
-        out = max(loop.excursion for loop in self.ran if not getattr(loop, "pushed", False))
+        out = max(loop.excursion for loop in self.ran if not loop.pushed)
         fit = self.fit
         return (
             Verdict(
@@ -154,11 +148,11 @@ class Certificate:
 
         The highest rate that was asked for is never among them: there the loops must arrive.
         """
-        rates = {loop.rate for loop in self.ran if not loop.holds and getattr(loop, "method", "euler") == "euler"}
+        rates = {loop.rate for loop in self.ran if not loop.holds and loop.method != "advance"}
         return tuple(sorted(rates - {max(loop.rate for loop in self.ran)}))
 
     @property
-    def ran(self) -> tuple[Loop | MotionLoop, ...]:
+    def ran(self) -> tuple[Loop, ...]:
         """All loops, on `predict` and on `motion.step`."""
         return self.loops + self.motions
 

@@ -12,17 +12,25 @@ import numpy as np
 
 from .. import repr_html
 from .._types import BoolArray, FloatArray
-from . import curves
-from .flows import forward
-from .pointwise import Planar, planar_velocity
+from . import curves, single
 from .queries import check_states, check_step, check_times
 from .simulation import Latent, Stepper
-from .stable import StableModel, from_latent, goals, potential, potential_gradient, velocity
+from .stable import (
+    StableModel,
+    Wells,
+    from_latent,
+    latent,
+    latent_velocity,
+    potential,
+    potential_gradient,
+    velocity,
+    wells,
+)
 
-ROWS = 1024
-"""Rows evaluated at once: intermediate arrays stay in the cache, ten times faster than all at once."""
+BLOCK = 1024
+"""States evaluated at once: intermediate arrays stay in the cache, ten times faster than all at once."""
 FEW = 8
-"""States of a planar field that are faster asked one by one, in plain numbers, than as arrays: sixteen take the same time."""
+"""States that are faster asked one by one, in plain numbers, than as arrays: about sixteen take the same time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +114,8 @@ class StableField:
         -------
         (n, d) array
         """
-        return x if self.model.world is None else self.from_unit(self.model.world.outer.forward(self.to_unit(x)))
+        world = self.model.world
+        return x if world is None else self.from_unit(world.outer.forward(self.to_unit(x).T).T)
 
     def present_place(self, z: FloatArray) -> FloatArray:
         """S^-1(z): where states of the learned world are now.
@@ -119,11 +128,35 @@ class StableField:
         -------
         (n, d) array
         """
-        return z if self.model.world is None else self.from_unit(self.model.world.outer.inverse(self.to_unit(z)))
+        world = self.model.world
+        return z if world is None else self.from_unit(world.outer.inverse(self.to_unit(z).T).T)
 
     @cached_property
-    def _planar(self) -> Planar | None:
-        return planar_velocity(self.model) if self.dimension == 2 and not self.moves else None
+    def wells(self) -> Wells:
+        """The attractors in the latent space."""
+        return wells(self.model)
+
+    @cached_property
+    def passage(self) -> single.Passage | None:
+        """The way of a single state, fast; None where arrays are as fast, or goals move."""
+        if self.moves or self.dimension > single.MOST:
+            return None
+        return single.passage(self.model, self.centre, self.scale, self.pace)
+
+    @cached_property
+    def _pulled(self) -> Callable[..., single.Numbers]:
+        return single.of_wells(latent_velocity, self.wells)
+
+    def _velocity_of_one(self, x: list[float]) -> single.Numbers:
+        assert self.passage is not None
+        if x in self._places:
+            return [0.0] * len(x)
+        s, y, finish = self.passage(x)
+        return finish([s * c for c in self._pulled(y)])
+
+    @cached_property
+    def _places(self) -> list[list[float]]:
+        return self.attractors.tolist()  # type: ignore[no-any-return]
 
     def to_unit(self, x: FloatArray) -> FloatArray:
         """Unit coordinates of states in the data's units.
@@ -173,22 +206,14 @@ class StableField:
         >>> field.toward(0).predict([0.0, 1.0]).shape
         (2,)
         """
-        states, single = check_states(x, self.dimension)
-        if self._planar is not None and 0 < len(states) <= FEW:
-            one_by_one = [self._predict_one(state) for state in states]
-            return one_by_one[0] if single else np.stack(one_by_one)
-        velocities = self._apply(velocity, states) * (self.scale * self.pace)
-        # psi(x) - psi(x*) is zero there up to rounding; the field is zero by definition.
-        if not self.moves:
-            velocities[self._at_attractor(states)] = 0.0
-        return np.asarray(velocities[0] if single else velocities)
-
-    def _predict_one(self, x: FloatArray) -> FloatArray:
-        assert self._planar is not None
-        if (x == self.attractors).all(1).any():
-            return np.zeros(2)
-        a, b = ((x - self.centre) / self.scale).tolist()
-        return np.array(self._planar(a, b)) * (self.scale * self.pace)
+        states, alone = check_states(x, self.dimension)
+        # psi(x) - psi(x*) is zero at the attractors up to rounding; the field is zero by definition.
+        if 0 < len(states) <= FEW and self.passage is not None:
+            velocities = np.array([self._velocity_of_one(state) for state in states.tolist()])
+        else:
+            velocities = self._apply(velocity, states).T * (self.scale * self.pace)
+            velocities[self._at_attractor(states) & (not self.moves)] = 0.0
+        return np.asarray(velocities[0] if alone else velocities)
 
     def _at_attractor(self, states: FloatArray) -> BoolArray:
         return np.asarray((states[:, None] == self.attractors).all(2).any(1))
@@ -205,10 +230,10 @@ class StableField:
         -------
         float or (n,) array
         """
-        states, single = check_states(x, self.dimension)
+        states, alone = check_states(x, self.dimension)
         values = self._apply(potential, states)
         values[self._at_attractor(states)] = 0.0
-        return float(values[0]) if single else values
+        return float(values[0]) if alone else values
 
     def potential_gradient(self, x: Any) -> FloatArray:
         """grad V in the data's units.
@@ -222,10 +247,10 @@ class StableField:
         -------
         (d,) or (n, d) array
         """
-        states, single = check_states(x, self.dimension)
-        gradients = self._apply(potential_gradient, states) / self.scale
+        states, alone = check_states(x, self.dimension)
+        gradients = self._apply(potential_gradient, states).T / self.scale
         gradients[self._at_attractor(states)] = 0.0
-        return np.asarray(gradients[0] if single else gradients)
+        return np.asarray(gradients[0] if alone else gradients)
 
     def simulate(
         self, x0: Any, duration: float | None = None, *, t: Any = None, stepper: Stepper | None = None
@@ -257,14 +282,14 @@ class StableField:
         >>> field.toward(0).simulate([0.0, 1.0], duration=2.0).shape[1]
         2
         """
-        states, single = check_states(x0, self.dimension)
+        states, alone = check_states(x0, self.dimension)
         times = check_times(duration, t, self.pace)
         stepper = Latent() if stepper is None else stepper
         rolled = self.from_unit(stepper.roll(self.model, self.to_unit(states), times * self.pace))
         rolled[:, 0] = states
         at_rest = self._at_attractor(states)
         rolled[at_rest] = states[at_rest][:, None]
-        return np.asarray(rolled[0] if single else rolled)
+        return np.asarray(rolled[0] if alone else rolled)
 
     def advance(self, x: Any, dt: float) -> FloatArray:
         """The state after dt along the true solution, for robots that are told positions: safe at any rate.
@@ -292,11 +317,11 @@ class StableField:
         >>> field.toward(0).advance([0.0, 1.0], 0.01).shape
         (2,)
         """
-        states, single = check_states(x, self.dimension)
+        states, alone = check_states(x, self.dimension)
         unit, dt = self.to_unit(states), check_step(dt) * self.pace
-        after = np.concatenate([curves.after(self.model, unit[i : i + ROWS], dt) for i in _starts(len(unit))])
+        after = self._apply(lambda model, wells, x: curves.after(model, wells, x, dt), states).T
         after = np.where((after == unit).all(1, keepdims=True), states, self.from_unit(after))
-        return np.asarray(after[0] if single else after)
+        return np.asarray(after[0] if alone else after)
 
     def basin(self, x: Any) -> Any:
         """The attractor 0..Q-1 in which each state ends, followed in the latent space; -1 on a border, up to rounding.
@@ -310,15 +335,15 @@ class StableField:
         -------
         int or (n,) int array
         """
-        states, single = check_states(x, self.dimension)
-        unit = self.to_unit(states)
-        ends = np.concatenate([curves.fate(self.model, unit[i : i + ROWS]) for i in _starts(len(unit))])
-        return int(ends[0]) if single else ends
+        states, alone = check_states(x, self.dimension)
+        y = self._apply(lambda model, _, x: latent(model, x), states)
+        ends = np.concatenate([curves.fate(self.wells, part) for part in _blocks(y, 8 * BLOCK)])
+        return int(ends[0]) if alone else ends
 
     @cached_property
     def saddles(self) -> FloatArray:
         """(n, d), the equilibria other than the attractors: where basins meet. None of them is stable."""
-        return self._from_latent(curves.saddles(self.model))
+        return self._from_latent(curves.saddles(self.wells))
 
     def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
         """The borders of the basins of a planar field: one curve (n, 2) through every saddle, `reach` boxes out.
@@ -341,8 +366,8 @@ class StableField:
             raise ValueError(
                 f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only."
             )
-        extent = float(np.ptp(forward(self.model.flow, self.model.attractors), axis=0).max())
-        return [self._from_latent(curve) for curve in curves.separatrices(self.model, reach + extent)]
+        extent = float(np.ptp(self.wells.goals, axis=0).max())
+        return [self._from_latent(curve) for curve in curves.separatrices(self.wells, reach + extent)]
 
     def alone(self, q: int) -> StableField:
         """The field of attractor q alone in the same coordinates: globally stable at it.
@@ -359,19 +384,14 @@ class StableField:
         return replace(self, model=self.model.alone(q))
 
     def _from_latent(self, y: FloatArray) -> FloatArray:
-        return self.from_unit(from_latent(self.model, y)) if len(y) else np.empty((0, self.dimension))
+        return self.from_unit(from_latent(self.model, y.T).T) if len(y) else np.empty((0, self.dimension))
 
-    def _apply(
-        self, function: Callable[[StableModel, FloatArray, FloatArray], FloatArray], states: FloatArray
-    ) -> FloatArray:
-        unit = self.to_unit(states)
-        return np.concatenate([function(self.model, unit[i : i + ROWS], self._goals) for i in _starts(len(unit))])
-
-    @cached_property
-    def _goals(self) -> FloatArray:
-        """psi(x*), (Q, d)."""
-        return np.asarray(goals(self.model))
+    def _apply(self, function: Callable[[StableModel, Wells, Any], Any], states: FloatArray) -> FloatArray:
+        """A function of points in columns, some at a time."""
+        unit = np.ascontiguousarray(self.to_unit(states).T)
+        return np.concatenate([function(self.model, self.wells, part) for part in _blocks(unit, BLOCK)], axis=-1)
 
 
-def _starts(count: int) -> range:
-    return range(0, max(count, 1), ROWS)
+def _blocks(points: FloatArray, size: int) -> list[FloatArray]:
+    """Columns, some at a time, each part in a run of memory."""
+    return [np.ascontiguousarray(points[:, i : i + size]) for i in range(0, max(points.shape[1], 1), size)]

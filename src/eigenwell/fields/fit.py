@@ -23,7 +23,8 @@ class Followed:
     goal : int
         Its attractor.
     distance : float
-        Between the path of the demonstration and that of the roll-out, whatever their clocks say.
+        Between the path of the demonstration and that of the roll-out, whatever their clocks say: by dynamic time warping
+        at even lengths, root mean square per point.
     end_error : float
         From the roll-out to the attractor when the demonstration ends.
     cosine_error : float
@@ -42,15 +43,10 @@ class Followed:
     name: str
     goal: int
     distance: float
-    """Dynamic time warping distance of the paths at even lengths, root mean square per point."""
     end_error: float
-    """From where the roll-out is when the demonstration ends to the attractor the demonstration went to."""
     cosine_error: float
-    """Mean of 1 - cos(f(x), v) over its samples."""
     arrives: bool
-    """Whether the roll-out ends at the demonstration's own attractor."""
     timing: float = 0.0
-    """Mean difference of the times at which a share of the way is done, over the duration."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,6 @@ class Fit:
 
     demonstrations: tuple[Followed, ...]
     by: str
-    """"motion" or "map"."""
 
     @property
     def distance(self) -> float:

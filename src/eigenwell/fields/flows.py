@@ -15,8 +15,9 @@ ever, and so would the way home. With k = 0 there is no window, a = b = 1.
 The clamp c bounds every layer's stretch to [e^-c, e^c], and dq'/dq = e^(s a) (1 - s a (1 - a^2)) is positive because
 a (1 - a^2) <= 0.385 < 1/c. So psi is a diffeomorphism of R^d whatever theta is, and never degenerates.
 
-The functions below take NumPy or JAX arrays and stay in the library they were given: the same few lines
-are differentiated in training (JAX) and evaluated at run time (NumPy alone).
+Here and in all that is built on it points are columns, (d, n): a coordinate of all of them is one run of memory. The
+functions stay in the library of the arrays they are given: NumPy at run time, JAX in training (differentiated), ONNX when
+a graph is written (`export.graph`), symbols when one state is to be fast (`symbols`).
 """
 
 from __future__ import annotations
@@ -33,13 +34,16 @@ LOG_SCALE_BOUND = 2.0
 NEWTON = 6
 """Steps that bring `_unstretched` to rounding from its start, for every s within the clamp and every q."""
 
+TINY = 1e-30
+"""Added under roots and in quotients to keep them finite at zero; far below float32's resolution, and a number in it."""
+
 Array = Any
-"""A NumPy or a JAX array: what comes in decides what goes out."""
+"""An array of any library: what comes in decides what goes out."""
 
 
 def namespace(a: Array) -> Any:
-    """The library an array belongs to: NumPy, or what it names itself (jax.numpy)."""
-    return np if isinstance(a, np.ndarray) else a.__array_namespace__()
+    """The library an array belongs to: NumPy, or what it names itself (jax.numpy, `symbols`)."""
+    return np if type(a) is np.ndarray else a.__array_namespace__()
 
 
 class Flow(NamedTuple):
@@ -56,20 +60,25 @@ class Flow(NamedTuple):
     def dimension(self) -> int:
         return int(self.frequencies.shape[-1] + self.weights.shape[-2] // 2)
 
+    def told(self, layer: int, p: Array) -> Array:
+        """sigma, tau and all their derivatives at p, see `with_slopes`."""
+        frequencies = self.frequencies[layer]
+        return with_slopes(frequencies, self.weights[layer]) @ fourier_features(frequencies, p)
+
 
 class Step(NamedTuple):
     """The Jacobian of one layer at n points."""
 
-    passing: tuple[int, ...]
-    moving: tuple[int, ...]
+    passing: Array
+    moving: Array
     scale: Array
-    """dq'/dq > 0, (n, d_q)."""
+    """dq'/dq > 0, (d_q, n)."""
     shear: Array
-    """M = dq'/dp, (n, d_q, d_p)."""
+    """M = dq'/dp, (d_q, d_p, n)."""
 
 
 @lru_cache(maxsize=64)
-def split(dimension: int, layer: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def split(dimension: int, layer: int) -> tuple[Array, Array]:
     """Which coordinates pass and which move in a layer.
 
     The next layer passes what this one moved, so two layers move every coordinate. From d = 4 on, every other
@@ -79,7 +88,7 @@ def split(dimension: int, layer: int) -> tuple[tuple[int, ...], tuple[int, ...]]
         raise ValueError(f"A coupling layer needs at least 2 dimensions, got {dimension}. Add a coordinate.")
     passing = dimension // 2
     first = layer * passing + (layer // 2 if dimension > 3 else 0)
-    order = tuple((first + i) % dimension for i in range(dimension))
+    order = (first + np.arange(dimension, dtype=np.int32)) % dimension  # JAX has no others in single precision
     return order[:passing], order[passing:]
 
 
@@ -101,25 +110,24 @@ def identity_flow(
     return Flow(frequencies, np.zeros((layers, 2 * (dimension - passing), 2 * features)), np.asarray(float(window)))
 
 
+# --- one layer ----------------------------------------------------------------------------------------
+
+Features = Callable[[Array, Array], Array]
+"""`fourier_features`, or what training has in its place."""
+
+
 def fourier_features(frequencies: Array, p: Array) -> Array:
-    """phi(p) = [cos(W p), sin(W p)] / sqrt(F), (n, 2 F), for points (n, d_p) and frequencies (F, d_p)."""
-    xp = namespace(p)
+    """phi(p) = [cos(W p), sin(W p)] / sqrt(F), (2 F, n), for points (d_p, n) and frequencies (F, d_p)."""
+    xp, count = namespace(p), frequencies.shape[0]
     # For a single input an outer product by broadcasting is several times faster than a matrix product.
-    angle = p * frequencies[:, 0] if frequencies.shape[1] == 1 else p @ frequencies.T
-    if xp is np:
-        return _fourier_numpy(angle)
-    return xp.concatenate([xp.cos(angle), xp.sin(angle)], axis=-1) * (frequencies.shape[0] ** -0.5)
-
-
-def _fourier_numpy(angle: Array) -> Array:
-    """The same by the half-angle tangent, cos = 2 / (1 + t^2) - 1, sin = 2 t / (1 + t^2).
-
-    NumPy's double-precision cosine and sine cost 10 to 17 ns each, its tangent 2: three times faster, to rounding.
-    """
-    count = angle.shape[-1]
+    angle = frequencies * p if frequencies.shape[1] == 1 else frequencies @ p
+    if xp is not np:
+        return xp.concatenate([xp.cos(angle), xp.sin(angle)], axis=0) * count**-0.5
+    # By the half-angle tangent, cos = 2 / (1 + t^2) - 1, sin = 2 t / (1 + t^2): NumPy's double-precision cosine and sine
+    # cost 10 to 17 ns each, its tangent 2. Three times faster, to rounding.
     share = angle.dtype.type(count**-0.5)
-    phi = np.empty((*angle.shape[:-1], 2 * count), dtype=angle.dtype)
-    cos, sin = phi[..., :count], phi[..., count:]
+    phi = np.empty((2 * count, *angle.shape[1:]), dtype=angle.dtype)
+    cos, sin = phi[:count], phi[count:]
     tangent = np.tan(0.5 * angle)
     np.multiply(tangent, tangent, out=cos)
     cos += 1
@@ -129,38 +137,109 @@ def _fourier_numpy(angle: Array) -> Array:
     return phi
 
 
-def derivative_weights(frequencies: Array, weights: Array) -> Array:
-    """Theta' with d(theta phi)/dp_j = phi Theta'_j: the features' derivatives are the features themselves, swapped.
+def with_slopes(frequencies: Array, weights: Array) -> Array:
+    """theta, and below it Theta' with d(theta phi)/dp_j = Theta'_j phi: (2 d_q (1 + d_p), 2 F).
 
-    d/dp_j [cos, sin](W p) = [-sin, cos](W p) * W_j, hence Theta'_j = [theta_sin W_j, -theta_cos W_j].
-    Shape (2 F, rows, d_p).
+    The features' derivatives are the features themselves, swapped: d/dp_j [cos, sin](W p) = [-sin, cos](W p) W_j, hence
+    Theta'_j = [theta_sin W_j, -theta_cos W_j]. One product then gives sigma, tau and all their derivatives.
     """
-    xp = namespace(weights)
-    count = frequencies.shape[0]
-    cos, sin = weights[:, :count], weights[:, count:]
-    swapped = xp.concatenate([sin, -cos], axis=-1).T
-    return swapped[:, :, None] * xp.concatenate([frequencies, frequencies], axis=0)[:, None, :]
+    xp, count = namespace(weights), frequencies.shape[-2]
+    cos, sin = weights[..., :count], weights[..., count:]
+    swapped = xp.concatenate([sin, -cos], axis=-1)[..., :, None, :]
+    turned = xp.swapaxes(xp.concatenate([frequencies, frequencies], axis=-2), -1, -2)[..., None, :, :]
+    slopes = (swapped * turned).reshape(*weights.shape[:-2], -1, 2 * count)
+    return xp.concatenate([weights, slopes], axis=-2)
+
+
+def window(k: Array, p: Array) -> Array:
+    """b(p) = 1 / (1 + (k^2 mean p^2)^2), (n,)."""
+    return 1.0 / (1.0 + (k * k * (p * p).mean(0)) ** 2)
+
+
+def _fading(k: Array, q: Array) -> Array:
+    """a(q) = (1 + (k q)^2)^(-1/2)."""
+    return 1.0 / namespace(q).sqrt(1.0 + (k * q) ** 2)
+
+
+def _scale_and_shift(k: Array, p: Array, out: Array, moves: int) -> tuple[Array, Array]:
+    """s and t at p, (d_q, n) each; `out`: sigma and tau in its first rows."""
+    b = window(k, p)
+    return b * LOG_SCALE_BOUND * namespace(p).tanh(out[:moves] / LOG_SCALE_BOUND), b * out[moves : 2 * moves]
+
+
+def moved(k: Array, p: Array, q: Array, out: Array) -> tuple[Array, Array, Array]:
+    """q', dq'/dq and dq'/dp of one layer, from `with_slopes` times features.
+
+    dq'/dq = e^(s a) (1 - s a (1 - a^2)),   dq'/dp = q e^(s a) a ds/dp + dt/dp,   db/dp = -4 k^4 b^2 mean(p^2) p / d_p.
+    """
+    xp, moves, inputs = namespace(p), q.shape[0], p.shape[0]
+    slope = out[2 * moves :].reshape(2 * moves, inputs, -1)
+    b, tau, squashed = window(k, p), out[moves : 2 * moves], xp.tanh(out[:moves] / LOG_SCALE_BOUND)
+    fall = (-4.0 / inputs * k**4) * b * b * (p * p).mean(0) * p
+    sigma, a = LOG_SCALE_BOUND * squashed, _fading(k, q)
+    stretch = xp.exp(b * sigma * a)
+    stretched = q * stretch
+    scale = stretch * (1.0 - b * sigma * a * (1.0 - a * a))
+    lever = stretched * a
+    shear = (lever * b * (1.0 - squashed * squashed))[:, None] * slope[:moves] + b * slope[moves:]
+    return stretched + b * tau, scale, shear + (lever * sigma + tau)[:, None] * fall
+
+
+def _unstretched(k: Array, stretched: Array, s: Array) -> Array:
+    """q with q exp(s a(q)) = stretched.
+
+    In u = ln|q| this is u + s a(e^u) = ln|stretched|, whose slope stays between 0.23 and 1.77: Newton's steps converge
+    from any start, and a fixed number of them does.
+    """
+    xp = namespace(stretched)
+    if xp is np and not np.any(k):
+        return stretched * np.exp(-s)
+    # q = sign * exp(u); zero stays zero through the tiny constant, far below rounding.
+    goal = xp.log(xp.abs(stretched) + (1e-300 if stretched.dtype == np.float64 else 1e-37))
+    log_k = xp.log(xp.abs(k) + TINY)
+    u = goal - s * _fading(k, stretched)
+    for _ in range(NEWTON):
+        a = 1.0 / xp.sqrt(1.0 + xp.exp(2 * (u + log_k)))
+        change = (u + s * a - goal) / (1.0 - s * a * (1.0 - a * a))
+        u = u - change
+        if xp is np and np.abs(change).max(initial=0.0) < np.finfo(u.dtype).eps:
+            break
+    return stretched * xp.exp(u - goal)
+
+
+# --- all layers ---------------------------------------------------------------------------------------
 
 
 def forward(flow: Flow, x: Array) -> Array:
-    """psi(x) for points (n, d)."""
-    return _through(flow, x, range(flow.frequencies.shape[0]), _shift_layer)
+    """psi(x) for points (d, n)."""
+
+    def layer(index: int, p: Array, q: Array) -> Array:
+        out = flow.weights[index] @ fourier_features(flow.frequencies[index], p)
+        s, t = _scale_and_shift(flow.window, p, out, q.shape[0])
+        return q * namespace(q).exp(s * _fading(flow.window, q)) + t
+
+    return _through(flow, x, range(flow.frequencies.shape[0]), layer)
 
 
 def inverse(flow: Flow, y: Array) -> Array:
     """psi^-1(y): the layers undone in reverse."""
-    return _through(flow, y, reversed(range(flow.frequencies.shape[0])), _unshift_layer)
+
+    def layer(index: int, p: Array, q: Array) -> Array:
+        out = flow.weights[index] @ fourier_features(flow.frequencies[index], p)
+        s, t = _scale_and_shift(flow.window, p, out, q.shape[0])
+        return _unstretched(flow.window, q - t, s)
+
+    return _through(flow, y, reversed(range(flow.frequencies.shape[0])), layer)
 
 
 def linearise(flow: Flow, x: Array) -> tuple[Array, list[Step]]:
-    """psi(x) and the triangular factors of its Jacobian, J = J_L ... J_1, at points (n, d)."""
+    """psi(x) and the triangular factors of its Jacobian, J = J_L ... J_1, at points (d, n)."""
     steps: list[Step] = []
 
-    def layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
-        s, t, slope_s, slope_t = layer_slopes(flow, layer, p)
-        moved, step = layer_jacobian(flow, layer, q, s, slope_s, slope_t)
-        steps.append(step)
-        return moved + t
+    def layer(index: int, p: Array, q: Array) -> Array:
+        q, scale, shear = moved(flow.window, p, q, flow.told(index, p))
+        steps.append(Step(*split(flow.dimension, index), scale, shear))
+        return q
 
     return _through(flow, x, range(flow.frequencies.shape[0]), layer), steps
 
@@ -169,164 +248,79 @@ def linearise_inverse(flow: Flow, y: Array) -> tuple[Array, list[Step]]:
     """psi^-1(y) and the factors of the Jacobian of psi there, in one pass: `linearise` of `inverse`, at its price."""
     steps: list[Step] = []
 
-    def layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
-        s, t, slope_s, slope_t = layer_slopes(flow, layer, p)
-        q = _unstretched(flow, q - t, s)
-        steps.append(layer_jacobian(flow, layer, q, s, slope_s, slope_t)[1])
+    def layer(index: int, p: Array, q: Array) -> Array:
+        out = flow.told(index, p)
+        s, t = _scale_and_shift(flow.window, p, out, q.shape[0])
+        q = _unstretched(flow.window, q - t, s)
+        steps.append(Step(*split(flow.dimension, index), *moved(flow.window, p, q, out)[1:]))
         return q
 
     return _through(flow, y, reversed(range(flow.frequencies.shape[0])), layer), steps[::-1]
 
 
-def _through(flow: Flow, x: Array, order: Iterable[int], layer: Callable[[Flow, int, Array, Array], Array]) -> Array:
-    """Every layer in turn on the columns of x."""
-    xp = namespace(x)
-    dimension = flow.dimension
-    columns = [x[:, i] for i in range(dimension)]
+def _through(flow: Flow, x: Array, order: Iterable[int], layer: Callable[[int, Array, Array], Array]) -> Array:
+    """Every layer in turn."""
     for index in order:
-        passing, moving = split(dimension, index)
-        p = xp.stack([columns[i] for i in passing], axis=-1)
-        q = layer(flow, index, p, xp.stack([columns[i] for i in moving], axis=-1))
-        for position, i in enumerate(moving):
-            columns[i] = q[:, position]
-    return xp.stack(columns, axis=-1)
+        passing, moving = split(flow.dimension, index)
+        p = x[passing]
+        x = _joined(passing, p, layer(index, p, x[moving]))
+    return x
 
 
-def _shift_layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
-    s, t = _scale_and_shift(flow, layer, p)
-    return q * namespace(q).exp(s * _fading(flow, q)) + t
+def _joined(passing: Array, p: Array, q: Array) -> Array:
+    """The points whose passing and moving coordinates are p and q."""
+    return namespace(p).concatenate([p, q], axis=0)[_back(int(passing[0]), p.shape[0] + q.shape[0])]
 
 
-def _unshift_layer(flow: Flow, layer: int, p: Array, q: Array) -> Array:
-    s, t = _scale_and_shift(flow, layer, p)
-    return _unstretched(flow, q - t, s)
+@lru_cache(maxsize=64)
+def _back(first: int, dimension: int) -> Array:
+    """Where each coordinate is among those of a layer, which are in the order of `split`, that is from `first` round."""
+    return (np.arange(dimension, dtype=np.int32) - first) % dimension
 
 
-def _fading(flow: Flow, q: Array) -> Array:
-    """a(q) = (1 + (k q)^2)^(-1/2)."""
-    return (1.0 + (flow.window * q) ** 2) ** -0.5
-
-
-def window(k: Array, p: Array) -> Array:
-    """b(p) = 1 / (1 + (k^2 mean p^2)^2), (n, 1)."""
-    return 1.0 / (1.0 + (k**2 * (p * p).mean(-1, keepdims=True)) ** 2)
-
-
-def _unstretched(flow: Flow, stretched: Array, s: Array) -> Array:
-    """q with q exp(s a(q)) = stretched.
-
-    In u = ln|q| this is u + s a(e^u) = ln|stretched|, whose slope stays between 0.23 and 1.77: Newton's steps converge
-    from any start, and a fixed number of them does.
-    """
-    xp = namespace(stretched)
-    if xp is np and not np.any(flow.window):
-        return stretched * np.exp(-s)
-    # q = sign * exp(u); zero stays zero through the tiny constant, far below rounding.
-    goal = xp.log(xp.abs(stretched) + 1e-300 if stretched.dtype == np.float64 else xp.abs(stretched) + 1e-37)
-    log_window = xp.log(xp.abs(flow.window) + 1e-30)
-    u = goal - s * _fading(flow, stretched)
-    for _ in range(NEWTON):
-        a = (1.0 + xp.exp(2 * (u + log_window))) ** -0.5
-        u = u - (u + s * a - goal) / (1.0 - s * a * (1.0 - a * a))
-    return stretched * xp.exp(u - goal)
-
-
-def _scale_and_shift(flow: Flow, layer: int, p: Array) -> tuple[Array, Array]:
-    """s and t at p."""
-    xp = namespace(p)
-    out = fourier_features(flow.frequencies[layer], p) @ flow.weights[layer].T
-    moved = out.shape[-1] // 2
-    b = window(flow.window, p)
-    return b * LOG_SCALE_BOUND * xp.tanh(out[:, :moved] / LOG_SCALE_BOUND), b * out[:, moved:]
-
-
-Features = Callable[[Array, Array], Array]
-"""`fourier_features`, or what training has in its place."""
-
-
-def layer_slopes(
-    flow: Flow, layer: int, p: Array, features: Features = fourier_features
-) -> tuple[Array, Array, Array, Array]:
-    """s, t, and their derivatives with respect to p, (n, d_q, d_p) each."""
-    xp = namespace(p)
-    frequencies, weights = flow.frequencies[layer], flow.weights[layer]
-    rows, inputs = weights.shape[0], p.shape[-1]
-    slopes = derivative_weights(frequencies, weights).reshape(weights.shape[1], rows * inputs)
-    # One product gives sigma, tau and all their derivatives.
-    out = features(frequencies, p) @ xp.concatenate([weights.T, slopes], axis=-1)
-    moved = rows // 2
-    squashed = xp.tanh(out[:, :moved] / LOG_SCALE_BOUND)
-    slope = out[:, rows:].reshape(-1, rows, inputs)
-    b = window(flow.window, p)
-    # db/dp = -4 b (1 - b) p / |p|^2, written without the quotient.
-    fall = (-4.0 * flow.window**4 / inputs) * b * b * (p * p).mean(-1, keepdims=True) * p
-    s, t = LOG_SCALE_BOUND * squashed, out[:, moved:rows]
-    slope_s = b[:, :, None] * (1.0 - squashed * squashed)[:, :, None] * slope[:, :moved] + s[:, :, None] * fall[:, None]
-    slope_t = b[:, :, None] * slope[:, moved:] + t[:, :, None] * fall[:, None]
-    return b * s, b * t, slope_s, slope_t
-
-
-def layer_jacobian(flow: Flow, layer: int, q: Array, s: Array, slope_s: Array, slope_t: Array) -> tuple[Array, Step]:
-    """q exp(s a), and dq'/dq = e^(s a) (1 - s a (1 - a^2)), dq'/dp = q e^(s a) a ds/dp + dt/dp."""
-    a = _fading(flow, q)
-    stretch = namespace(q).exp(s * a)
-    stretched = q * stretch
-    scale = stretch * (1.0 - s * a * (1.0 - a * a))
-    shear = (stretched * a)[:, :, None] * slope_s + slope_t
-    return stretched, Step(*split(flow.dimension, layer), scale, shear)
-
-
-def _parts(step: Step, w: Array) -> tuple[Array, Array]:
-    return _columns(w, step.passing), _columns(w, step.moving)
-
-
-def _columns(w: Array, which: tuple[int, ...]) -> Array:
-    return namespace(w).stack([w[:, i] for i in which], axis=-1)
-
-
-def _joined(step: Step, p: Array, q: Array) -> Array:
-    """The vector whose passing and moving coordinates are p and q."""
-    columns = {i: p[:, k] for k, i in enumerate(step.passing)} | {i: q[:, k] for k, i in enumerate(step.moving)}
-    return namespace(p).stack([columns[i] for i in range(len(columns))], axis=-1)
+# --- products with the Jacobian -----------------------------------------------------------------------
 
 
 def push(steps: list[Step], w: Array) -> Array:
     """J w: velocities of x become velocities of y."""
-    for step in steps:
-        p, q = _parts(step, w)
-        w = _joined(step, p, step.scale * q + (step.shear * p[:, None, :]).sum(-1))
+    for passing, moving, scale, shear in steps:
+        p = w[passing]
+        w = _joined(passing, p, scale * w[moving] + (shear * p).sum(1))
     return w
 
 
 def pull(steps: list[Step], w: Array) -> Array:
     """J^-1 w: velocities of y become velocities of x, by forward substitution."""
-    for step in reversed(steps):
-        p, q = _parts(step, w)
-        w = _joined(step, p, (q - (step.shear * p[:, None, :]).sum(-1)) / step.scale)
+    for passing, moving, scale, shear in reversed(steps):
+        p = w[passing]
+        w = _joined(passing, p, pulled(scale, shear, p, w[moving]))
     return w
+
+
+def pulled(scale: Array, shear: Array, p: Array, q: Array) -> Array:
+    """What J^-1 of one layer makes of the moving part."""
+    return (q - (shear * p).sum(1)) / scale
 
 
 def push_gradient(steps: list[Step], w: Array) -> Array:
     """J^T w: gradients with respect to y become gradients with respect to x."""
-    for step in reversed(steps):
-        p, q = _parts(step, w)
-        w = _joined(step, p + (step.shear * q[:, :, None]).sum(-2), step.scale * q)
+    for passing, moving, scale, shear in reversed(steps):
+        q = w[moving]
+        w = _joined(passing, w[passing] + (shear * q[:, None]).sum(0), scale * q)
     return w
 
 
 def log_det(steps: list[Step]) -> Array:
     """log |det J|, the sum of the layers' log-scales."""
-    xp = namespace(steps[0].scale)
-    return sum(xp.log(step.scale).sum(-1) for step in steps)
+    return sum(namespace(step.scale).log(step.scale).sum(0) for step in steps)
 
 
 def jacobian(steps: list[Step], dimension: int) -> Array:
-    """J as matrices (n, d, d), for reports and tests; the products above never need it."""
-    xp = namespace(steps[0].scale)
-    count = steps[0].scale.shape[0]
-    columns = []
-    for axis in range(dimension):
-        unit = np.zeros((count, dimension))
-        unit[:, axis] = 1.0
-        columns.append(push(steps, xp.asarray(unit, dtype=steps[0].scale.dtype)))
-    return xp.stack(columns, axis=-1)
+    """J as matrices (d, d, n), for reports and tests; the products above never need it."""
+    scale = steps[0].scale
+    xp = namespace(scale)
+    units = [
+        xp.broadcast_to(xp.asarray(e, dtype=scale.dtype)[:, None], (dimension, scale.shape[1]))
+        for e in np.eye(dimension)
+    ]
+    return xp.stack([push(steps, unit) for unit in units], axis=1)

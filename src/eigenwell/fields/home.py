@@ -15,8 +15,8 @@ import numpy as np
 
 from .._types import FloatArray
 from .field import StableField
-from .flows import forward, inverse
-from .stable import StableModel, goals, potential_at
+from .flows import Flow, forward, inverse
+from .stable import StableModel, Wells, potential_at, wells
 from .warps import Stretch, World
 
 MARGIN = 0.25
@@ -53,14 +53,13 @@ FLAT = 0.02
 
 def _farthest(model: StableModel, box: FloatArray, n: int) -> FloatArray:
     """How far {V <= max V on the box} reaches below and above the box, (2, n), for all attractors together and each alone."""
-    goal = goals(model)
-    rng = np.random.default_rng(0)
-    parts = [model, *(model.alone(q) for q in range(len(goal)) if len(goal) > 1)]
-    found = [_reach(part, goals(part), box, n, rng) for part in parts]
-    return np.asarray(np.max(found, axis=0))
+    rng, together = np.random.default_rng(0), wells(model)
+    each = [Wells(*(part[q : q + 1] for part in together)) for q in range(len(together.goals))]
+    parts = [together, *each] if len(each) > 1 else each
+    return np.asarray(np.max([_reach(model.flow, part, box, n, rng) for part in parts], axis=0))
 
 
-def _reach(model: StableModel, goal: FloatArray, box: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+def _reach(flow: Flow, known: Wells, box: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
     d = box.shape[1]
     surface = rng.uniform(box[0], box[1], (RIM, d))
     surface[np.arange(RIM), np.arange(RIM) % d] = box[rng.integers(0, 2, RIM), np.arange(RIM) % d]
@@ -68,18 +67,17 @@ def _reach(model: StableModel, goal: FloatArray, box: FloatArray, n: int, rng: n
     surface = np.concatenate([surface, grid])
     # The largest V on the box, by draws that close in on the best.
     for k in range(ROUNDS):
-        height = potential_at(model, forward(model.flow, surface), goal)
+        height = potential_at(known, forward(flow, surface.T))
         best = surface[height.argsort()[-8:]]
         near = np.repeat(best, RIM // 8, axis=0)
         near = near + rng.standard_normal(near.shape) * (box[1] - box[0]) * 0.3 * 0.5**k
         surface = np.concatenate([best, np.clip(near, box[0], box[1])])
     level = float(height.max())
-    middle = goal.mean(axis=0)
     way = rng.standard_normal((4 * RIM, d))
     beyond = np.zeros((2, n))
     for k in range(ROUNDS):
         way /= np.linalg.norm(way, axis=1, keepdims=True)
-        x = inverse(model.flow, _rim(model, goal, middle, way, level))[:, :n]
+        x = inverse(flow, _rim(known, way.T, level))[:n].T
         excess = np.stack([box[0, :n] - x, x - box[1, :n]])
         beyond = np.maximum(beyond, excess.max(axis=1))
         best = way[np.argsort(excess, axis=1)[:, -2:].reshape(-1)]
@@ -88,20 +86,21 @@ def _reach(model: StableModel, goal: FloatArray, box: FloatArray, n: int, rng: n
     return beyond
 
 
-def _rim(model: StableModel, goal: FloatArray, middle: FloatArray, way: FloatArray, level: float) -> FloatArray:
-    """Where rays from the middle of the attractors leave {V <= level}: the last root, by bisection.
+def _rim(known: Wells, way: FloatArray, level: float) -> FloatArray:
+    """Where rays (d, m) from the middle of the attractors leave {V <= level}: the last root, by bisection.
 
     Some r_q <= M = sqrt(2 level) in that set, so it ends within M of an attractor.
     """
-    far = np.sqrt(2 * level) + float(np.linalg.norm(goal - middle, axis=1).max())
-    low, high = np.zeros(len(way)), np.full(len(way), far)
+    middle = known.goals.mean(axis=0)[:, None]
+    far = np.sqrt(2 * level) + float(np.linalg.norm(known.goals.T - middle, axis=0).max())
+    low = np.zeros(way.shape[1])
     # From outside inwards, so as not to stop at a gap in between.
     for share in np.linspace(1.0, 0.0, 33)[1:]:
-        inside = potential_at(model, middle + share * far * way, goal) <= level
+        inside = potential_at(known, middle + share * far * way) <= level
         low = np.where(inside & (low == 0), share * far, low)
     high = np.where(low > 0, low + far / 32, far / 32)
     for _ in range(20):
         half = (low + high) / 2
-        inside = potential_at(model, middle + half[:, None] * way, goal) <= level
+        inside = potential_at(known, middle + half * way) <= level
         low, high = np.where(inside, half, low), np.where(inside, high, half)
-    return np.asarray(middle + high[:, None] * way)
+    return np.asarray(middle + high * way)

@@ -1,4 +1,5 @@
-"""Loops on a field as its users write them: x += dt * predict(x), x = advance(x, dt); and what came of them."""
+"""Loops on a field as its users write them, and what came of them:
+x += dt * predict(x), x = advance(x, dt), x += dt * motion.step(x, dt)."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._types import FloatArray, IntArray
+from .motion import DONE, Motion
 
 if TYPE_CHECKING:
     from .learned import Field
@@ -17,16 +19,20 @@ CLOSE = 1e-2
 MOST_STEPS = 200_000
 AT_ONCE = 4096
 """States of loops that are held until V is asked for them."""
+PUSH, LASTING = 0.2, 10
+"""A push, in boxes, over this many steps."""
+SLOWEST = 20.0
+"""A loop on a motion is given this many times what the motion takes when it is left alone."""
 
 
 @dataclass(frozen=True)
 class Loop:
-    """What loops on `predict` did at one rate, by one method, from one region.
+    """What loops did at one rate, by one method, from one region.
 
     Attributes
     ----------
     method : str
-        "euler", on `predict`, or "advance".
+        "euler", on `predict`; "advance"; or "motion", on `motion.step`, from the starts that were shown.
     rate : float
         Steps per unit of time.
     region : float
@@ -34,39 +40,34 @@ class Loop:
     starts : int
         How many.
     arrived : float
-        Share that came to rest at an attractor.
+        Share that came within a hundredth of the box of an attractor; of motions, that was done.
     as_basin_said : float
-        Share that came to rest where `basin` had said.
+        Share that arrived where `basin` had said, or at the goal of the motion; starts within a step of a border may not.
     falling : float
         Share of the steps in which V fell.
     excursion : float
         How far those that started in the box of the data left it, in boxes.
     path_ratio : (float, float)
         Median and 95 % quantile of the way made, over the straight way.
+    pushed : bool
+        Whether each was pushed by a fifth of the box, once, at a random moment.
 
     Examples
     --------
-    >>> field.certificate(samples=4, rates=(50.0,)).loops[0].method
-    'euler'
+    >>> [loop.pushed for loop in field.certificate(samples=4, rates=(50.0,)).motions]
+    [False, True]
     """
 
     method: str
-    """"euler" or "advance"."""
     rate: float
-    """In steps per unit of time."""
     region: float
-    """Starts were drawn from this many times the box of the data."""
     starts: int
     arrived: float
-    """Share that came within a hundredth of the box of an attractor."""
     as_basin_said: float
-    """Share that arrived where `basin` said; starts within a step of a border may not."""
     falling: float
-    """Share of steps along which V fell, until arrival."""
     excursion: float
-    """How far beyond the box the farthest path of a start inside went, in boxes."""
     path_ratio: tuple[float, float]
-    """Length of the path over the straight distance: median and 95 %."""
+    pushed: bool = False
 
     @property
     def holds(self) -> bool:
@@ -76,14 +77,16 @@ class Loop:
         turns sharply, and takes energy into a field that winds, so that a start near a border may end beyond it. What it did
         is reported; what is asked of it is that it arrives.
         """
-        if self.method == "euler":
-            return self.arrived == 1.0
-        return self.arrived == 1.0 and self.as_basin_said == 1.0 and self.falling >= 0.9999
+        exact = self.method != "advance" or (self.as_basin_said == 1.0 and self.falling >= 0.9999)
+        return self.arrived == 1.0 and exact
 
     def __str__(self) -> str:
+        name = "motion.step" if self.method == "motion" else self.method
+        source = f" from {self.region:g} x the box" if name == self.method else ", pushed" * self.pushed
+        said = "basin said" if name == self.method else "they should"
         return (
-            f"{self.method} at {self.rate:g} Hz from {self.region:g} x the box: {self.arrived:.1%} of {self.starts} arrive, "
-            f"{self.as_basin_said:.1%} where basin said, V falls at {self.falling:.2%} of the steps, "
+            f"{name} at {self.rate:g} Hz{source}: {self.arrived:.1%} of {self.starts} arrive, "
+            f"{self.as_basin_said:.1%} where {said}, V falls at {self.falling:.2%} of the steps, "
             f"path / straight {self.path_ratio[0]:.2f} (95 %: {self.path_ratio[1]:.2f}), "
             f"at most {self.excursion:.2f} boxes outside"
         )
@@ -92,7 +95,7 @@ class Loop:
 def run_loops(
     field: Field, starts: FloatArray, rate: float, region: FloatArray, method: str = "euler", most: int = MOST_STEPS
 ) -> list[Loop]:
-    """The user's loop on `predict`, from some starts until each has arrived or its time is up; a Loop for each region.
+    """The user's loop on `predict` or `advance`, from some starts until each has arrived or its time is up; one for each region.
 
     Its time is three times what the latent roll-out of the same start takes, and some steps more.
     """
@@ -103,15 +106,14 @@ def run_loops(
     x, heights = starts.copy(), _Heights(field, starts)
     length, outside, steps = np.zeros(len(x)), np.zeros(len(x)), np.zeros(len(x))
     going, ends = np.arange(len(x)), np.full(len(x), -1)
-    limit = np.minimum(_step_limit(field, starts, dt), most)
+    limit = np.minimum(np.ceil(3 * _arrival(field, starts) / dt) + 20, most)
     for step in range(int(limit.max())):
         here = x[going]
         moved = here + dt * field.predict(here) if method == "euler" else field.advance(here, dt)
         heights.add(going, moved)
         steps[going] += 1
         length[going] += np.linalg.norm((moved - here) / box, axis=1)
-        beyond = np.maximum(low - moved, moved - high) / box
-        outside[going] = np.maximum(outside[going], beyond.max(axis=1))
+        outside[going] = np.maximum(outside[going], (np.maximum(low - moved, moved - high) / box).max(axis=1))
         x[going] = moved
         away = np.linalg.norm((moved[:, None] - field.attractors) / box, axis=2)
         close = away.min(1) < CLOSE
@@ -125,7 +127,6 @@ def run_loops(
     for one in np.unique(region):
         mine = region == one
         there = mine & (ends >= 0) & (straight > CLOSE)
-        ratio = length[there] / straight[there] if there.any() else np.ones(1)
         loops.append(
             Loop(
                 method=method,
@@ -136,10 +137,14 @@ def run_loops(
                 as_basin_said=float((ends[mine] == said[mine]).mean()),
                 falling=float(fell[mine].sum() / max(steps[mine].sum(), 1)),
                 excursion=float(outside[mine & inside].max(initial=0.0)),
-                path_ratio=(float(np.median(ratio)), float(np.quantile(ratio, 0.95))),
+                path_ratio=_ratios(length[there] / straight[there]),
             )
         )
     return loops
+
+
+def _ratios(found: FloatArray) -> tuple[float, float]:
+    return (float(np.median(found)), float(np.quantile(found, 0.95))) if len(found) else (1.0, 1.0)
 
 
 class _Heights:
@@ -174,20 +179,10 @@ class _Heights:
         return self._fell
 
 
-def _step_limit(field: Field, starts: FloatArray, dt: float) -> FloatArray:
-    """Steps each start is given: three times what its latent roll-out needs."""
-    return np.asarray(np.ceil(3 * _arrival(field, starts) / dt) + 20)
-
-
 def nearly_there(field: Field, starts: FloatArray, left: FloatArray) -> FloatArray:
     """The states on the latent roll-outs from some starts that have `left` time to go."""
-    needed = _arrival(field, starts)
-    return np.stack(
-        [
-            field.map.simulate(x, t=[0.0, max(0.0, t - rest)])[-1]
-            for x, t, rest in zip(starts, needed, left, strict=True)
-        ]
-    )
+    times = np.maximum(_arrival(field, starts) - left, 0.0)
+    return np.stack([field.map.simulate(x, t=[0.0, t])[-1] for x, t in zip(starts, times, strict=True)])
 
 
 def _arrival(field: Field, starts: FloatArray) -> FloatArray:
@@ -211,3 +206,89 @@ def _arrival(field: Field, starts: FloatArray) -> FloatArray:
         x[missing], elapsed = path[:, -1], elapsed + duration
         duration = elapsed
     return np.where(np.isfinite(needed), needed, elapsed)
+
+
+# --- motions ------------------------------------------------------------------------------------------
+
+
+def motion_loops(field: Field, rate: float, count: int, rng: np.random.Generator) -> tuple[Loop, ...]:
+    """Loops on `motion.step` from up to `count` shown starts, left alone and pushed; none for a field without memory."""
+    if not field.has_memory:
+        return ()
+    alone, shoved = [], []
+    for i in rng.permutation(np.flatnonzero(field.phases == 1.0))[:count]:
+        x0, goal = field.map.present_place(field.samples[i][None])[0], int(field.labels[i])
+        steps = _steps(field, x0, goal, rate)
+        alone.append(_run(field, x0, goal, rate, steps))
+        way = rng.standard_normal(field.dimension)
+        push = np.tile(PUSH * field.box * way / np.linalg.norm(way) / LASTING, (LASTING, 1))
+        at = int(rng.integers(max(1, min(steps, len(alone[-1][0]) - 1))))
+        shoved.append(_run(field, x0, goal, rate, steps, push, at))
+    return tuple(_told(field, rate, runs, pushed) for runs, pushed in ((alone, False), (shoved, True)))
+
+
+def follow(
+    motion: Motion, x: FloatArray, dt: float, most: int, push: FloatArray | None = None, at: int = 0
+) -> FloatArray:
+    """The user's own loop, x += dt * motion.step(x, dt), until the motion is done: lifted states (steps made + 1, d + 1).
+
+    It is pushed by the rows of `push`, one a step, from step `at` on, and does not end before them.
+    """
+    kicks = np.empty((0, len(x))) if push is None else push
+    states = []
+    for step in range(most):
+        velocity = motion.step(x, dt)
+        states.append(np.append(x, motion.phase))
+        x = x + dt * velocity
+        if at <= step < at + len(kicks):
+            x = x + kicks[step - at]
+        if motion.done and step > at + len(kicks):
+            break
+    return np.array([*states, np.append(x, motion.phase)])
+
+
+Run = tuple[FloatArray, FloatArray, bool]
+"""Lifted states, V's change of every step that was not pushed, and whether it arrived."""
+
+
+def _steps(field: Field, x0: FloatArray, goal: int, rate: float) -> int:
+    """How many the undisturbed motion takes, at most twice over: its roll-out is followed for longer and longer."""
+    duration = 1 / rate
+    for _ in range(40):
+        duration *= 2
+        end = field.lifted[goal].simulate(np.append(x0, 1.0), t=[0.0, duration])[-1, :-1]
+        if np.linalg.norm((end - field.attractors[goal]) / field.box) < DONE:
+            break
+    return int(np.ceil(duration * rate))
+
+
+def _run(
+    field: Field, x0: FloatArray, goal: int, rate: float, steps: int, push: FloatArray | None = None, at: int = 0
+) -> Run:
+    motion = field.motion(x0, goal=goal, phase=1.0)
+    lifted = follow(motion, x0, 1 / rate, int(SLOWEST * steps), push, at)
+    # The last state has the phase of the one before it: what the robot did in the last step was never seen.
+    change = np.diff(field.lifted[goal].potential(lifted[:-1]))
+    pushed = slice(at, at) if push is None else slice(at, at + len(push))
+    return lifted, np.delete(change, pushed), motion.done
+
+
+def _told(field: Field, rate: float, runs: list[Run], pushed: bool) -> Loop:
+    (low, high), box = field.home, field.box
+    changes = np.concatenate([change for _, change, _ in runs])
+    ways = [z[:, :-1] / box for z, _, _ in runs]
+    lengths = np.array([np.linalg.norm(np.diff(way, axis=0), axis=1).sum() for way in ways])
+    straight = np.array([np.linalg.norm(way[-1] - way[0]) for way in ways])
+    arrived = float(np.mean([done for _, _, done in runs]))
+    return Loop(
+        method="motion",
+        rate=rate,
+        region=1.0,
+        starts=len(runs),
+        arrived=arrived,
+        as_basin_said=arrived,
+        falling=float((changes < 0).mean()) if len(changes) else 1.0,
+        excursion=max(0.0, *(float(np.maximum(low / box - way, way - high / box).max()) for way in ways)),
+        path_ratio=_ratios((lengths / np.maximum(straight, CLOSE))[straight > CLOSE]),
+        pushed=pushed,
+    )

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .._types import FloatArray
 from .field import StableField
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _of_map(question: Callable[Concatenate[StableField, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """The same question to the map."""
+
+    @wraps(question)
+    def ask(self: Any, /, *given: P.args, **named: P.kwargs) -> R:
+        return question(self.map, *given, **named)
+
+    return ask
 
 
 class MapQueries:
     """Questions about a field that its map answers."""
 
     map: StableField
+
+    predict = _of_map(StableField.predict)
+    advance = _of_map(StableField.advance)
+    basin = _of_map(StableField.basin)
+    potential = _of_map(StableField.potential)
+    potential_gradient = _of_map(StableField.potential_gradient)
+    separatrices = _of_map(StableField.separatrices)
 
     @property
     def dimension(self) -> int:
@@ -28,127 +50,7 @@ class MapQueries:
         """(Q, d), the places where the field is zero and stable."""
         return self.map.attractors
 
-    def predict(self, x: Any) -> FloatArray:
-        """The velocity of the map at one state or many: safe in a loop, from anywhere.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        (d,) or (n, d) array
-            Zero at the attractors.
-
-        Raises
-        ------
-        ValueError
-            For states of another dimension, or that are not finite.
-
-        Examples
-        --------
-        >>> field.predict(field.samples[:5]).shape
-        (5, 2)
-        """
-        return self.map.predict(x)
-
-    def advance(self, x: Any, dt: float) -> FloatArray:
-        """The state after dt along the true solution of the map, for robots that are told positions.
-
-        A loop on it ends where `basin` says, at any rate.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-        dt : float
-            Time until the next step, > 0.
-
-        Returns
-        -------
-        (d,) or (n, d) array
-
-        Examples
-        --------
-        >>> field.advance(field.samples[:5], dt=0.01).shape
-        (5, 2)
-        """
-        return self.map.advance(x, dt)
-
-    def potential(self, x: Any) -> Any:
-        """V of the map, which falls along every solution; zero at the attractors alone.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        float or (n,) array
-
-        Examples
-        --------
-        >>> field.potential(field.attractors[0])
-        0.0
-        """
-        return self.map.potential(x)
-
-    def potential_gradient(self, x: Any) -> FloatArray:
-        """The gradient of the map's potential V.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        (d,) or (n, d) array
-        """
-        return self.map.potential_gradient(x)
-
-    def basin(self, x: Any) -> Any:
-        """The attractor in which the map takes each state; -1 on a border, up to rounding.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        int or (n,) int array
-            0 to Q - 1.
-
-        Examples
-        --------
-        >>> int(field.basin(field.attractors[1]))
-        1
-        """
-        return self.map.basin(x)
-
     @property
     def saddles(self) -> FloatArray:
         """(n, d), where the basins of the map meet; none of them is stable."""
         return self.map.saddles
-
-    def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
-        """The borders of the map's basins, for a planar field: curves (n, 2) through the saddles.
-
-        Parameters
-        ----------
-        reach : float
-            How far out, in boxes.
-
-        Returns
-        -------
-        list of (n, 2) arrays
-
-        Raises
-        ------
-        ValueError
-            For a field that is not in the plane.
-        """
-        return self.map.separatrices(reach)

@@ -20,28 +20,29 @@ zdot, and V falls by alpha of what it would. A robot that is held keeps its phas
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import runge_kutta
 from .._types import FloatArray
-from .curves import AT_REST
+from . import single
+from .curves import AT_REST, turning
 from .field import StableField
-from .flows import linearise, linearise_inverse, pull
-from .pointwise_motion import Law, planar_motion
+from .flows import Array, linearise, linearise_inverse, pull
 from .queries import check_states, check_step
 from .stable import (
-    TINY,
-    StableModel,
+    Wells,
     braked,
     clock_of,
     from_latent,
-    goals,
     latent,
     latent_velocity,
     learned,
+    length,
     log_speed,
     wound,
 )
@@ -81,13 +82,10 @@ class Motion:
     lifted: StableField
     goal: int
     phase: float
-    _heading: FloatArray = field(repr=False)
-    _radius: float = field(repr=False)
-    _origin: FloatArray = field(repr=False)
+    _path: Path = field(repr=False)
     _last: tuple[FloatArray, FloatArray, float] | None = field(default=None, repr=False)
     """The last state, the lifted velocity asked there, and for how long."""
     _start: tuple[FloatArray, float] | None = field(default=None, repr=False)
-    _law: Law | None = field(default=None, repr=False)
 
     @classmethod
     def at(cls, lifted: StableField, goal: int, x0: FloatArray, phase: float) -> Motion:
@@ -114,19 +112,9 @@ class Motion:
             raise ValueError(
                 f"Expected one state ({lifted.dimension - 1},) to start from, got {len(states)}. Start one each."
             )
-        origin = goals(lifted.model)[0]
-        y = latent(lifted.model, lifted.to_unit(np.append(states[0], phase))[None])[0] - origin
+        y = latent(lifted.model, lifted.to_unit(np.append(states[0], phase))[:, None])[:, 0] - lifted.wells.goals[0]
         radius = float(np.linalg.norm(y))
-        heading = y / radius if radius > 0 else y
-        law = planar_motion(lifted.model)
-        return cls(lifted, goal, phase, heading, radius, origin, None, (states[0], phase), law)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The fast path is a closure, which does not pickle.
-        return self.__dict__ | {"_law": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _law=planar_motion(state["lifted"].model))
+        return cls(lifted, goal, phase, Path(y / radius if radius > 0 else y, radius), None, (states[0], phase))
 
     @property
     def attractor(self) -> FloatArray:
@@ -206,7 +194,7 @@ class Motion:
         """
         x, dt = self._measured(x), check_step(dt)
         z = np.append(x, self.phase)
-        after = motion_after(self.lifted, z, self._heading, self._radius, self._origin, dt)
+        after = motion_after(self.lifted, z, self._path, dt)
         self._last = (x, (after - z) / dt, dt)
         return np.asarray(after[:-1])
 
@@ -221,14 +209,22 @@ class Motion:
         return np.asarray(states[0])
 
     def _velocity(self, x: FloatArray) -> FloatArray:
-        lifted = self.lifted
         z = np.append(x, self.phase)
-        unit = lifted.to_unit(z)
-        if self._law is None:
-            return motion_velocity(lifted, x, self.phase, self._heading, self._radius, self._origin)
-        if (z == lifted.attractors[0]).all():
-            return np.zeros(3)
-        return np.array(self._law(unit.tolist(), self._heading.tolist(), RETURN, WIDTH)) * (lifted.scale * lifted.pace)
+        if (z == self.lifted.attractors[0]).all():
+            return np.zeros(len(z))
+        if self.lifted.passage is None:
+            return motion_velocity(self.lifted, z, self._path)
+        s, y, finish = self.lifted.passage(z.tolist())
+        aim = self._path.aim(self.lifted.wells, np.array(y)[:, None])[:, 0]
+        return np.array(finish(self._law(y, [s], aim.tolist())))
+
+    @cached_property
+    def _law(self) -> Callable[..., single.Numbers]:
+        return single.of_wells(law, self.lifted.wells, (1,), (self.lifted.dimension, 1))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The fast path is a closure, which does not pickle.
+        return {name: value for name, value in self.__dict__.items() if name != "_law"}
 
     def _credit(self, x: FloatArray) -> None:
         """Move the phase by the share of the last step that was seen."""
@@ -250,54 +246,56 @@ def check_phase(phase: Any) -> float:
     return float(phase)
 
 
-def motion_velocity(
-    lifted: StableField, x: FloatArray, phase: float, heading: FloatArray, radius: float, origin: FloatArray
-) -> FloatArray:
-    """zdot of the law above, in the data's units: velocity and rate of the phase."""
-    model = lifted.model
-    z = np.append(x, phase)
-    if (z == lifted.attractors[0]).all():
-        return np.zeros(lifted.dimension)
-    unit, seen = learned(model, lifted.to_unit(z)[None])
-    there, steps = linearise(model.flow, unit)
-    free = pull(steps, _law(model, unit, there, heading, radius, origin)[0])
-    return np.asarray(braked(model, free, seen)[0] * (lifted.scale * lifted.pace))
+class Path(NamedTuple):
+    """The latent path that a motion keeps to: its heading (d + 1,) and R at its start."""
+
+    heading: FloatArray
+    radius: float
+
+    def aim(self, wells: Wells, y: FloatArray) -> FloatArray:
+        """h, (d + 1, n): the heading, wound with R where the field winds."""
+        if not (wells.winds and self.radius > 0):
+            return self.heading[:, None]
+        return np.asarray(
+            wound(wells.swirls[0], self.heading[:, None], np.log(length(y - wells.goals.T) / self.radius))
+        )
 
 
-def _law(
-    model: StableModel, unit: FloatArray, there: FloatArray, heading: FloatArray, radius: float, origin: FloatArray
-) -> tuple[FloatArray, float]:
-    """The latent velocity of the law above but for m, (1, d + 1), and how fast y / R and R change at most."""
-    y = there[0] - origin
-    r = float(np.sqrt(y @ y + TINY))
-    aim = heading
-    if model.swirls.any() and radius > 0:
-        aim = wound(model.swirls[0], heading[None], np.log(np.array([max(r / radius, 1e-300)])))[0]
-    tau = r * aim - (aim @ y) / r * y
-    wait = 1 / (1 + (float(np.linalg.norm(tau)) / WIDTH) ** 2)
-    s = wait * float(np.exp(log_speed(model.speed, unit)[0]))
-    turn = 1 + float(np.linalg.norm(model.swirls[0], 2))
-    return s * latent_velocity(model, there, origin[None]) + RETURN * tau, RETURN + turn * s / (
-        r + float(model.softening[0])
-    )
+def law(wells: Wells, y: Array, s: Array, aim: Array) -> Array:
+    """The latent velocity of the law above but for m, (d + 1, n)."""
+    away = y - wells.goals.T
+    r = length(away)
+    tau = r * aim - (aim * away).sum(0) / r * away
+    wait = 1.0 / (1.0 + (tau * tau).sum(0) / WIDTH**2)
+    return wait * s * latent_velocity(wells, y) + RETURN * tau
 
 
-def motion_after(
-    lifted: StableField, z: FloatArray, heading: FloatArray, radius: float, origin: FloatArray, dt: float
-) -> FloatArray:
+def motion_velocity(lifted: StableField, z: FloatArray, path: Path) -> FloatArray:
+    """zdot of the law above at z = (x, phase), in the data's units: velocity and rate of the phase."""
+    unit, seen = learned(lifted.model, lifted.to_unit(z)[:, None])
+    y, steps = linearise(lifted.model.flow, unit)
+    s = np.exp(log_speed(lifted.model.speed, unit))
+    free = pull(steps, law(lifted.wells, y, s, path.aim(lifted.wells, y)))
+    return np.asarray(braked(lifted.model, free, seen)[:, 0] * (lifted.scale * lifted.pace))
+
+
+def motion_after(lifted: StableField, z: FloatArray, path: Path, dt: float) -> FloatArray:
     """z = (x, phase) after dt of the law, by Runge-Kutta 4 in the latent space, where it is a few smooth numbers."""
-    model = lifted.model
-    there = latent(model, lifted.to_unit(z)[None])
+    model, wells = lifted.model, lifted.wells
+    y, turn = latent(model, lifted.to_unit(z)[:, None]), 1 + turning(wells)
 
-    def slope(there: FloatArray) -> tuple[FloatArray, float]:
-        unit, steps = linearise_inverse(model.flow, there)
-        w, rate = _law(model, unit, there, heading, radius, origin)
+    def slope(y: FloatArray) -> tuple[FloatArray, float]:
+        """ydot, and how fast y / R and R change at most."""
+        unit, steps = linearise_inverse(model.flow, y)
+        s = np.exp(log_speed(model.speed, unit))
+        w = law(wells, y, s, path.aim(wells, y))
         m = clock_of(model, unit, pull(steps, w))
-        return m[:, None] * w, float(m[0]) * rate
+        rate = m * (RETURN + turn * s / (length(y - wells.goals.T) + wells.softening))
+        return m * w, float(rate[0])
 
     left = dt * lifted.pace
-    while left > 0 and np.linalg.norm(there[0] - origin) > AT_REST:
-        step = min(left, max(CHANGE / slope(there)[1], dt * lifted.pace / MOST_STEPS))
-        there = runge_kutta.step(lambda y: slope(y)[0], there, step)
+    while left > 0 and length(y - wells.goals.T)[0] > AT_REST:
+        step = min(left, max(CHANGE / slope(y)[1], dt * lifted.pace / MOST_STEPS))
+        y = runge_kutta.step(lambda there: slope(there)[0], y, step)
         left -= step
-    return np.asarray(lifted.from_unit(from_latent(model, there))[0])
+    return np.asarray(lifted.from_unit(from_latent(model, y)[:, 0]))

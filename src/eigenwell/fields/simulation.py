@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 from .. import runge_kutta
 from .._types import FloatArray
 from . import curves
-from .stable import StableModel, velocity
+from .stable import StableModel, velocity, wells
 
 STARTS = 256
 """Roll-outs carried at once: their nodes stay within some tens of megabytes."""
@@ -24,36 +24,6 @@ STARTS = 256
 
 class Stepper(Protocol):
     """How roll-outs are made: Latent(), RungeKutta4(), Euler() or Adaptive(), or your own."""
-
-    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        """States of m roll-outs at rising times, of which the first is x0's.
-
-        Parameters
-        ----------
-        model : StableModel
-            The field in unit
-            coordinates.
-        x0 : (m, d) array
-            Starts.
-        times : (k,) array
-
-        Returns
-        -------
-        (m, k, d) array
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class Latent:
-    """The solution curve itself, with a quadrature for its timing; V falls from each state to the next.
-
-    Examples
-    --------
-    >>> from eigenwell.fields import Latent
-    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=Latent()).shape[1]
-    2
-    """
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
         """States of m roll-outs at rising times, of which the first is x0's.
@@ -70,8 +40,30 @@ class Latent:
         -------
         (m, k, d) array
         """
-        parts = [curves.roll(model, x0[i : i + STARTS], times) for i in range(0, len(x0), STARTS)]
+        ...
+
+
+@dataclass(frozen=True)
+class Latent(Stepper):
+    """The solution curve itself, with a quadrature for its timing; V falls from each state to the next.
+
+    Examples
+    --------
+    >>> from eigenwell.fields import Latent
+    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=Latent()).shape[1]
+    2
+    """
+
+    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
+        known, starts = wells(model), [x0[i : i + STARTS].T for i in range(0, len(x0), STARTS)]
+        parts = [np.moveaxis(curves.roll(model, known, part, times), 0, -1) for part in starts]
         return np.concatenate(parts) if parts else np.empty((0, len(times), x0.shape[1]))
+
+
+def _slope(model: StableModel) -> Callable[[FloatArray], FloatArray]:
+    """xdot at states (m, d)."""
+    known = wells(model)
+    return lambda x: np.asarray(velocity(model, known, x.T).T)
 
 
 def _march(
@@ -88,7 +80,7 @@ def _march(
 
 
 @dataclass(frozen=True)
-class Euler:
+class Euler(Stepper):
     """x + dt f(x): what the simplest controller does.
 
     Parameters
@@ -106,25 +98,12 @@ class Euler:
     longest: float = 0.01
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        """States of m roll-outs at rising times, of which the first is x0's.
-
-        Parameters
-        ----------
-        model : StableModel
-            The field in unit coordinates.
-        x0 : (m, d) array
-            Starts.
-        times : (k,) array
-
-        Returns
-        -------
-        (m, k, d) array
-        """
-        return _march(lambda x, dt: x + dt * velocity(model, x), x0, times, self.longest)
+        slope = _slope(model)
+        return _march(lambda x, dt: x + dt * slope(x), x0, times, self.longest)
 
 
 @dataclass(frozen=True)
-class RungeKutta4:
+class RungeKutta4(Stepper):
     """The classical fixed-step method in x.
 
     Parameters
@@ -142,27 +121,12 @@ class RungeKutta4:
     longest: float = 0.02
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        """States of m roll-outs at rising times, of which the first is x0's.
-
-        Parameters
-        ----------
-        model : StableModel
-            The field in unit coordinates.
-        x0 : (m, d) array
-            Starts.
-        times : (k,) array
-
-        Returns
-        -------
-        (m, k, d) array
-        """
-        return _march(
-            lambda x, dt: runge_kutta.step(lambda state: velocity(model, state), x, dt), x0, times, self.longest
-        )
+        slope = _slope(model)
+        return _march(lambda x, dt: runge_kutta.step(slope, x, dt), x0, times, self.longest)
 
 
 @dataclass(frozen=True)
-class Adaptive:
+class Adaptive(Stepper):
     """Adaptive steps in x by SciPy's RK45, each roll-out on its own.
 
     Parameters
@@ -181,26 +145,6 @@ class Adaptive:
     absolute: float = 1e-8
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        """States of m roll-outs at rising times, of which the first is x0's.
-
-        Parameters
-        ----------
-        model : StableModel
-            The field in unit coordinates.
-        x0 : (m, d) array
-            Starts.
-        times : (k,) array
-
-        Returns
-        -------
-        (m, k, d) array
-        """
-
-        def slope(_: float, x: FloatArray) -> FloatArray:
-            return np.asarray(velocity(model, x[None])[0])
-
-        rows = []
-        for x in x0:
-            solved = solve_ivp(slope, (times[0], times[-1]), x, t_eval=times, rtol=self.relative, atol=self.absolute)
-            rows.append(solved.y.T)
+        slope, span, close = _slope(model), (times[0], times[-1]), {"rtol": self.relative, "atol": self.absolute}
+        rows = [solve_ivp(lambda _, x: slope(x[None])[0], span, x, t_eval=times, **close).y.T for x in x0]
         return np.stack(rows)

@@ -20,7 +20,7 @@ function: s restores the speed of the data, the softened norm makes solutions ar
 unless the data spiral) turns straight lines into spirals, which no smooth psi can do at a focus, and m is a brake: J^-1
 may be large where nothing was learned, and no state may move faster than a limit.
 
-As in `flows`, arrays may be NumPy or JAX.
+As in `flows`, points are columns, (d, n), and arrays may be of any library.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .flows import (
+    TINY,
     Array,
     Features,
     Flow,
-    Step,
     forward,
     fourier_features,
+    inverse,
     linearise,
     linearise_inverse,
     namespace,
@@ -43,11 +44,10 @@ from .flows import (
     push_gradient,
     window,
 )
-from .flows import inverse as flow_inverse
 from .warps import Seen, World
 
-TINY = 1e-30
-"""Added under roots and logarithms to keep their slopes finite at zero; far below float32's resolution."""
+BRAKE_POWER = 8
+"""How late the brake sets in: at half the limit it takes 0.05 % of the speed, at two thirds 0.5 %."""
 
 
 class Speed(NamedTuple):
@@ -83,11 +83,6 @@ class StableModel(NamedTuple):
     world: World | None = None
     """What the field is seen through, see `warps`; all of the above is of the learned world."""
 
-    @property
-    def power(self) -> int:
-        """p."""
-        return max(self.flow.dimension, 2)
-
     def alone(self, q: int) -> StableModel:
         """Attractor q alone in the same coordinates."""
         keep = slice(q, q + 1)
@@ -100,74 +95,127 @@ class StableModel(NamedTuple):
         )
 
 
-BRAKE_POWER = 8
-"""How late the brake sets in: at half the limit it takes 0.05 % of the speed, at two thirds 0.5 %."""
+# --- in the latent space ------------------------------------------------------------------------------
+
+
+class Wells(NamedTuple):
+    """The latent system: all that decides where a solution runs, whatever psi and the clock are."""
+
+    goals: Array
+    """y_q = psi(x*_q), (Q, d)."""
+    log_weights: Array
+    swirls: Array
+    softening: Array
+    """As in `StableModel`."""
+
+    @property
+    def power(self) -> int:
+        """p."""
+        return max(int(self.goals.shape[1]), 2)
+
+    @property
+    def winds(self) -> bool:
+        """Whether some Omega is not zero; numbers that are not known yet may be anything."""
+        return type(self.swirls) is not np.ndarray or bool(self.swirls.any())
+
+
+def wells(model: StableModel) -> Wells:
+    """Of a model. For a few points, finding them takes as long as all the rest: they are worth keeping."""
+    return Wells(forward(model.flow, model.attractors.T).T, model.log_weights, model.swirls, model.softening)
+
+
+def offsets(wells: Wells, y: Array) -> tuple[Array, Array]:
+    """y - y_q, (Q, d, n), and r_q^2, (Q, n)."""
+    away = y - wells.goals[:, :, None]
+    return away, (away * away).sum(1) + TINY
+
+
+def shares(wells: Wells, y: Array) -> tuple[Array, Array]:
+    """e, (d, n), and a_q, (Q, n), at latent points; by ratios to the nearest, since r^-p overflows in many dimensions."""
+    xp = namespace(y)
+    if wells.goals.shape[0] == 1:
+        return y - wells.goals.T, xp.ones_like(y[:1])
+    away, square = offsets(wells, y)
+    ratio = square.min(0) / square
+    part = xp.exp(wells.log_weights - wells.log_weights.max(0))[:, None] * ratio ** (wells.power // 2)
+    if wells.power % 2:
+        part = part * xp.sqrt(ratio)
+    a = part / part.sum(0)
+    return (a[:, None] * away).sum(0), a
+
+
+def turned(wells: Wells, e: Array, a: Array) -> Array:
+    """(I + Omega) e."""
+    if not wells.winds:
+        return e
+    count, d, _ = wells.swirls.shape
+    if count == 1:
+        return e + wells.swirls[0] @ e
+    omega = (wells.swirls.reshape(count, d * d).T @ a).reshape(d, d, -1)
+    return e + (omega * e).sum(1)
+
+
+def latent_velocity(wells: Wells, y: Array) -> Array:
+    """u = -(I + Omega) e / (|e| + epsilon)."""
+    e, a = shares(wells, y)
+    return -turned(wells, e, a) / (length(e) + wells.softening @ a)
+
+
+def length(v: Array) -> Array:
+    """|v|, (n,)."""
+    return namespace(v).sqrt((v * v).sum(0) + TINY)
+
+
+def potential_at(wells: Wells, y: Array) -> Array:
+    """V = M^2 / 2 at latent points."""
+    return 0.5 * namespace(y).exp(_log_mean(wells, offsets(wells, y)[1])[0])
+
+
+def _log_mean(wells: Wells, square: Array) -> tuple[Array, Array]:
+    """ln M^2, (n,), and b_q = w_q r_q^(2-p) / sum_k w_k r_k^(2-p), (Q, n)."""
+    xp = namespace(square)
+    half = (2 - wells.power) / 2
+    w = xp.exp(wells.log_weights - wells.log_weights.max(0))
+    w = (w / w.sum(0))[:, None]
+    if half == 0:
+        return (w * xp.log(square)).sum(0), w
+    # Relative to the nearest, whose part is 1: nothing overflows.
+    least = square.min(0)
+    part = w * xp.exp(half * xp.log(square / least))
+    total = part.sum(0)
+    return xp.log(least) + xp.log(total) / half, part / total
+
+
+def wound(swirl: Array, heading: Array, log_ratio: Array) -> Array:
+    """exp(Omega ln(rho / rho_0)) applied to headings (d, m), for m values of ln(rho / rho_0): where a solution points.
+
+    i Omega is Hermitian, so the exponential of the skew matrix is a change of phase in its eigenbasis. NumPy only.
+    """
+    if not np.any(swirl):
+        return heading
+    values, vectors = np.linalg.eigh(1j * swirl)
+    phase = np.exp(-1j * values[:, None] * log_ratio)
+    return (vectors @ (phase * (vectors.conj().T @ heading))).real
+
+
+# --- in the world -------------------------------------------------------------------------------------
 
 
 def log_speed(speed: Speed, x: Array, features: Features = fourier_features) -> Array:
-    """log s at points (n, d)."""
-    return window(speed.window, x)[:, 0] * (features(speed.frequencies, x) @ speed.weights) + speed.offset
+    """log s at points, (n,)."""
+    return window(speed.window, x) * (speed.weights @ features(speed.frequencies, x)) + speed.offset
 
 
-def goals(model: StableModel) -> Array:
-    """y_q = psi(x*_q), (Q, d)."""
-    return forward(model.flow, model.attractors)
-
-
-def offsets(y: Array, goal: Array) -> tuple[Array, Array]:
-    """y - y_q, (n, Q, d), and ln r_q, (n, Q)."""
-    away = y[:, None, :] - goal
-    return away, 0.5 * namespace(y).log((away * away).sum(-1) + TINY)
-
-
-def shares(model: StableModel, y: Array, goal: Array) -> tuple[Array, Array]:
-    """e, (n, d), and a_q, (n, Q), at latent points; in logarithms, since r^-p overflows in many dimensions."""
-    if goal.shape[0] == 1:
-        return y - goal, namespace(y).ones_like(y[:, :1])
-    away, log_r = offsets(y, goal)
-    a = _softmax(model.log_weights - model.power * log_r)
-    return (a[:, :, None] * away).sum(1), a
-
-
-def _softmax(logits: Array) -> Array:
-    xp = namespace(logits)
-    raised = xp.exp(logits - logits.max(-1, keepdims=True))
-    return raised / raised.sum(-1, keepdims=True)
-
-
-def turned(model: StableModel, e: Array, a: Array) -> Array:
-    """(I + Omega) e."""
-    if goal_count(model) == 1:
-        return e + e @ model.swirls[0].T
-    return e + (a[:, :, None] * (model.swirls @ e[:, None, :, None])[..., 0]).sum(1)
-
-
-def goal_count(model: StableModel) -> int:
-    return int(model.attractors.shape[0])
-
-
-def latent_velocity(model: StableModel, y: Array, goal: Array) -> Array:
-    """u = -(I + Omega) e / (|e| + epsilon)."""
-    e, a = shares(model, y, goal)
-    norm = namespace(y).sqrt((e * e).sum(-1, keepdims=True) + TINY)
-    return -turned(model, e, a) / (norm + (a @ model.softening)[:, None])
-
-
-def direction(model: StableModel, x: Array, goal: Array | None = None) -> tuple[Array, Array, list[Step]]:
-    """J^-1 u, y and the Jacobian's factors at points (n, d): the field before its speed.
-
-    `goal`: goals(model), where they are known; for a few points, finding them takes as long as all the rest.
-    """
+def direction(model: StableModel, wells: Wells, x: Array) -> Array:
+    """J^-1 u at points of the learned world: the field before its speed."""
     y, steps = linearise(model.flow, x)
-    return pull(steps, latent_velocity(model, y, goals(model) if goal is None else goal)), y, steps
+    return pull(steps, latent_velocity(wells, y))
 
 
-def velocity(model: StableModel, x: Array, goal: Array | None = None) -> Array:
-    """xdot at points (n, d)."""
-    xp = namespace(x)
+def velocity(model: StableModel, wells: Wells, x: Array) -> Array:
+    """xdot at points."""
     z, seen = learned(model, x)
-    free = xp.exp(log_speed(model.speed, z))[:, None] * direction(model, z, goal)[0]
-    return braked(model, free, seen)
+    return braked(model, namespace(x).exp(log_speed(model.speed, z)) * direction(model, wells, z), seen)
 
 
 def learned(model: StableModel, x: Array) -> tuple[Array, Seen | None]:
@@ -187,92 +235,58 @@ def latent(model: StableModel, x: Array) -> Array:
 
 def from_latent(model: StableModel, y: Array) -> Array:
     """S^-1(psi^-1(y))."""
-    z = flow_inverse(model.flow, y)
+    z = inverse(model.flow, y)
     return z if model.world is None else model.world.inverse(z)
 
 
 def braked(model: StableModel, free: Array, seen: Seen | None) -> Array:
     """m c DS^-1 f: what the learned world's velocity is in the world, no faster than the limit."""
     if seen is None:
-        return free * braking(model, free)[:, None]
+        return free * braking(model.brake, free)
     here = seen.carry(free)[0]
-    return seen.following(here * braking(model, here)[:, None])
+    return seen.following(here * braking(model.brake, here))
 
 
-def braking(model: StableModel, free: Array) -> Array:
-    """m = (1 + r^8)^(-1/8), r = |brake * free|: nearly 1 below the limit, and m r < 1 whatever r is.
+def braking(brake: Array, free: Array) -> Array:
+    """m = (1 + r^8)^(-1/8), r = |brake * free|, (n,): nearly 1 below the limit, and m r < 1 whatever r is.
 
     Written in min(r, 1/r), which no power takes out of range.
     """
-    xp = namespace(free)
-    r = xp.sqrt(((model.brake * free) ** 2).sum(-1) + TINY)
-    top = xp.maximum(r, 1.0)
+    r = length(brake[:, None] * free)
+    top = namespace(free).maximum(r, 1.0)
     return 1.0 / (top * (1.0 + (r / top / top) ** BRAKE_POWER) ** (1 / BRAKE_POWER))
 
 
-def clock_speed(model: StableModel, y: Array, goal: Array) -> Array:
+def clock_speed(model: StableModel, wells: Wells, y: Array) -> Array:
     """m c s, with which the latent clock runs, at latent points y."""
     x, steps = linearise_inverse(model.flow, y)
     s = namespace(y).exp(log_speed(model.speed, x))
-    return s * clock_of(model, x, s[:, None] * pull(steps, latent_velocity(model, y, goal)))
+    return s * clock_of(model, x, s * pull(steps, latent_velocity(wells, y)))
 
 
 def clock_of(model: StableModel, z: Array, free: Array) -> Array:
     """m c at points z of the learned world with velocity `free`: what the brake and the warps make of the clock."""
-    if model.world is None:
-        return braking(model, free)
-    x = model.world.inverse(z)
+    x = z if model.world is None else model.world.inverse(z)
     if at_home(model, x):
-        return braking(model, free)
-    here, c = model.world.linearise(x)[1].carry(free)
-    return c * braking(model, here)
+        return braking(model.brake, free)
+    here, c = model.world.linearise(x)[1].carry(free)  # type: ignore[union-attr]
+    return c * braking(model.brake, here)
 
 
-def potential(model: StableModel, x: Array, goal: Array | None = None) -> Array:
-    """V = M^2 / 2."""
-    return potential_at(model, latent(model, x), goals(model) if goal is None else goal)
+def potential(model: StableModel, wells: Wells, x: Array) -> Array:
+    """V, (n,)."""
+    return potential_at(wells, latent(model, x))
 
 
-def potential_at(model: StableModel, y: Array, goal: Array) -> Array:
-    """V at latent points."""
-    return 0.5 * namespace(y).exp(2 * _log_mean(model, offsets(y, goal)[1])[0])
-
-
-def potential_gradient(model: StableModel, x: Array, goal: Array | None = None) -> Array:
-    """grad V = J^T sum_q b_q (M / r_q)^2 (y - y_q), b_q = w_q r_q^(2-p) / sum_k w_k r_k^(2-p)."""
+def potential_gradient(model: StableModel, wells: Wells, x: Array) -> Array:
+    """grad V = J^T sum_q b_q (M / r_q)^2 (y - y_q)."""
     z, seen = learned(model, x)
     y, steps = linearise(model.flow, z)
-    away, log_r = offsets(y, goals(model) if goal is None else goal)
-    log_mean, b = _log_mean(model, log_r)
-    share = b * namespace(x).exp(2 * (log_mean[:, None] - log_r))
-    gradient = push_gradient(steps, (share[:, :, None] * away).sum(1))
+    away, square = offsets(wells, y)
+    log_mean, b = _log_mean(wells, square)
+    share = b * namespace(x).exp(log_mean) / square
+    gradient = push_gradient(steps, (share[:, None] * away).sum(0))
     return gradient if seen is None else seen.push_gradient(gradient)
-
-
-def _log_mean(model: StableModel, log_r: Array) -> tuple[Array, Array]:
-    """ln M and b_q."""
-    xp = namespace(log_r)
-    order = 2 - model.power
-    log_w = model.log_weights - model.log_weights.max()
-    w = xp.exp(log_w) / xp.exp(log_w).sum()
-    if order == 0:
-        return log_r @ w, xp.broadcast_to(w, log_r.shape)
-    logits = log_w + order * log_r
-    top = logits.max(-1, keepdims=True)
-    total = xp.exp(logits - top).sum(-1)
-    return (top[:, 0] + xp.log(total / xp.exp(log_w).sum())) / order, _softmax(logits)
-
-
-def wound(swirl: Array, heading: Array, log_ratio: Array) -> Array:
-    """exp(Omega ln(rho / rho_0)) applied to headings (m, d), for m values of ln(rho / rho_0): where a solution points.
-
-    i Omega is Hermitian, so the exponential of the skew matrix is a change of phase in its eigenbasis. NumPy only.
-    """
-    if not np.any(swirl):
-        return heading
-    values, vectors = np.linalg.eigh(1j * swirl)
-    phase = np.exp(-1j * log_ratio[:, None] * values)
-    return (((heading @ vectors.conj()) * phase) @ vectors.T).real
 
 
 def as_numpy(model: StableModel, dtype: Any = np.float64) -> StableModel:

@@ -56,7 +56,7 @@ def borders(field: Any, low: FloatArray, high: FloatArray) -> list[FloatArray]:
         return []
     size = float(np.linalg.norm((high - low) / one.scale))
     inside = []
-    for latent in curves.separatrices(one.model, size, NODES):
+    for latent in curves.separatrices(one.wells, size, NODES):
         curve = one._from_latent(latent)
         # A node beyond the edge on either side is kept, so that the line reaches it.
         seen = ((curve >= low) & (curve <= high)).all(axis=1)

@@ -15,12 +15,12 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..errors import DataError
+from .around import Around
 from .bodies import Bodies, arranged, check_bodies
 from .field import StableField
+from .moved import Moved, moved
 from .queries import check_index
 from .warps import Stretch, Within, World
-from .warps_around import Around
-from .warps_moved import Moved, moved
 
 if TYPE_CHECKING:
     from .learned import Field

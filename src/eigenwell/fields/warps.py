@@ -6,68 +6,62 @@ Let S be a diffeomorphism from the world as it is now to the world that was lear
 
 has the same phase portrait: z = S(x) moves with c f(z), so V' falls along f' exactly where V falls along f, and sinks, saddles,
 basins and separatrices are the images under S^-1 of the learned ones, as many and of the same kind. c only changes the
-clock. S is a composition of small ones, applied from the world inwards; each is a `Warp`: a tuple of arrays with S, DS and
-S^-1. What is the same for NumPy and JAX stays so, as in `flows`.
+clock. S is a composition of small ones, applied from the world inwards; each is a tuple of arrays with S, DS and S^-1. As in
+`flows`, points are columns, (d, n), and arrays may be of any library.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .flows import Array, namespace
+from .._types import FloatArray
+from .flows import TINY, Array, namespace
 
 KNEE = 0.999
 """Share of a wall's margin from which the stretch goes back to none: at the wall itself the learned world is more than a
 thousand margins away, and states that were pushed beyond still have a place in it."""
-TINY = 1e-300
 BACK = 0.1
 """A state this share of a margin or of a ball's size on the wrong side is taken straight back, at the speed it would have."""
 
 
-class Slope(Protocol):
-    """DS at n points."""
+def length(v: Array) -> Array:
+    """|v|, (n,)."""
+    return namespace(v).sqrt((v * v).sum(0))
 
-    def pull(self, w: Array) -> Array:
-        """DS^-1 w, (n, d): velocities of the learned world become velocities of this one."""
-        ...
+
+class Slope:
+    """DS at n points: products with it, and what it makes of a velocity."""
+
+    keeps_speed: ClassVar[bool] = True
+    """Whether a velocity is carried at the speed it has in the learned world; else a way that is longer takes as long."""
 
     def push(self, w: Array) -> Array:
         """DS w."""
-        ...
+        raise NotImplementedError
+
+    def pull(self, w: Array) -> Array:
+        """DS^-1 w: velocities of the learned world become velocities of this one."""
+        raise NotImplementedError
 
     def push_gradient(self, w: Array) -> Array:
         """DS^T w: gradients in the learned world become gradients in this one."""
-        ...
+        raise NotImplementedError
 
     def carry(self, v: Array) -> tuple[Array, Array]:
-        """c DS^-1 v, (n, d), and c > 0, (n,)."""
-        ...
+        """c DS^-1 v, and c > 0, (n,)."""
+        w = self.pull(v)
+        if not self.keeps_speed:
+            return w, namespace(v).ones_like(v[0])
+        c = (length(v) + TINY) / (length(w) + TINY)
+        return w * c, c
 
-    def slower(self, w: Array) -> Array:
-        """A share of the speed, (n,), with which w does not run into what must not be touched."""
-        ...
-
-    def back(self, w: Array) -> Array:
-        """(n, d): for states on the wrong side of it, straight back at the speed |w|; else zero."""
-        ...
-
-
-class Warp(Protocol):
-    """A diffeomorphism S from the world, or what is seen of it, to the learned world."""
-
-    def forward(self, x: Array) -> Array:
-        """S(x) for points (n, d)."""
-        ...
-
-    def linearise(self, x: Array) -> tuple[Array, Slope]:
-        """S(x) and DS(x)."""
-        ...
-
-    def inverse(self, z: Array) -> Array:
-        """S^-1(z)."""
-        ...
+    def brake(self, w: Array) -> tuple[Array, Array] | None:
+        """A share of the speed, (n,), with which w does not run into what must not be touched; and for states on its wrong
+        side the way straight back, at the speed |w|, (d, n). None where nothing is to be touched."""
+        return None
 
 
 class World(NamedTuple):
@@ -89,13 +83,20 @@ class World(NamedTuple):
         """Without the innermost, which keeps every field home: the change that was asked for."""
         return self._replace(warps=tuple(one for one in self.warps if not isinstance(one, Stretch)), later=())
 
-    def still(self, u: Array) -> bool:
-        """Whether all points are where nothing but a Stretch is, and that does nothing."""
+    def room(self) -> tuple[FloatArray, FloatArray] | None:
+        """Between which coordinates nothing is moved, where there is nothing but what keeps a field home."""
         if len(self.warps) != 1 or not isinstance(self.warps[0], Stretch):
-            return not self.warps
+            return None
         one = self.warps[0]
-        low, high = ((edge - self.centre) / self.scale for edge in (one.low + one.margin[0], one.high - one.margin[1]))
-        head = u[:, : len(self.centre)]
+        return one.low + one.margin[0], one.high - one.margin[1]
+
+    def still(self, u: Array) -> bool:
+        """Whether S(x) = x for all of some points."""
+        room = self.room()
+        if room is None:
+            return not self.warps
+        low, high = (((edge - self.centre) / self.scale)[:, None] for edge in room)
+        head = u[: len(self.centre)]
         return bool((head >= low).all() and (head <= high).all())
 
     def forward(self, u: Array) -> Array:
@@ -105,7 +106,7 @@ class World(NamedTuple):
     def inverse(self, u: Array) -> Array:
         """S^-1(z)."""
         z = self._inward(u)
-        for warp in reversed(self.warps):
+        for warp in reversed(parts(self.warps)):
             z = warp.inverse(z)
         return self._outward(z, u)
 
@@ -113,22 +114,28 @@ class World(NamedTuple):
         """S(x) and DS(x)."""
         x = start = self._inward(u)
         slopes = []
-        for warp in self.warps:
+        for warp in parts(self.warps):
             x, slope = warp.linearise(x)
             slopes.append(slope)
         # z = S(x, t) moves with f(z) only when dS/dt, what the world does by itself, is taken off.
         drift = (_through(self.later, start) - x) / self.moment if self.later else None
-        return self._outward(x, u), Seen(self, slopes, drift)
+        return self._outward(x, u), Seen(self.scale[:, None], slopes, drift)
 
     def _inward(self, u: Array) -> Array:
-        return u[:, : len(self.centre)] * self.scale + self.centre
+        return u[: len(self.centre)] * self.scale[:, None] + self.centre[:, None]
 
     def _outward(self, x: Array, u: Array) -> Array:
-        return namespace(u).concatenate([(x - self.centre) / self.scale, u[:, len(self.centre) :]], axis=1)
+        head = (x - self.centre[:, None]) / self.scale[:, None]
+        return namespace(u).concatenate([head, u[len(self.centre) :]], axis=0)
+
+
+def parts(warps: tuple[Any, ...]) -> list[Any]:
+    """Warps one by one, those that are made of several steps step by step."""
+    return [part for warp in warps for part in getattr(warp, "parts", [warp])]
 
 
 def _through(warps: tuple[Any, ...], x: Array) -> Array:
-    for warp in warps:
+    for warp in parts(warps):
         x = warp.forward(x)
     return x
 
@@ -136,45 +143,41 @@ def _through(warps: tuple[Any, ...], x: Array) -> Array:
 class Seen(NamedTuple):
     """DS of a World at n points."""
 
-    world: World
-    slopes: list[Any]
+    scale: Array
+    slopes: list[Slope]
     drift: Array | None
 
     def carry(self, v: Array) -> tuple[Array, Array]:
         """c DS^-1 v and c, in unit coordinates."""
-        xp, n = namespace(v), len(self.world.scale)
-        w, clock = v[:, :n] * self.world.scale, xp.ones_like(v[:, 0])
+        xp, n = namespace(v), len(self.scale)
+        w, clock = v[:n] * self.scale, xp.ones_like(v[0])
         for slope in reversed(self.slopes):
             w, c = slope.carry(w)
             clock = clock * c
         # The brakes see where the state really goes, after all warps.
         slow, back = xp.ones_like(clock), xp.zeros_like(w)
         for slope in self.slopes:
-            slow, back = xp.minimum(slow, slope.slower(w)), back + slope.back(w)
-        w, clock = w * slow[:, None] + back, clock * slow
-        return xp.concatenate([w / self.world.scale, clock[:, None] * v[:, n:]], axis=1), clock
+            found = slope.brake(w)
+            if found is not None:
+                slow, back = xp.minimum(slow, found[0]), back + found[1]
+        return xp.concatenate([(w * slow + back) / self.scale, clock * slow * v[n:]], axis=0), clock * slow
 
     def push_gradient(self, w: Array) -> Array:
         """DS^T w."""
-        n = len(self.world.scale)
-        head = w[:, :n] / self.world.scale
+        n = len(self.scale)
+        head = w[:n] / self.scale
         for slope in reversed(self.slopes):
             head = slope.push_gradient(head)
-        return namespace(w).concatenate([head * self.world.scale, w[:, n:]], axis=1)
+        return namespace(w).concatenate([head * self.scale, w[n:]], axis=0)
 
     def following(self, w: Array) -> Array:
         """w - DS^-1 dS/dt: what a state must do beside, so as to stay with goals that move; pace is the caller's."""
         if self.drift is None:
             return w
-        n, head = len(self.world.scale), self.drift
+        n, head = len(self.scale), self.drift
         for slope in reversed(self.slopes):
             head = slope.pull(head)
-        return namespace(w).concatenate([w[:, :n] - head / self.world.scale, w[:, n:]], axis=1)
-
-
-def length(v: Array) -> Array:
-    """|v|, (n,)."""
-    return namespace(v).sqrt((v * v).sum(-1))
+        return namespace(w).concatenate([w[:n] - head / self.scale, w[n:]], axis=0)
 
 
 # --- walls --------------------------------------------------------------------------------------------
@@ -198,15 +201,11 @@ class Stretch(NamedTuple):
     def forward(self, x: Array) -> Array:
         """S(x)."""
         below, above = self.used(x)
-        return x - self.margin[0] * self._excess(below) + self.margin[1] * self._excess(above)
+        return x - self.margin[0][:, None] * self._excess(below) + self.margin[1][:, None] * self._excess(above)
 
     def linearise(self, x: Array) -> tuple[Array, Diagonal]:
         """S(x) and DS(x), diagonal."""
-        xp = namespace(x)
-        u = xp.maximum(*self.used(x))
-        inner, h = xp.minimum(u, self.knee), 1.0 - self.knee
-        bent = 1.0 + ((1.0 - inner) ** -2 - 1.0) * (h / (h + u - inner)) ** 2
-        return self.forward(x), Diagonal(bent)
+        return self.forward(x), Diagonal(self._slope(*self.used(x)))
 
     def inverse(self, z: Array) -> Array:
         """S^-1(z): u = w / (1 + w) up to the knee, a quadratic beyond."""
@@ -223,48 +222,44 @@ class Stretch(NamedTuple):
             v = xp.where(less > 0, 2.0 * over / xp.where(less > 0, less + root, 1.0), 0.5 * (root - less))
             return w - xp.where(w < top, w / (1.0 + w), knee + h * v)
 
-        return z + self.margin[0] * lost(below) - self.margin[1] * lost(above)
+        return z + self.margin[0][:, None] * lost(below) - self.margin[1][:, None] * lost(above)
 
     def used(self, x: Array) -> tuple[Array, Array]:
-        """u >= 0 of the lower and of the upper wall, (n, d)."""
-        xp = namespace(x)
-        below = (self.low + self.margin[0] - x) / self.margin[0]
-        above = (x - self.high + self.margin[1]) / self.margin[1]
-        return xp.maximum(below, 0.0), xp.maximum(above, 0.0)
+        """u >= 0 of the lower and of the upper wall, (d, n)."""
+        xp, (below, above) = namespace(x), self.margin
+        under = ((self.low + below)[:, None] - x) / below[:, None]
+        over = (x - (self.high - above)[:, None]) / above[:, None]
+        return xp.maximum(under, 0.0), xp.maximum(over, 0.0)
 
     def _excess(self, u: Array) -> Array:
         """g(u) - u."""
-        xp = namespace(u)
-        inner, h = xp.minimum(u, self.knee), 1.0 - self.knee
+        inner, h = namespace(u).minimum(u, self.knee), 1.0 - self.knee
         rest = u - inner
-        return inner / (1.0 - inner) - inner + (h**-2 - 1.0) * rest * h / (h + rest)
+        return inner / (1.0 - inner) - inner + (1.0 / (h * h) - 1.0) * rest * h / (h + rest)
+
+    def _slope(self, below: Array, above: Array) -> Array:
+        """g'(u) of whichever wall is nearer."""
+        xp, h = namespace(below), 1.0 - self.knee
+        u = xp.maximum(below, above)
+        inner = xp.minimum(u, self.knee)
+        left, fall = 1.0 - inner, h / (h + u - inner)
+        return 1.0 + (1.0 / (left * left) - 1.0) * fall * fall
 
 
-class Diagonal(NamedTuple):
+@dataclass(frozen=True)
+class Diagonal(Slope):
     """DS = diag(scale)."""
 
     scale: Array
 
-    def pull(self, w: Array) -> Array:
-        return w / self.scale
-
     def push(self, w: Array) -> Array:
         return w * self.scale
 
+    def pull(self, w: Array) -> Array:
+        return w / self.scale
+
     def push_gradient(self, w: Array) -> Array:
         return w * self.scale
-
-    def carry(self, v: Array) -> tuple[Array, Array]:
-        """At the speed it has in the learned world: c = |v| / |DS^-1 v|."""
-        w = v / self.scale
-        c = (length(v) + TINY) / (length(w) + TINY)
-        return w * c[:, None], c
-
-    def slower(self, w: Array) -> Array:
-        return namespace(w).ones_like(w[:, 0])
-
-    def back(self, w: Array) -> Array:
-        return namespace(w).zeros_like(w)
 
 
 class Within(NamedTuple):
@@ -280,7 +275,7 @@ class Within(NamedTuple):
 
     @property
     def stretch(self) -> Stretch:
-        return Stretch(self.low, self.high, self.margin, np.float64(KNEE))
+        return Stretch(*self, np.float64(KNEE))
 
     def forward(self, x: Array) -> Array:
         """S(x)."""
@@ -289,38 +284,23 @@ class Within(NamedTuple):
     def linearise(self, x: Array) -> tuple[Array, Walled]:
         """S(x) and DS(x)."""
         z, diagonal = self.stretch.linearise(x)
-        return z, Walled(diagonal, *self.stretch.used(x))
+        return z, Walled(diagonal.scale, *self.stretch.used(x))
 
     def inverse(self, z: Array) -> Array:
         """S^-1(z)."""
         return self.stretch.inverse(z)
 
 
-class Walled(NamedTuple):
+@dataclass(frozen=True)
+class Walled(Diagonal):
     """DS of Within, and how near each wall is."""
 
-    diagonal: Diagonal
     below: Array
     above: Array
 
-    def pull(self, w: Array) -> Array:
-        return self.diagonal.pull(w)
-
-    def push(self, w: Array) -> Array:
-        return self.diagonal.push(w)
-
-    def push_gradient(self, w: Array) -> Array:
-        return self.diagonal.push_gradient(w)
-
-    def carry(self, v: Array) -> tuple[Array, Array]:
-        return self.diagonal.carry(v)
-
-    def slower(self, w: Array) -> Array:
-        xp = namespace(w)
+    def brake(self, w: Array) -> tuple[Array, Array]:
+        xp, speed = namespace(w), length(w)
         left = xp.maximum(1.0 - xp.where(w > 0, self.above, self.below), 1.0 - KNEE)
-        return xp.minimum(left * length(w)[:, None] / (xp.abs(w) + TINY), 1.0).min(-1)
-
-    def back(self, w: Array) -> Array:
-        xp = namespace(w)
+        share = xp.minimum((left * speed / (xp.abs(w) + TINY)).min(0), 1.0)
         over = xp.maximum(self.below - 1.0, 0.0) - xp.maximum(self.above - 1.0, 0.0)
-        return length(w)[:, None] * xp.clip(over / BACK, -1.0, 1.0)
+        return share, speed * xp.maximum(xp.minimum(over / BACK, 1.0), -1.0)

@@ -14,8 +14,8 @@ import optax
 
 from .._types import FloatArray
 from ..fields.flows import Array, fourier_features, identity_flow, window
-from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed
-from . import layers, waves
+from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed, wells
+from . import layers
 from .guide import MOVING, Guide, way_home
 from .programs import kept_programs
 from .recipes import Recipe
@@ -129,7 +129,8 @@ def training_set(
         guide_weight=between.weight,
         home_x=home.x,
         home_way=home.v,
-        attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1.0 for _ in missing]),
+        # Far away, so that what is not there is never the nearest.
+        attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1e3 for _ in missing]),
         log_weights=np.array([0.0] * len(bundles) + [ABSENT for _ in missing]),
         swirls=np.stack(swirls + [np.zeros_like(swirls[0]) for _ in missing]),
         winding=np.array(winding + [0.0 for _ in missing]),
@@ -340,27 +341,30 @@ def _weighted(batch: Batch, weight: float) -> Batch:
 
 
 def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array:
-    way, y, goal = layers.direction(model, batch.x)
-    place = ((y - goal[0] - batch.target) ** 2).sum(-1) @ batch.position
+    x, v = batch.x.T, batch.v.T
+    way, y, goals = layers.direction(model, x)
+    place = ((y - goals[0][:, None] - batch.target.T) ** 2).sum(0) @ batch.position
     if not recipe.uses_velocity:
         return recipe.position * place
-    f, v = jnp.exp(log_speed(model.speed, batch.x, waves.features))[:, None] * way, batch.v
-    error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(-1) / KNEE**2) - 1)
-    lengths = jnp.sqrt((f**2).sum(-1) + 1e-8) * jnp.sqrt((v**2).sum(-1) + 1e-8)
-    turn = 1 - (f * v).sum(-1) / lengths
+    f = jnp.exp(log_speed(model.speed, x, layers.features)) * way
+    error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(0) / KNEE**2) - 1)
+    turn = 1 - (_unit(f) * _unit(v)).sum(0)
     fade = jnp.minimum(1.0, i / (recipe.warm_start * recipe.steps)) if recipe.warm_start > 0 else 1.0
     moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
     if recipe.home > 0 and recipe.bending > 0:  # the last rows are those on their way home
-        moving = moving + recipe.bending * _bending(model, batch.x[-recipe.home_batch :], way[-recipe.home_batch :])
+        moving = moving + recipe.bending * _bending(model, x[:, -recipe.home_batch :], way[:, -recipe.home_batch :])
     return fade * moving + recipe.position * place
 
 
 def _bending(model: StableModel, x: Array, way: Array) -> Array:
     """Mean of 1 - cos between the way at some places and the way a little further on, over the square of that."""
-    here = way / jnp.sqrt((way**2).sum(-1, keepdims=True) + 1e-8)
-    ahead = layers.direction(model, jax.lax.stop_gradient(x + AHEAD * here))[0]
-    ahead = ahead / jnp.sqrt((ahead**2).sum(-1, keepdims=True) + 1e-8)
-    return (1 - (here * ahead).sum(-1)).mean() / AHEAD**2
+    here = _unit(way)
+    ahead = _unit(layers.direction(model, jax.lax.stop_gradient(x + AHEAD * here))[0])
+    return (1 - (here * ahead).sum(0)).mean() / AHEAD**2
+
+
+def _unit(v: Array) -> Array:
+    return v / jnp.sqrt((v**2).sum(0) + 1e-8)
 
 
 def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:
@@ -381,12 +385,12 @@ PER_ATTRACTOR = ("attractors", "log_weights", "swirls", "softening")
 
 def fitted_speed(model: StableModel, data: TrainingSet, ridge: float) -> Speed:
     """log s by ridge regression on log(|v| / |J^-1 u|), in closed form: for recipes that do not see velocities."""
-    way, *_ = direction(model, np.asarray(data.x, dtype=np.float64))
+    x = np.asarray(data.x, dtype=np.float64).T
+    way = direction(model, wells(model), x)
     speed = np.linalg.norm(data.v, axis=1)
-    log_ratio = np.log(np.maximum(speed, MOVING * speed.max()) / np.maximum(np.linalg.norm(way, axis=1), 1e-12))
+    log_ratio = np.log(np.maximum(speed, MOVING * speed.max()) / np.maximum(np.linalg.norm(way, axis=0), 1e-12))
     offset = log_ratio.mean()
-    x = np.asarray(data.x, dtype=np.float64)
     phi = window(model.speed.window, x) * fourier_features(model.speed.frequencies, x)
-    gram = phi.T @ phi / len(phi) + ridge * np.eye(phi.shape[1])
-    weights = np.linalg.solve(gram, phi.T @ (log_ratio - offset) / len(phi))
+    gram = phi @ phi.T / x.shape[1] + ridge * np.eye(len(phi))
+    weights = np.linalg.solve(gram, phi @ (log_ratio - offset) / x.shape[1])
     return model.speed._replace(weights=weights, offset=np.asarray(offset))

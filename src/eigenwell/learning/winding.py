@@ -129,6 +129,6 @@ class SpiralTarget:
         for x, v, (anchor, heading) in zip(bundle.x, bundle.v, starting_directions(bundle), strict=True):
             radius = arc_to_go(x, bundle.attractor)[0] * self.profile.remaining(x, v, bundle.attractor)
             radius = np.maximum(radius / np.linalg.norm(heading + swirl @ heading), 1e-9)
-            turned = wound(swirl, np.tile(heading, (len(x), 1)), np.log(radius / radius[anchor]))
-            placed.append(radius[:, None] * turned)
+            turned = wound(swirl, np.tile(heading[:, None], len(x)), np.log(radius / radius[anchor]))
+            placed.append((radius * turned).T)
         return tuple(placed)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError
 from ..fields import StableField
+from ..fields.around import Around
+from ..fields.moved import Moved
 from ..fields.warps import Stretch, Within, World
-from ..fields.warps_around import Around
-from ..fields.warps_moved import Moved
 from .schema import AGAIN, Tensors
 
 KINDS = {"within": Within, "around": Around, "moved": Moved}

@@ -70,7 +70,7 @@ def _linearise(net: Network, x: Array) -> tuple[Array, list[Step]]:
     steps = []
     for layer in range(net.weights.shape[0]):
         passing, moving = split(dimension, layer)
-        p, q = x[:, np.array(passing)], x[:, np.array(moving)]
+        p, q = x[:, passing], x[:, moving]
         out, slope = [], []
         for part in range(2):
             frequencies, weights = net.frequencies[layer, part], net.weights[layer, part]
@@ -80,8 +80,8 @@ def _linearise(net: Network, x: Array) -> tuple[Array, list[Step]]:
             slope.append(-size * jnp.einsum("nf,fq,fp->nqp", jnp.sin(angle), weights, frequencies))
         scale = jnp.exp(out[0])
         shear = (q * scale)[:, :, None] * slope[0] + slope[1]
-        steps.append(Step(passing, moving, scale, shear))
-        x = x.at[:, np.array(moving)].set(q * scale + out[1])
+        steps.append(Step(passing, moving, scale.T, jnp.moveaxis(shear, 0, -1)))
+        x = x.at[:, moving].set(q * scale + out[1])
     return x, steps
 
 
@@ -90,7 +90,7 @@ def _velocity(net: Network, attractor: Array, x: Array) -> Array:
     y = y - _linearise(net, attractor[None])[0]
     unit = -y / jnp.sqrt((y**2).sum(-1, keepdims=True) + 1e-12)
     log_speed = jnp.tanh(x @ net.inner + net.inner_bias) @ net.outer + net.outer_bias
-    return jnp.exp(log_speed)[:, None] * pull(steps, unit)
+    return jnp.exp(log_speed)[:, None] * pull(steps, unit.T).T
 
 
 @partial(jax.jit, static_argnames=("settings", "epochs"))

@@ -14,10 +14,13 @@ For overlapping bodies with a common point c the gauge of the union is smoothed,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from .flows import Array, namespace
-from .warps import BACK, TINY, length
+import numpy as np
+
+from .flows import TINY, Array, namespace
+from .warps import BACK, Slope, length
 
 SKIN = 1e-6
 """Where a state touches or is inside, its place in the learned world is that of one this share of the size outside."""
@@ -41,24 +44,27 @@ class Around(NamedTuple):
     reach: Array
     """kappa: nothing changes beyond so many sizes."""
 
-    def gauge(self, x: Array) -> tuple[Array, Array]:
-        """tau, (n,), and its gradient, (n, d).
+    def gauge(self, away: Array) -> tuple[Array, Array]:
+        """tau, (n,), and its gradient, (d, n), at places x = c + away.
 
         tau_i solves |y / tau + b| = 1, y = A_i (x - c), b = A_i (c - c_i): k tau^2 - 2 (b . y) tau - |y|^2 = 0, k = 1 - |b|^2.
         """
-        xp = namespace(x)
-        y = xp.einsum("mij,nj->mni", self.shapes, x - self.centre)
-        b = xp.einsum("mij,mj->mi", self.shapes, self.centre - self.centres)[:, None]
-        k = 1.0 - (b * b).sum(-1)
-        along = (b * y).sum(-1)
-        root = xp.sqrt(along * along + k * (y * y).sum(-1) + TINY)
-        taus = (along + root) / k
-        slopes = xp.einsum("mij,mni->mnj", self.shapes, (taus[:, :, None] * b + y) / root[:, :, None])
-        if len(self.centres) == 1:
+        xp = namespace(away)
+        taus, slopes = [], []
+        for centre, shape in zip(self.centres, self.shapes, strict=True):
+            y, b = shape @ away, (shape @ (self.centre - centre)[:, None])
+            k = 1.0 - (b * b).sum(0)
+            along = (b * y).sum(0)
+            root = xp.sqrt(along * along + k * (y * y).sum(0) + TINY)
+            tau = (along + root) / k
+            taus.append(tau)
+            slopes.append(shape.T @ ((tau * b + y) / root))
+        if len(taus) == 1:
             return taus[0], slopes[0]
-        least = taus.min(0)
-        tau = least * ((least / taus) ** UNION).sum(0) ** (-1 / UNION)
-        return tau, (((tau / taus) ** (UNION + 1))[:, :, None] * slopes).sum(0)
+        each = xp.stack(taus, axis=0)
+        least = each.min(0)
+        tau = least * ((least / each) ** UNION).sum(0) ** (-1 / UNION)
+        return tau, sum((tau / own) ** (UNION + 1) * slope for own, slope in zip(taus, slopes, strict=True))
 
     def forward(self, x: Array) -> Array:
         """S(x)."""
@@ -66,35 +72,37 @@ class Around(NamedTuple):
 
     def linearise(self, x: Array) -> tuple[Array, Radial]:
         """S(x) and DS(x) = phi I + phi' (x - c) (grad tau)^T, phi = sigma / tau."""
-        xp = namespace(x)
-        kappa = self.reach
-        away = x - self.centre
-        away = xp.where((away * away).sum(-1, keepdims=True) > 0, away, xp.eye(1, away.shape[1]) * CENTRE)
-        tau, slope = self.gauge(self.centre + away)
+        xp, kappa = namespace(x), self.reach
+        centre = self.centre[:, None]
+        away = x - centre
+        aside = CENTRE * np.eye(len(self.centre))[:, :1]
+        away = xp.where((away * away).sum(0) > 0, away, aside)
+        tau, slope = self.gauge(away)
         inside = tau / (1.0 + SKIN)
         # Inside, the place on the skin; the gradient of a gauge is the same all along a ray.
         outer = xp.maximum(tau, 1.0 + SKIN)
-        away = away * (outer / tau)[:, None]
+        away = away * (outer / tau)
         t = xp.minimum((outer - 1.0) / (kappa - 1.0), 1.0)
         sigma = xp.where(t < 1.0, t * (kappa + 1.0 - t), outer)
         rise = xp.where(t < 1.0, (kappa + 1.0 - 2.0 * t) / (kappa - 1.0), 1.0)
         phi = sigma / outer
-        return self.centre + phi[:, None] * away, Radial(away, slope, outer, phi, rise, inside)
+        return centre + phi * away, Radial(away, slope, outer, phi, rise, inside)
 
     def inverse(self, z: Array) -> Array:
         """S^-1(z): t (kappa + 1 - t) = tau(z), a quadratic."""
-        xp = namespace(z)
-        kappa = self.reach
-        sigma = self.gauge(z)[0]
+        xp, kappa = namespace(z), self.reach
+        away = z - self.centre[:, None]
+        sigma = self.gauge(away)[0]
         half = (kappa + 1.0) / 2.0
         inner = xp.minimum(sigma, kappa)
         # The smaller root, written without the difference of near numbers.
         t = inner / (half + xp.sqrt(half * half - inner))
         tau = xp.where(sigma < kappa, 1.0 + (kappa - 1.0) * t, sigma)
-        return self.centre + (tau / (sigma + TINY))[:, None] * (z - self.centre)
+        return self.centre[:, None] + tau / (sigma + TINY) * away
 
 
-class Radial(NamedTuple):
+@dataclass(frozen=True)
+class Radial(Slope):
     """DS = phi I + phi' a g^T, with g . a = tau and phi + phi' tau = sigma'."""
 
     away: Array
@@ -111,31 +119,18 @@ class Radial(NamedTuple):
         return (self.rise - self.phi) / self.tau
 
     def push(self, w: Array) -> Array:
-        along = (self.slope * w).sum(-1)
-        return self.phi[:, None] * w + (self.bend * along)[:, None] * self.away
+        return self.phi * w + self.bend * (self.slope * w).sum(0) * self.away
 
     def pull(self, w: Array) -> Array:
-        along = (self.slope * w).sum(-1)
-        return (w - (self.bend / self.rise * along)[:, None] * self.away) / self.phi[:, None]
+        return (w - self.bend / self.rise * (self.slope * w).sum(0) * self.away) / self.phi
 
     def push_gradient(self, w: Array) -> Array:
-        along = (self.away * w).sum(-1)
-        return self.phi[:, None] * w + (self.bend * along)[:, None] * self.slope
+        return self.phi * w + self.bend * (self.away * w).sum(0) * self.slope
 
-    def carry(self, v: Array) -> tuple[Array, Array]:
-        """At the speed of the learned field."""
-        w = self.pull(v)
-        c = (length(v) + TINY) / (length(w) + TINY)
-        return w * c[:, None], c
-
-    def slower(self, w: Array) -> Array:
+    def brake(self, w: Array) -> tuple[Array, Array]:
         """What heads for the surface does so with at most |w| (tau - 1) / (SLOW - 1), however thin the layer is."""
-        xp = namespace(w)
-        towards = xp.maximum(-(self.slope * w).sum(-1), 0.0)
-        limit = length(w) * length(self.slope) * (self.tau - 1.0) / (SLOW - 1.0)
-        return xp.minimum(limit / (towards + TINY), 1.0)
-
-    def back(self, w: Array) -> Array:
-        """From inside straight out."""
-        out = namespace(w).clip((1.0 - self.inside) / BACK, 0.0, 1.0)
-        return (length(w) / length(self.away) * out)[:, None] * self.away
+        xp, speed = namespace(w), length(w)
+        towards = xp.maximum(-(self.slope * w).sum(0), 0.0)
+        limit = speed * length(self.slope) * (self.tau - 1.0) / (SLOW - 1.0)
+        out = xp.maximum(xp.minimum((1.0 - self.inside) / BACK, 1.0), 0.0)
+        return xp.minimum(limit / (towards + TINY), 1.0), speed / length(self.away) * out * self.away

@@ -13,6 +13,7 @@ Each step takes landmarks exactly where they belong, and is a diffeomorphism of 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..errors import DataError
 from .flows import Array, namespace
+from .warps import Slope
 
 LENGTH = 0.5
 """l, in boxes: what is moved takes its surroundings along over half the extent."""
@@ -56,72 +58,112 @@ class Moved(NamedTuple):
     goals: Array
     """(m,): which attractor each landmark is, -1 for a place that is passed."""
 
-    def forward(self, x: Array) -> Array:
-        """S(x)."""
-        y = x @ self.matrix.T + self.shift
-        for path, force in zip(self.path, self.force, strict=True):
-            y = y + self._kernel(y, path)[0] @ force
-        return y
-
-    def linearise(self, x: Array) -> tuple[Array, Dense]:
-        """S(x) and DS(x), the product of the steps' I + sum_i h p_i (dk_i/dy)^T."""
-        xp = namespace(x)
-        y, d = x @ self.matrix.T + self.shift, x.shape[1]
-        jacobian = xp.broadcast_to(xp.asarray(self.matrix), (len(x), d, d))
-        for path, force in zip(self.path, self.force, strict=True):
-            k, away = self._kernel(y, path)
-            jacobian = self._slope(k, away, force, d) @ jacobian
-            y = y + k @ force
-        return y, Dense(jacobian)
-
-    def inverse(self, z: Array) -> Array:
-        """S^-1(z): each step undone by Newton's method, from a first guess that is right to half the step."""
-        d = z.shape[1]
-        for path, force in zip(self.path[::-1], self.force[::-1], strict=True):
-            y = z - self._kernel(z, path)[0] @ force
-            for _ in range(NEWTON):
-                k, away = self._kernel(y, path)
-                off = y + k @ force - z
-                y = y - np.linalg.solve(self._slope(k, away, force, d), off[:, :, None])[:, :, 0]
-                if np.abs(off / self.length).max(initial=0.0) < 1e-12:
-                    break
-            z = y
-        return np.asarray(np.linalg.solve(self.matrix, (z - self.shift).T).T)
-
-    def _kernel(self, y: Array, path: Array) -> tuple[Array, Array]:
-        """k, (n, m), and (y - q) / l, (n, m, d)."""
-        away = (y[:, None] - path) / self.length
-        return namespace(y).exp(-0.5 * (away * away).sum(-1)), away
-
-    def _slope(self, k: Array, away: Array, force: Array, d: int) -> Array:
-        xp = namespace(k)
-        fall = k[:, :, None] * away / self.length
-        return xp.eye(d) - xp.swapaxes(xp.asarray(force)[None], 1, 2) @ fall
+    @property
+    def parts(self) -> list[Affine | Nudge]:
+        """The affine map and the steps, a warp each."""
+        nudges = [Nudge(path, force, self.length) for path, force in zip(self.path, self.force, strict=True)]
+        return [Affine(self.matrix, np.linalg.inv(self.matrix), self.shift), *nudges]
 
 
-class Dense(NamedTuple):
-    """DS as matrices (n, d, d)."""
+class Affine(NamedTuple):
+    """S(x) = A x + b."""
 
     matrix: Array
+    undo: Array
+    """A^-1."""
+    shift: Array
+
+    def forward(self, x: Array) -> Array:
+        """S(x)."""
+        return self.matrix @ x + self.shift[:, None]
+
+    def linearise(self, x: Array) -> tuple[Array, Linear]:
+        """S(x) and DS."""
+        return self.forward(x), Linear(self.matrix, self.undo)
+
+    def inverse(self, z: Array) -> Array:
+        """S^-1(z)."""
+        return self.undo @ (z - self.shift[:, None])
+
+
+@dataclass(frozen=True)
+class Linear(Slope):
+    """DS = A."""
+
+    matrix: Array
+    undo: Array
+    keeps_speed = False
 
     def push(self, w: Array) -> Array:
-        return (self.matrix @ w[:, :, None])[:, :, 0]
+        return self.matrix @ w
 
     def pull(self, w: Array) -> Array:
-        return namespace(w).linalg.solve(self.matrix, w[:, :, None])[:, :, 0]
+        return self.undo @ w
 
     def push_gradient(self, w: Array) -> Array:
-        return (namespace(w).swapaxes(self.matrix, 1, 2) @ w[:, :, None])[:, :, 0]
+        return self.matrix.T @ w
 
-    def carry(self, v: Array) -> tuple[Array, Array]:
-        """A way that is longer now is made in the same time: c = 1."""
-        return self.pull(v), namespace(v).ones_like(v[:, 0])
 
-    def slower(self, w: Array) -> Array:
-        return namespace(w).ones_like(w[:, 0])
+class Nudge(NamedTuple):
+    """S(y) = y + sum_i k(y, q_i) h p_i, one step of the flow."""
 
-    def back(self, w: Array) -> Array:
-        return namespace(w).zeros_like(w)
+    path: Array
+    force: Array
+    """q and h p, (m, d)."""
+    length: Array
+
+    def _kernel(self, y: Array) -> tuple[Array, Array]:
+        """k, (m, n), and (y - q) / l, (m, d, n)."""
+        away = (y - self.path[:, :, None]) / self.length[:, None]
+        return namespace(y).exp(-0.5 * (away * away).sum(1)), away
+
+    def forward(self, y: Array) -> Array:
+        """S(y)."""
+        return y + self.force.T @ self._kernel(y)[0]
+
+    def linearise(self, y: Array) -> tuple[Array, Dense]:
+        """S(y) and DS(y) = I + sum_i h p_i (dk_i/dy)^T."""
+        k, away = self._kernel(y)
+        fall = k[:, None] * away / self.length[:, None]
+        matrix = np.eye(len(self.length))[:, :, None] - (self.force[:, :, None, None] * fall[:, None]).sum(0)
+        return y + self.force.T @ k, Dense(matrix)
+
+    def inverse(self, z: Array) -> Array:
+        """S^-1(z) by Newton's method, from a first guess that is right to half the step."""
+        y = 2 * z - self.forward(z)
+        for _ in range(NEWTON):
+            there, slope = self.linearise(y)
+            y = y - slope.pull(there - z)
+            if np.abs((there - z) / self.length[:, None]).max(initial=0.0) < NOTHING:
+                break
+        return y
+
+
+@dataclass(frozen=True)
+class Dense(Slope):
+    """DS as matrices I + E, |E| <= 1/2, (d, d, n)."""
+
+    matrix: Array
+    keeps_speed = False
+
+    def push(self, w: Array) -> Array:
+        return (self.matrix * w).sum(1)
+
+    def pull(self, w: Array) -> Array:
+        """By elimination, without pivots, which such matrices do not need."""
+        rows, answer = list(self.matrix), list(w)
+        for k, row in enumerate(rows):
+            for i in range(k + 1, len(rows)):
+                share = rows[i][k] / row[k]
+                rows[i], answer[i] = rows[i] - share * row, answer[i] - share * answer[k]
+        for k in reversed(range(len(rows))):
+            for j in range(k + 1, len(rows)):
+                answer[k] = answer[k] - rows[k][j] * answer[j]
+            answer[k] = answer[k] / rows[k][k]
+        return namespace(w).stack(answer, axis=0)
+
+    def push_gradient(self, w: Array) -> Array:
+        return (self.matrix * w[:, None]).sum(0)
 
 
 def moved(

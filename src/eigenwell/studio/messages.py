@@ -10,7 +10,7 @@ from ..demonstrations import Caution
 from ..fields import Certificate, Field
 from ..fields.fit import GOOD
 from ..identification import Identification
-from ..report.wording import remedy
+from ..report.wording import remedy, surety
 from ..wording import plural
 from .protocol import Options
 
@@ -44,9 +44,13 @@ _DRAWN = {
     "cycles-left-out": "Some strokes go round and round. No goal can stand for them, and they are left out.",
     "samples-unknown": "This model came without the strokes it was learned from.",
     "constant-dimension": "All strokes run along one axis; draw across it too.",
+    "labels-in-doubt": "Which goal some strokes belong to is not certain. Draw them up to it.",
 }
 REMEMBERS = (
     "Strokes cross, and one map cannot point two ways. So particles remember their goal, and how far along they are."
+)
+NEVER_RESTS = (
+    "A goal is where a motion comes to rest. What goes round and round has none, until you say where it should stop."
 )
 CLOSE = 0.2
 """Another number this likely makes the answer a close call."""
@@ -95,10 +99,31 @@ def _why_flow(found: Identification) -> str:
     return f"Every sample is carried along the flow that all of them show. It comes to rest at {places}, and so do {share}.{out}"
 
 
-def doubts(cautions: Sequence[Caution]) -> list[dict[str, str]]:
+def sure(found: Identification) -> str:
+    """How sure the number is, in words that agree with what stands beside them."""
+    return surety(found.confidence)
+
+
+def unsure(found: Identification) -> str:
+    """In place of it, where no confidence means anything yet."""
+    return "as the sliders have it" if found.kind == "graph" else "too early to say how sure"
+
+
+def where_to_stop(numbers: Sequence[int], count: int) -> str:
+    """The question about strokes that go round, by their numbers."""
+    if len(numbers) == 1:
+        which = "This" if count == 1 else f"Stroke {numbers[0]}"
+        return f"{which} goes round and never rests. Where should it stop?"
+    which = "These strokes" if len(numbers) == count else f"Strokes {', '.join(map(str, numbers))}"
+    return f"{which} go round and never rest. Where should they stop?"
+
+
+def doubts(cautions: Sequence[Caution], goals: int = 0) -> list[dict[str, str]]:
     """Warnings for somebody who drew; each with its name, and a remedy where there is one."""
     said: dict[str, str] = {}
     for caution in cautions:
+        if caution.name == "labels-in-doubt" and goals == 1:
+            continue  # there is but one goal to belong to
         if caution.name not in _UNREMARKABLE and caution.name not in said:
             text = _DRAWN.get(caution.name) or f"{caution.message} {remedy(caution)}".strip()
             said[caution.name] = _COUNTED.sub(

@@ -7,18 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
 from ..fields import Field, StableField
-from ..fields.surface import borders
 from ..fields.warps import World
 from ..learning import Growing
 
 MOST_SAMPLES = 1500
 """Training samples that go along, evenly thinned; paths keep their starts. They say what is far, and where motions begin."""
-REACH = 3.0
-"""Boxes around the strokes in which borders are traced."""
 DIGITS = 5
-"""Of places of borders, in world units: finer than a pixel."""
+"""Of places of saddles, in world units: finer than a pixel."""
 
 
 def of_field(field: Field) -> dict[str, Any]:
@@ -28,7 +24,8 @@ def of_field(field: Field) -> dict[str, Any]:
         "goals": [of_stable(field.toward(q)) for q in range(field.n_attractors)] if field.by_motion else [],
         "lifted": [of_stable(one) for one in field.lifted],
         "samples": _samples(field.samples, field.labels, field.phases),
-        **_borders(field),
+        # Where regions meet; their borders the page finds by itself, from the same function that colours them.
+        "saddles": np.round(field.saddles, DIGITS).tolist() if field.n_attractors > 1 and not field.by_motion else [],
     }
 
 
@@ -84,31 +81,6 @@ def _plain(value: Any) -> Any:
     found = np.asarray(value, dtype=object)
     found[~np.isfinite(found.astype(np.float64))] = None
     return found.tolist()
-
-
-def _borders(field: Field) -> dict[str, Any]:
-    """Saddles and separatrices of the map, three boxes around the strokes: the page draws what of them is in view."""
-    if field.by_motion or field.n_attractors == 1:
-        return {"saddles": [], "separatrices": []}
-    low, high = field.samples.min(axis=0), field.samples.max(axis=0)
-    around = REACH * np.maximum(high - low, 0.1).max()
-    return {
-        "saddles": np.round(field.saddles, DIGITS).tolist(),
-        "separatrices": [_thinned(curve) for curve in borders(field.map, low - around, high + around)],
-    }
-
-
-def _thinned(curve: FloatArray) -> list[list[float]]:
-    """A border for the screen: nodes that a straight line would miss by less than it is wide are left out."""
-    kept = [0]
-    for i in range(1, len(curve) - 1):
-        a, b, c = curve[kept[-1]], curve[i], curve[i + 1]
-        along = c - a
-        off = abs(along[0] * (b - a)[1] - along[1] * (b - a)[0]) / max(float(np.linalg.norm(along)), 1e-12)
-        if off > 1e-3 or np.linalg.norm(b - a) > 0.05:
-            kept.append(i)
-    rows: list[list[float]] = np.round(curve[[*kept, len(curve) - 1]], DIGITS).tolist()
-    return rows
 
 
 def _samples(x: Any, labels: Any, phases: Any) -> dict[str, Any]:

@@ -47,6 +47,7 @@ class Preset:
 @lru_cache(maxsize=1)
 def _known() -> dict[str, Preset]:
     known = {
+        **{name: Preset(title, "Drawn", partial(written, name)) for name, (title, _) in WRITTEN.items()},
         "crossing": Preset("Two bundles that cross", "Drawn", crossing),
         "corner": Preset("A hard corner", "Drawn", corner),
         "pen": Preset("Pen strokes, three goals", "Drawn", pen),
@@ -80,6 +81,41 @@ def _paths(demos: Demonstrations) -> Paths:
     assert demos.offsets is not None and demos.time is not None
     bounds = list(zip(demos.offsets[:-1], demos.offsets[1:], strict=True))
     return [demos.x[a:b] for a, b in bounds], [demos.time[a:b] for a, b in bounds]
+
+
+WRITTEN = {
+    "letter": (
+        "Letter R",
+        "-0.42 -0.78, -0.44 -0.30, -0.45 0.20, -0.40 0.66, -0.05 0.80, 0.32 0.66, 0.36 0.32, 0.06 0.08, "
+        "-0.30 0.02, 0.00 -0.28, 0.26 -0.56, 0.50 -0.76",
+    ),
+    "ess": (
+        "Letter S",
+        "0.46 0.62, 0.20 0.82, -0.20 0.80, -0.42 0.52, -0.28 0.22, 0.08 0.02, 0.38 -0.22, 0.40 -0.56, "
+        "0.10 -0.80, -0.30 -0.78, -0.50 -0.54",
+    ),
+    "eight": (
+        "An eight",
+        "0.49 0.62, 0.00 0.84, -0.49 0.60, -0.35 0.26, 0.08 0.02, 0.51 -0.28, 0.49 -0.64, 0.00 -0.84, "
+        "-0.51 -0.62, -0.49 -0.26, -0.05 0.04, 0.41 0.30",
+    ),
+    "loop": (
+        "A loop on the way",
+        "-0.95 -0.45, -0.50 -0.42, -0.02 -0.30, 0.30 0.10, 0.20 0.52, -0.12 0.60, -0.36 0.32, -0.20 -0.06, "
+        "0.20 -0.30, 0.60 -0.36, 0.95 -0.30",
+    ),
+}
+"""One line each, by its knots: title, and where the pen passes."""
+REPEATS, SCATTER = 3, 0.025
+"""How often a hand draws such a line, and by how much it is off at a knot, in world units; at the goal a tenth of it."""
+
+
+def written(name: str) -> Paths:
+    """A line as a hand draws it a few times: never quite the same, and to the same place."""
+    rng = np.random.default_rng(5)
+    knots = np.array([place.split() for place in WRITTEN[name][1].split(", ")], dtype=np.float64)
+    share = np.append(np.ones(len(knots) - 1), 0.1)[:, None]
+    return _drawn([knots + SCATTER * share * rng.normal(size=knots.shape) for _ in range(REPEATS)])
 
 
 def crossing() -> Paths:

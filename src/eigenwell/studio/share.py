@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .identify import DrawnResult
 
 PAGE, SHARED = Path(__file__).parent / "page", Path(__file__).parent / "shared"
-MODULES = ("palette", "view", "warps", "model", "field", "flow", "particles")
+MODULES = (
+    "palette", "view", "warps", "waves", "latent", "model", "regions", "grid", "motions", "field", "flow", "backdrop", "particles"
+)  # fmt: skip
 """Of the studio's own page, in the order in which they use each other."""
 DIGITS = 4
 

@@ -113,8 +113,11 @@ def learned(result: DrawnResult, tell: Tell, grow: Grow) -> tuple[dict[str, Any]
             shown, unseen = time.perf_counter(), None
             grow({"field": numbers.of_growing(part)})
 
-    # Where no ways cross the map says it all, in half the time, with regions and a valley to look at.
-    field = learn(found, recipe=RECIPE, memory=_cross(found), progress=report, watch=watch)
+    # Where no ways cross the map says it all, in half the time, with a valley to look at; what it cannot follow, motions can.
+    memory = _cross(found)
+    field = learn(found, recipe=RECIPE, memory=memory, progress=report, watch=watch)
+    if not memory and field.fit is not None and not field.fit.good:
+        field = learn(found, recipe=RECIPE, memory=True, progress=report, watch=watch)
     return told(result, field) | {"seconds": round(time.perf_counter() - began, 2)}, field
 
 

@@ -1,6 +1,7 @@
 // Four canvases on top of each other, each painted only when it must be, at most once a frame.
 
-import { paintBackdrop, Flow } from "./flow.js";
+import { paintBackdrop } from "./backdrop.js";
+import { Flow } from "./flow.js";
 import { paintHalo, paintSamples, paintScene, paintStroke } from "./scene.js";
 import { View } from "./view.js";
 

@@ -90,7 +90,7 @@ function wireLooks(studio) {
   click("slow", () => slow(studio));
   const valley = new Valley($("valley"), () => valleyState(studio));
   studio.deepen = (open = !valley.isOpen) => {
-    valley.show(open && Boolean(studio.field?.basin));
+    valley.show(open && Boolean(studio.field?.potential));
     $("deep").setAttribute("aria-pressed", String(valley.isOpen));
   };
   click("deep", () => studio.deepen());

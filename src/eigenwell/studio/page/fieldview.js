@@ -10,6 +10,8 @@ const $ = (id) => document.getElementById(id);
 const SETTLED = 90;
 // A grid reaches this share of the view beyond its edges, so that a small move shows no gap.
 const AROUND = 0.15;
+// Pixels of the screen to one of the regions while a field still changes several times a second.
+const GROWING = 3;
 
 export class FieldView {
   /** Everything that was learned, and what of it is seen; a small living example while there is nothing. */
@@ -81,7 +83,7 @@ export class FieldView {
 
   /** The view has moved: compute the field for what is in sight, once it has settled. */
   lookAgain() {
-    if (!this.seen?.basin) return;
+    if (!this.seen) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#look(false), SETTLED);
   }
@@ -91,7 +93,8 @@ export class FieldView {
     const { canvas, drawing } = this.#studio;
     if (!canvas) return;
     const shown = this.learned ?? (drawing.strokes.length ? null : this.#empty);
-    this.seen = shown?.seen(this.goal, canvas.view.box(AROUND)) ?? null;
+    const pixel = (this.growing ? GROWING : 1) / canvas.view.scale;
+    this.seen = shown?.seen(this.goal, canvas.view.box(AROUND), pixel) ?? null;
     canvas.flow.set(this.seen, anew);
     canvas.repaint("backdrop", "flow", "paper");
   }

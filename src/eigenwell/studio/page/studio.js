@@ -329,8 +329,8 @@ export class Studio {
     write("learn", busy ? "Learning" : mark.field === "current" ? "Learn again" : "Learn the flow");
     write("learn-words", this.isKernel && !none ? "A flow is learned from paths. Switch the graph to paths first." : "");
     // Motions have no map, so there is nothing to tint.
-    for (const layer of ["potential", "basins", "deep"]) {
-      document.querySelector(`[data-layer=${layer}]`).disabled = Boolean(this.field && !this.field.basin);
+    for (const layer of ["potential", "deep"]) {
+      document.querySelector(`[data-layer=${layer}]`).disabled = Boolean(this.field && !this.field.potential);
     }
     for (const button of $("take").children) {
       const madeHere = ["png", "svg", "webm"].includes(button.dataset.take);

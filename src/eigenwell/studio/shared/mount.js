@@ -1,8 +1,9 @@
 // A field to look at: it moves, it can be turned about with wheel and fingers, and particles can be dropped into it. In a
 // notebook strokes can be drawn on it, too.
 
+import { paintBackdrop } from "./backdrop.js";
 import { learnedOf } from "./field.js";
-import { Flow, paintBackdrop } from "./flow.js";
+import { Flow } from "./flow.js";
 import { colour, DARK, LIGHT, mark } from "./palette.js";
 import { Particles } from "./particles.js";
 import { View } from "./view.js";
@@ -97,7 +98,7 @@ export class Mounted {
   }
 
   #look(anew) {
-    this.#seen = this.learned?.seen(null, this.view.box(0.15)) ?? null;
+    this.#seen = this.learned?.seen(null, this.view.box(0.15), 1 / this.view.scale) ?? null;
     this.flow.set(this.#seen, anew);
     this.#paintBackdrop();
   }

@@ -20,6 +20,7 @@ from ..paths import SuccessorGraph
 from ..progress import Progress
 from ..spectral import ExactMasses, KernelGraph, joined_spectrum, linearity
 from . import messages
+from .doubts import doubts
 from .protocol import Options
 from .strokes import Drawing, NeverRests, Stroke, drawing
 from .training import WRITTEN
@@ -168,7 +169,7 @@ def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Pro
         "spectra": [_spectrum(found, q) for q in range(found.n_attractors)],
         "embeddings": [_embedding(found, q) for q in range(found.n_attractors)],
         "graph": _kernel_lines(x, found.graph) if isinstance(found.graph, Graph) else _path_lines(x, found.graph),
-        "warnings": messages.doubts((*drawn.cautions, *found.warnings), found.n_attractors),
+        "warnings": doubts((*drawn.cautions, *found.warnings), found.n_attractors),
     } | same
 
 
@@ -204,7 +205,7 @@ def _nothing(ids: Sequence[str], why: str, cautions: Sequence[Caution]) -> dict[
         "spectra": [],
         "embeddings": [],
         "graph": {"links": [], "joins": []},
-        "warnings": messages.doubts(cautions),
+        "warnings": doubts(cautions),
     }
 
 

@@ -21,6 +21,7 @@ from ..learning.lifting import lifted_bundle
 from ..learning.sources import motions_of
 from ..results import Identification
 from . import messages, numbers
+from .doubts import doubts
 from .model_file import packed
 
 if TYPE_CHECKING:
@@ -141,12 +142,12 @@ def told(result: DrawnResult, field: Field) -> dict[str, Any]:
     elif field.fit is not None and len(names) == len(field.fit.demonstrations):
         fit = messages.followed(field, names) | {"worst": names[field.fit.demonstrations.index(field.fit.worst)][0]}
     # That strokes cross is no doubt where particles remember their way.
-    doubts = [c for c in field.warnings if not (field.by_motion and c.name == "crossing")]
+    about = [c for c in field.warnings if not (field.by_motion and c.name == "crossing")]
     return {
         "field": numbers.of_field(field),
         "memory": messages.REMEMBERS if field.by_motion else None,
         "fit": fit,
-        "warnings": messages.doubts(doubts),
+        "warnings": doubts(about),
         "model": base64.b64encode(packed(field)).decode("ascii"),
     }
 

@@ -5,6 +5,8 @@ import { Grid } from "./grid.js";
 import { StableField, unpack } from "./model.js";
 import { Motions } from "./motions.js";
 import { Regions } from "./regions.js";
+import { World } from "./warps.js";
+import { arranged } from "./worlds.js";
 
 // Nodes of a grid along its longer side.
 const LONGER = 92;
@@ -33,20 +35,47 @@ class Learned {
     this.goals = (goals ?? []).map((n) => new StableField(n));
     this.lifted = (lifted ?? []).map((n) => new StableField(n));
     if (!this.map && !this.lifted.length) throw new Error("neither a map nor motions");
-    this.saddles = saddles ?? [];
-    this.attractors = this.map ? this.map.attractors : this.lifted.map((f) => f.attractors[0].slice(0, 2));
+    this.saddles = this.homeSaddles = saddles ?? [];
+    const goal = (one) => one.slice(0, 2);
+    this.attractors = this.home = this.map ? this.map.attractors.map(goal) : this.lifted.map((f) => goal(f.attractors[0]));
     this.colours = this.attractors.map((_, q) => colours[q] ?? q);
     const x = unpack(samples.x);
     this.x = Array.from({ length: x.length / 2 }, (_, k) => [x[2 * k], x[2 * k + 1]]);
-    Object.assign(this, { labels: samples.labels, phases: samples.phases });
+    const { labels, phases } = Object.assign(this, { labels: samples.labels, phases: samples.phases });
     const extent = [0, 1].map((i) => Math.max(...this.x.map((p) => p[i])) - Math.min(...this.x.map((p) => p[i])));
-    this.box = extent.map((e) => Math.max(e, 0.02 * Math.max(...extent), 1e-9));
-    this.near = Float64Array.from(this.x.flatMap(([a, b], k) => [a / this.box[0], b / this.box[1], (LATE * (1 - this.phases[k])) ** 2]));
+    const box = (this.box = extent.map((e) => Math.max(e, 0.02 * Math.max(...extent), 1e-9)));
+    this.near = Float64Array.from(this.x.flatMap(([a, b], k) => [a / box[0], b / box[1], (LATE * (1 - phases[k])) ** 2]));
     const every = Math.max(1, Math.floor(this.x.length / COMPARED));
-    this.few = this.x.filter((_, k) => k % every === 0).map((p) => p.map((c, i) => c / this.box[i]));
+    this.few = this.x.filter((_, k) => k % every === 0).map((p) => p.map((c, i) => c / box[i]));
+    /** Mean start of the ways to each goal. */
+    this.starts = this.home.map((_, q) => this.x.filter((_, k) => labels[k] === q && phases[k] === 1))
+      .filter((list) => list.length).map((list) => [0, 1].map((i) => list.reduce((sum, p) => sum + p[i], 0) / list.length));
+    /** What stands between this world and the learned one, null for nothing. */
+    this.world = null;
   }
 
   get hasMemory() { return this.lifted.length > 0; }
+
+  /** The same in another world: goals elsewhere by their numbers, stones {c, r}, walls. Throws in words, and nothing has changed. */
+  enter({ goals = new Map(), stones = [], low, high } = {}) {
+    const { home, starts, box } = this;
+    const places = home.map((place, q) => goals.get(q) ?? place);
+    const warps = arranged({ home, goals: places, starts, box, stones, low, high });
+    this.map?.see(warps, places);
+    for (const list of [this.goals, this.lifted]) list.forEach((one, q) => one.see(warps, [places[q]]));
+    this.attractors = places;
+    this.world = warps.length ? new World({ warps, places }, [0, 0], [1, 1]) : null;
+    this.saddles = this.homeSaddles.map((place) => this.fromHome(place));
+  }
+
+  /** Where a place of this world is in the learned one; a new pair. */
+  toHome([x, y]) {
+    const at = [x, y];
+    this.world?.enter(at);
+    return at;
+  }
+
+  fromHome(place) { return this.world ? this.world.inverse(place) : place; }
 
   /** What is drawn: the motions, or the field towards goal q, or the map; over a box of the world, `pixel` the side of a pixel in it. */
   seen(q, box, pixel = (box[2] - box[0]) / 900) {
@@ -57,8 +86,9 @@ class Learned {
   }
 
   /** With which goal and phase a motion from here begins: those of the nearest sample, early ones preferred. */
-  beginning([x, y]) {
+  beginning(at) {
     let best = 0, least = Infinity;
+    const [x, y] = this.world ? this.toHome(at) : at;
     const { near } = this, u = x / this.box[0], v = y / this.box[1];
     for (let k = 0, i = 0; i < near.length; k++, i += 3) {
       const away = (near[i] - u) * (near[i] - u) + (near[i + 1] - v) * (near[i + 1] - v) + near[i + 2];
@@ -81,8 +111,9 @@ class Learned {
     return { ...rolled, q: this.colours[away.indexOf(Math.min(...away))] };
   }
 
+  /** Whether nothing was learned near a place. */
   far(x, y) {
-    const u = x / this.box[0], v = y / this.box[1];
+    const at = this.world ? this.toHome([x, y]) : [x, y], u = at[0] / this.box[0], v = at[1] / this.box[1];
     for (const p of this.few) if ((p[0] - u) ** 2 + (p[1] - v) ** 2 < FAR * FAR) return false;
     return true;
   }

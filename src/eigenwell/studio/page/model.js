@@ -37,8 +37,8 @@ export class StableField {
     this.unitGoals = n.attractors;
     /** In the data's units. */
     this.attractors = n.attractors.map((a) => a.map((c, i) => c * n.scale[i] + n.centre[i]));
-    this.world = n.world ? new World(n.world, n.centre, n.scale) : null;
-    this.world?.places.forEach((place, q) => this.attractors[q].splice(0, 2, ...place));
+    this.own = n.world ?? { warps: [], places: this.attractors.map((a) => a.slice(0, 2)) };
+    this.see([], this.own.places);
     this.out = new Float64Array(2 * rows);
     this.unit = new Float64Array(d);
     this.y = new Float64Array(d);
@@ -50,6 +50,13 @@ export class StableField {
       this.unit.set(a);
       return Array.from(this.forward(this.unit, false));
     }), n);
+  }
+
+  /** Through further warps, in which the goals are at `places`; none: as it came. */
+  see(warps, places) {
+    const all = [...warps, ...this.own.warps];
+    this.world = all.length ? new World({ warps: all, places }, this.centre, this.scale) : null;
+    places.forEach((place, q) => this.attractors[q].splice(0, 2, ...place));
   }
 
   /** psi(x) of unit coordinates; with the factors of its Jacobian in `trail` where they are wanted. */

@@ -13,7 +13,7 @@ export class Motions {
     const v = [0, 0, 0];
     const every = Math.max(1, Math.floor(learned.x.length / 120));
     const speeds = learned.x.filter((_, k) => k % every === 0).map((p, k) => {
-      learned.lifted[learned.labels[k * every]].velocity([...p, learned.phases[k * every]], v);
+      learned.lifted[learned.labels[k * every]].velocity([...learned.fromHome(p), learned.phases[k * every]], v);
       return Math.hypot(v[0], v[1]);
     }).sort((a, b) => a - b);
     this.typicalSpeed = speeds[speeds.length >> 1] || 1;
@@ -33,7 +33,7 @@ export class Motions {
       }
     }
     const k = Math.floor(Math.random() * x.length);
-    return { q: labels[k], z: [...x[k], phases[k]] };
+    return { q: labels[k], z: [...this.learned.fromHome(x[k]), phases[k]] };
   }
 
   velocity(q, z, out) { return this.learned.lifted[q].velocity(z, out); }
@@ -43,7 +43,7 @@ export class Motions {
     const { x, labels, phases, lifted, colours } = this.learned;
     this.#ways ??= x.map((p, k) => [p, labels[k], phases[k]]).filter(([, , phase]) => phase === 1).slice(0, 60)
       .map(([p, q]) => {
-        const { t, x: way } = lifted[q].rollOut([...p, 1]);
+        const { t, x: way } = lifted[q].rollOut([...this.learned.fromHome(p), 1]);
         const points = way.map((z) => z.slice(0, 2));
         const speeds = points.map((_, i) => {
           const j = Math.max(i, 1);

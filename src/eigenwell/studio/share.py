@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PAGE, SHARED = Path(__file__).parent / "page", Path(__file__).parent / "shared"
 MODULES = (
-    "palette", "view", "warps", "worlds", "waves", "latent", "model", "regions", "grid", "motions", "field", "flow",
+    "palette", "view", "warps", "worlds", "waves", "ways", "latent", "model", "regions", "grid", "motions", "field", "flow",
     "backdrop", "particles"
 )  # fmt: skip
 """Of the studio's own page, in the order in which they use each other."""

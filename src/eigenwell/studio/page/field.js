@@ -18,37 +18,37 @@ const LATE = 0.5;
 const COMPARED = 400;
 
 /** Null where the server sent something else. `colours`: of each attractor. */
-export function learnedOf(numbers, colours = []) {
+export function learnedOf({ map, goals, lifted, samples, saddles } = {}, colours = []) {
   try {
-    return new Learned(numbers, colours);
+    const fields = (list) => (list ?? []).map((n) => new StableField(n));
+    if (!map && !lifted.length) return null;
+    const places = unpack(samples.x);
+    const x = Array.from({ length: places.length / 2 }, (_, k) => [places[2 * k], places[2 * k + 1]]);
+    const { labels, phases } = samples;
+    const parts = { map: map ? new StableField(map) : null, goals: fields(goals), lifted: fields(lifted), x, labels, phases };
+    return new Learned({ ...parts, saddles: saddles ?? [] }, colours);
   } catch {
     return null;
   }
 }
 
-class Learned {
+export class Learned {
   /** Of a grid, along its longer side. */
   nodes = LONGER;
 
-  constructor({ map, goals, lifted, samples, saddles }, colours) {
-    this.map = map ? new StableField(map) : null;
-    this.goals = (goals ?? []).map((n) => new StableField(n));
-    this.lifted = (lifted ?? []).map((n) => new StableField(n));
-    if (!this.map && !this.lifted.length) throw new Error("neither a map nor motions");
-    this.saddles = this.homeSaddles = saddles ?? [];
+  /** map and goals: fields of the plane; lifted: motions, one for each goal; x, labels and phases of what was shown. */
+  constructor({ map, goals, lifted, x, labels, phases, saddles }, colours = []) {
+    Object.assign(this, { map, goals, lifted, x, labels, phases, saddles, homeSaddles: saddles });
     const goal = (one) => one.slice(0, 2);
-    this.attractors = this.home = this.map ? this.map.attractors.map(goal) : this.lifted.map((f) => goal(f.attractors[0]));
+    this.attractors = this.home = map ? map.attractors.map(goal) : lifted.map((f) => goal(f.attractors[0]));
     this.colours = this.attractors.map((_, q) => colours[q] ?? q);
-    const x = unpack(samples.x);
-    this.x = Array.from({ length: x.length / 2 }, (_, k) => [x[2 * k], x[2 * k + 1]]);
-    const { labels, phases } = Object.assign(this, { labels: samples.labels, phases: samples.phases });
-    const extent = [0, 1].map((i) => Math.max(...this.x.map((p) => p[i])) - Math.min(...this.x.map((p) => p[i])));
+    const extent = [0, 1].map((i) => Math.max(...x.map((p) => p[i])) - Math.min(...x.map((p) => p[i])));
     const box = (this.box = extent.map((e) => Math.max(e, 0.02 * Math.max(...extent), 1e-9)));
-    this.near = Float64Array.from(this.x.flatMap(([a, b], k) => [a / box[0], b / box[1], (LATE * (1 - phases[k])) ** 2]));
-    const every = Math.max(1, Math.floor(this.x.length / COMPARED));
-    this.few = this.x.filter((_, k) => k % every === 0).map((p) => p.map((c, i) => c / box[i]));
+    this.near = Float64Array.from(x.flatMap(([a, b], k) => [a / box[0], b / box[1], (LATE * (1 - phases[k])) ** 2]));
+    const every = Math.max(1, Math.floor(x.length / COMPARED));
+    this.few = x.filter((_, k) => k % every === 0).map((p) => p.map((c, i) => c / box[i]));
     /** Mean start of the ways to each goal. */
-    this.starts = this.home.map((_, q) => this.x.filter((_, k) => labels[k] === q && phases[k] === 1))
+    this.starts = this.home.map((_, q) => x.filter((_, k) => labels[k] === q && phases[k] === 1))
       .filter((list) => list.length).map((list) => [0, 1].map((i) => list.reduce((sum, p) => sum + p[i], 0) / list.length));
     /** What stands between this world and the learned one, null for nothing. */
     this.world = null;

@@ -4,6 +4,7 @@
 import { Latent } from "./latent.js";
 import { World } from "./warps.js";
 import { Waves } from "./waves.js";
+import { rolled } from "./ways.js";
 
 const BOUND = 2; // largest log-scale of a layer
 const BRAKE_POWER = 8;
@@ -42,8 +43,6 @@ export class StableField {
     this.out = new Float64Array(2 * rows);
     this.unit = new Float64Array(d);
     this.y = new Float64Array(d);
-    this.at = new Float64Array(d);
-    this.k = [0, 1, 2, 3].map(() => new Float64Array(d));
     this.u = new Float64Array(d);
     this.trail = this.layers.map(() => ({ scale: new Float64Array(d - 1), shear: new Float64Array(d - 1) }));
     this.latent = new Latent(n.attractors.map((a) => {
@@ -143,31 +142,6 @@ export class StableField {
   /** The attractor in which a state of the plane ends; -1 on a border. */
   basin(x) { return this.Q === 1 ? 0 : this.latent.fate(this.forward(this.#toUnit(x), false)); }
 
-  /** The way from x0 to rest: {t, x, arrived}; Runge-Kutta 4, no step longer than a hundredth of the box. */
-  rollOut(x0, longest = 60, most = 4000) {
-    const { d, scale, k, at } = this;
-    const x = Float64Array.from(x0);
-    let time = 0;
-    const t = [0], way = [Array.from(x0)];
-    const size = (v) => Math.hypot(...Array.from(v, (c, i) => c / scale[i]));
-    let arrived = false;
-    for (let n = 0; n < most && time < longest; n++) {
-      this.velocity(x, k[0]);
-      const speed = size(k[0]);
-      const away = Math.min(...this.attractors.map((a) => size(a.map((c, i) => c - x[i]))));
-      if (away < 2e-3 || speed < 1e-9) { arrived = away < 0.02; break; }
-      // Shorter near the goal: the last part is a decay, and a long step would jump to and fro across it.
-      const dt = Math.min(0.01, 0.2 * away) / Math.max(speed, 1e-6);
-      for (let stage = 1; stage < 4; stage++) {
-        const part = stage < 3 ? 0.5 * dt : dt;
-        for (let i = 0; i < d; i++) at[i] = x[i] + part * k[stage - 1][i];
-        this.velocity(at, k[stage]);
-      }
-      for (let i = 0; i < d; i++) x[i] += (dt / 6) * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
-      time += dt;
-      t.push(time);
-      way.push(Array.from(x));
-    }
-    return { t, x: way, arrived };
-  }
+  /** The way from a state to rest: {t, x, arrived}. */
+  rollOut(x0) { return rolled(this, x0); }
 }

@@ -163,7 +163,7 @@ def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Pro
         "labels": _labels(drawn, result.labels),
         "fates": _fates(result),
         "attractors": [
-            {"x": shown(a), "error": shown(e), "colour": q, "strokes": _arriving(found, q)}
+            {"x": shown(a), "error": shown(e), "colour": q} | _arriving(drawn, found, q)
             for q, (a, e) in enumerate(zip(found.attractors, found.uncertainty, strict=True))
         ],
         "spectra": [_spectrum(found, q) for q in range(found.n_attractors)],
@@ -228,8 +228,11 @@ def _fates(result: DrawnResult) -> dict[str, list[float]]:
     return {name: sure[a:b].tolist() for name, a, b in bounds}
 
 
-def _arriving(found: Identification, q: int) -> int | None:
-    return len(found.graph.paths_of(q)) if isinstance(found.graph, PathGraph) else None
+def _arriving(drawn: Drawing, found: Identification, q: int) -> dict[str, int]:
+    """How many strokes, or samples of a brush, end there; nothing where a graph has no paths."""
+    if drawn.scattered:
+        return {"samples": int((found.labels == q).sum())}
+    return {"strokes": len(found.graph.paths_of(q))} if isinstance(found.graph, PathGraph) else {}
 
 
 def _spectrum(found: Identification, q: int) -> dict[str, Any]:

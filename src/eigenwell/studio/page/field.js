@@ -77,12 +77,13 @@ export class Learned {
 
   fromHome(place) { return this.world ? this.world.inverse(place) : place; }
 
-  /** What is drawn: the motions, or the field towards goal q, or the map; over a box of the world, `pixel` the side of a pixel in it. */
-  seen(q, box, pixel = (box[2] - box[0]) / 900) {
-    if (q !== null && this.goals[q]) return this.#grid(this.goals[q], box, new OneRegion(this.colours[q]), []);
+  /** What is drawn: the motions, or the field towards goal q, or the map; over a box of the world, `pixel` the side of a pixel in it,
+   * `share` of the nodes that a grid usually has. */
+  seen(q, box, pixel = (box[2] - box[0]) / 900, share = 1) {
+    if (q !== null && this.goals[q]) return this.#grid(this.goals[q], box, new OneRegion(this.colours[q]), [], share);
     const fate = this.hasMemory ? (at) => this.colours[this.beginning(at).q] : (at) => this.colours[this.map.basin(at)] ?? -1;
     const regions = this.attractors.length === 1 ? new OneRegion(this.colours[0]) : new Regions(fate, box, pixel);
-    return this.hasMemory ? new Motions(this, box, regions) : this.#grid(this.map, box, regions, this.saddles);
+    return this.hasMemory ? new Motions(this, box, regions) : this.#grid(this.map, box, regions, this.saddles, share);
   }
 
   /** With which goal and phase a motion from here begins: those of the nearest sample, early ones preferred. */
@@ -118,9 +119,9 @@ export class Learned {
     return true;
   }
 
-  #grid(one, box, regions, saddles) {
+  #grid(one, box, regions, saddles, share) {
     const [w, h] = [box[2] - box[0], box[3] - box[1]];
-    const [nx, ny] = [w, h].map((side) => Math.max(4, Math.round((this.nodes * side) / Math.max(w, h))));
+    const [nx, ny] = [w, h].map((side) => Math.max(4, Math.round((share * this.nodes * side) / Math.max(w, h))));
     const n = nx * ny;
     const [vx, vy, potential] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)];
     const far = new Array(n);

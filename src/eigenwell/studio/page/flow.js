@@ -21,9 +21,15 @@ export class Flow {
 
   /** Particles of a field that only grew or was looked at elsewhere go on from where they are. */
   set(field, anew = true) {
-    const kind = (f) => `${Boolean(f?.born)} ${f?.learned?.attractors.length}`;
-    if (anew || kind(field) !== kind(this.#field)) this.#particles = [];
+    if (anew || !field || !this.#field) this.#particles = [];
     this.#field = field;
+    // Whatever they followed before: where they are, they go on as this field would.
+    for (const p of this.#particles) {
+      if (field.born) {
+        const { q, phase } = field.learned.beginning([p.x, p.y]);
+        Object.assign(p, { goal: q, q: field.learned.colours[q], phase });
+      } else p.q = field.regions.at(p.x, p.y);
+    }
   }
 
   get count() { return this.#particles.length; }

@@ -42,6 +42,20 @@ export class Pen {
     });
   }
 
+  /** A gesture that begins on something above the canvas, a toolbar, and then moves is meant for the canvas under it. */
+  passThrough(node) {
+    let begun = null;
+    node.addEventListener("pointerdown", (event) => { begun = event.button === 0 ? event : null; });
+    node.addEventListener("pointermove", (event) => {
+      if (!begun || event.pointerId !== begun.pointerId || !event.buttons) return;
+      if (Math.hypot(event.clientX - begun.clientX, event.clientY - begun.clientY) <= TAP) return;
+      this.#down(begun);
+      if (this.#active) this.#move(event);
+      begun = null;
+    });
+    for (const kind of ["pointerup", "pointercancel"]) node.addEventListener(kind, () => { begun = null; });
+  }
+
   get busy() { return this.#active !== null; }
   get kind() { return this.#active?.kind ?? null; }
   get steering() { return this.#keys.size > 0 || this.#pace[0] !== 0 || this.#pace[1] !== 0; }

@@ -1,6 +1,7 @@
 """Hands on the studio's page, in a real browser: fixtures that open it, and what a person does there."""
 
 import json
+import re
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -10,6 +11,11 @@ from tests.browsers import served
 from tests.untrained import field_of
 
 import eigenwell as ew
+from eigenwell.studio import presets, protocol
+from eigenwell.studio.identify import find, identified
+from eigenwell.studio.messages import REMEMBERS
+from eigenwell.studio.numbers import of_field
+from eigenwell.studio.strokes import drawing
 
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 360, "height": 740}
@@ -194,3 +200,68 @@ def view_share(page, place):
     """Where a place of the world is, in shares of the canvas."""
     x0, y0, x1, y1 = map(float, page.get_attribute("#stage", "data-view").split())
     return np.array([(place[0] - x0) / (x1 - x0), (y1 - place[1]) / (y1 - y0)])
+
+
+# --- a server of a test's own -----------------------------------------------------------------------------
+
+
+class Pretended:
+    """Answers a page in place of its server: strokes as the studio does, fields without training, tests when it is told to.
+
+    `visit(before=Pretended().between)`; `silent` kinds of messages are left unanswered. `fit` is told of every field, and
+    `memory` says whether it remembers; None: where strokes cross.
+    """
+
+    def __init__(self, silent=(), memory=False, bend=0.15, fit=None, certified=True):
+        self.silent, self.memory, self.bend, self.fit, self.certified = set(silent), memory, bend, fit, certified
+        self.heard, self.field, self.socket, self.drawn = [], None, None, None
+
+    def between(self, page):
+        page.route_web_socket(re.compile("/ws"), self._open)
+
+    def _open(self, socket):
+        self.socket = socket
+        limits = {"strokes": 200, "samples": 40_000, "stroke_samples": 10_000, "bytes": 4 * 2**20}
+        self.say("hello", version="0", limits=limits, presets=presets.listed())
+        socket.on_message(lambda text: self._heard(json.loads(text)))
+
+    def say(self, kind, **more):
+        self.socket.send(json.dumps({"type": kind} | more))
+
+    def _heard(self, message):
+        self.heard.append(message)
+        kind = message["type"]
+        if kind in self.silent or not hasattr(self, f"_{kind}"):
+            return
+        getattr(self, f"_{kind}")(message)
+
+    def _preset(self, message):
+        self.say("strokes_loaded", **presets.strokes_of(message["name"]))
+
+    def _strokes(self, message):
+        text = json.dumps(message["strokes"])
+        parsed = protocol.parse(json.dumps(message))
+        if not parsed.strokes:
+            self.say("empty", rev=message["rev"])
+            return
+        self.drawn = parsed
+        same = self.field is not None and self.field[0] == text
+        self.say("identified", rev=message["rev"], ms=1, field=same, **identified(parsed.strokes, parsed.options))
+        if same and self.certified:
+            self.certify(message["rev"])
+
+    def _learn(self, message):
+        result = find(drawing(self.drawn.strokes), self.drawn.options).numbered(message["numbers"])
+        field = field_of(result.found, bend=self.bend, memory=self.memory)
+        text = json.dumps(next(m["strokes"] for m in reversed(self.heard) if m["type"] == "strokes"))
+        self.field = (text, field)
+        if "progress" not in self.silent:
+            self.say("progress", rev=message["rev"], step=300, steps=300, loss=0.5)
+        fit = {"good": True, "share": 1.0, "head": "Follows your strokes: 100 %.", "words": "Words.", "worst": "s1"}
+        self.say("learned", rev=message["rev"], field=of_field(field), memory=REMEMBERS if self.memory else None,
+                 fit=fit | (self.fit or {}), warnings=[], model="")  # fmt: skip
+        if self.certified:
+            self.certify(message["rev"])
+
+    def certify(self, rev, holds=True, words="Put to the test."):
+        self.say("certified", rev=rev, holds=holds, words=words)

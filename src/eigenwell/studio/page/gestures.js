@@ -89,7 +89,7 @@ export class Gestures {
   #down(at, event) {
     const { tool, drawing, view } = this.#studio;
     if (event.button === 1) return "pan";
-    if (asked() === "stop") return "tap";
+    if (asked() === "stop" && tool !== "draw") return "tap";
     if (tool === "drop") return this.#dropped(at, event);
     if (tool === "move") {
       this.#goal = this.#goalAt(at, reach(event) + 5);
@@ -240,7 +240,7 @@ export class Gestures {
     const [held, particle, draft, goal, spray] = [this.#held, this.#particle, this.#draft, this.#goal, this.#cloud];
     const handle = this.#handle;
     this.#rest();
-    if (kind === "tap") this.#studio.stopAt(this.#studio.view.toWorld(at));
+    if (asked() === "stop" && tapped && at) this.#studio.stopAt(this.#studio.view.toWorld(at));
     else if (handle) this.#handled(handle, tapped);
     else if (kind === "draw") this.#finish(draft ?? [], time, tapped, at, spray);
     else if (particle?.state === "held") this.#studio.particles.release(particle);

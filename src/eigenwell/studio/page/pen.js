@@ -44,16 +44,21 @@ export class Pen {
 
   /** A gesture that begins on something above the canvas, a toolbar, and then moves is meant for the canvas under it. */
   passThrough(node) {
-    let begun = null;
-    node.addEventListener("pointerdown", (event) => { begun = event.button === 0 ? event : null; });
-    node.addEventListener("pointermove", (event) => {
-      if (!begun || event.pointerId !== begun.pointerId || !event.buttons) return;
-      if (Math.hypot(event.clientX - begun.clientX, event.clientY - begun.clientY) <= TAP) return;
-      this.#down(begun);
-      if (this.#active) this.#move(event);
-      begun = null;
+    node.addEventListener("pointerdown", (begun) => {
+      if (begun.button !== 0) return;
+      const done = () => kinds.forEach((kind) => removeEventListener(kind, hear, true));
+      const hear = (event) => {
+        if (event.pointerId !== begun.pointerId) return;
+        if (event.type !== "pointermove") return done();
+        if (Math.hypot(event.clientX - begun.clientX, event.clientY - begun.clientY) <= TAP) return undefined;
+        done();
+        this.#down(begun);
+        if (this.#active) this.#move(event);
+        return undefined;
+      };
+      const kinds = ["pointermove", "pointerup", "pointercancel"];
+      kinds.forEach((kind) => addEventListener(kind, hear, true));
     });
-    for (const kind of ["pointerup", "pointercancel"]) node.addEventListener(kind, () => { begun = null; });
   }
 
   get busy() { return this.#active !== null; }

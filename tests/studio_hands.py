@@ -11,10 +11,10 @@ from tests.browsers import served
 from tests.untrained import field_of
 
 import eigenwell as ew
+from eigenwell.report.numbers import of_field
 from eigenwell.studio import presets, protocol
 from eigenwell.studio.identify import find, identified
 from eigenwell.studio.messages import REMEMBERS
-from eigenwell.studio.numbers import of_field
 from eigenwell.studio.strokes import drawing
 
 DESK = {"width": 1280, "height": 800}

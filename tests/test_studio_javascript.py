@@ -15,7 +15,7 @@ from tests.untrained import field_of, stable_field
 import eigenwell as ew
 from eigenwell.fields import StableField
 from eigenwell.fields.home import kept_home
-from eigenwell.studio.numbers import of_field, of_stable
+from eigenwell.report.numbers import in_view, of_field, of_stable
 
 ROOT = Path(__file__).parents[1]
 
@@ -135,6 +135,32 @@ def refused_cases():
         }
 
 
+def scaled_cases():
+    """Fields in the units of a view: the same velocities in those units. Where a warp is at work their speed, and nothing else,
+    is measured in the view: there both axes have one unit here."""
+    middle = np.array([0.03, -2.0])
+    for name, field, half in (
+        ("in other units for each axis", two_goals(memory=True), np.array([0.02, 3.0])),
+        ("in other units, with every warp", everything(two_goals(memory=True)), np.array([3.0, 3.0])),
+    ):
+        numbers = in_view(of_field(field), middle, half)
+        x = np.random.default_rng(4).uniform([-1, -1], [1, 1], (40, 2))
+        z = np.column_stack([x, np.linspace(0, 1, 40)])
+        for kind, one, python, states in (
+            ("map", numbers["map"], field.map, x),
+            ("motion", numbers["lifted"][0], field.lifted[0], z),
+        ):
+            shown = np.column_stack([(states[:, :2] - middle) / half, states[:, 2:]])
+            yield {
+                "name": f"{kind} {name}",
+                "numbers": one,
+                "x": shown.tolist(),
+                "v": (python.predict(states) / np.append(half, np.ones(states.shape[1] - 2))).tolist(),
+                "potential": python.potential(states).tolist(),
+                "basin": python.basin(states).tolist(),
+            }
+
+
 def learned_cases():
     found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
     for name, memory in (("the map", False), ("motions", True)):
@@ -163,7 +189,7 @@ def test_the_page_evaluates_what_python_does_and_its_parts_keep_their_laws(tmp_p
     cases.write_text(
         json.dumps(
             {
-                "stable": [*stable_cases(), *warped_cases()],
+                "stable": [*stable_cases(), *warped_cases(), *scaled_cases()],
                 "learned": list(learned_cases()),
                 "worlds": list(world_cases()),
                 "refused": list(refused_cases()),

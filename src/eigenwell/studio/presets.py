@@ -23,9 +23,33 @@ EVENTS = 120
 Paths = tuple[list[FloatArray], list[FloatArray]]
 
 
-def listed() -> list[dict[str, str]]:
-    """Names, titles and groups, as far as the data are installed."""
-    return [{"name": name, "title": one.title, "group": one.group} for name, one in _known().items()]
+PICTURED, POINTS = 6, 14
+"""Strokes in the small picture of a preset, and points of each: as many as can be told apart in it."""
+
+
+@lru_cache(maxsize=1)
+def listed() -> list[dict[str, Any]]:
+    """Names, titles, groups and small pictures, as far as the data are installed."""
+    return [
+        {"name": name, "title": one.title, "group": one.group, "lines": _picture(one.make()[0])}
+        for name, one in _known().items()
+    ]
+
+
+def _picture(xs: Sequence[FloatArray]) -> list[list[int]]:
+    """Some strokes as x, y, x, y in a square of 100, y downwards."""
+    every = np.concatenate(xs)
+    low, side = every.min(axis=0), float(np.ptp(every, axis=0).max())
+    aside = (side - np.ptp(every, axis=0)) / 2
+    chosen = [xs[k] for k in np.unique(np.linspace(0, len(xs) - 1, PICTURED).astype(int))]
+    lines = []
+    for x in chosen:
+        way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
+        even = np.linspace(0.0, way[-1], POINTS)
+        places = np.column_stack([np.interp(even, way, c) for c in x.T])
+        shares = (places - low + aside) / side * [100, -100] + [0, 100]
+        lines.append(np.rint(shares).astype(int).ravel().tolist())
+    return lines
 
 
 @lru_cache(maxsize=64)

@@ -260,7 +260,7 @@ class Session:
         queue.put(Job(self, about, name, arguments, done, failed, news, limit=SECONDS[about]))
 
 
-def hello(version: str, presets: list[dict[str, str]]) -> str:
+def hello(version: str, presets: list[dict[str, Any]]) -> str:
     """The first message of a connection: what the server is, takes and offers."""
     limits = {
         "strokes": protocol.STROKES,

@@ -19,8 +19,9 @@ from ..learning import Bundle, Growing, Recipe, UnitBox, learn, learn_bundles
 from ..learning.crossing import crossings
 from ..learning.lifting import lifted_bundle
 from ..learning.sources import motions_of
+from ..report import numbers
 from ..results import Identification
-from . import messages, numbers
+from . import messages
 from .doubts import doubts
 from .model_file import packed
 

@@ -1,4 +1,4 @@
-"""A field as plain numbers, which the page evaluates by itself (page/model.js): all of it, in double precision."""
+"""A field as plain numbers, which pages evaluate by themselves (studio/page/model.js): all of it, in double precision."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._types import FloatArray
 from ..fields import Field, StableField
 from ..fields.warps import World
 from ..learning import Growing
@@ -91,3 +92,61 @@ def _samples(x: Any, labels: Any, phases: Any) -> dict[str, Any]:
 
 def _packed(array: Any) -> str:
     return base64.b64encode(np.ascontiguousarray(array, dtype="<f8").tobytes()).decode("ascii")
+
+
+# --- in other units -----------------------------------------------------------------------------------
+
+
+def in_view(numbers: dict[str, Any], middle: FloatArray, half: FloatArray) -> dict[str, Any]:
+    """The same field of y = (x - middle) / half: what a canvas shows well is about [-1, 1], whatever the data's units."""
+
+    def place(x: Any) -> Any:
+        return ((np.asarray(x, dtype=np.float64) - middle) / half).tolist()
+
+    def field(one: dict[str, Any] | None) -> dict[str, Any] | None:
+        if one is None:
+            return None
+        rest = [np.zeros(one["dimension"] - 2), np.ones(one["dimension"] - 2)]  # a phase stays as it is
+        centre = (np.asarray(one["centre"]) - np.append(middle, rest[0])) / np.append(half, rest[1])
+        world = one["world"] and {
+            "warps": [_warp(warp, middle, half) for warp in one["world"]["warps"]],
+            "places": place(one["world"]["places"]),
+        }
+        scale = (np.asarray(one["scale"]) / np.append(half, rest[1])).tolist()
+        return one | {"centre": centre.tolist(), "scale": scale, "world": world}
+
+    samples = np.frombuffer(base64.b64decode(numbers["samples"]["x"])).reshape(-1, 2)
+    return numbers | {
+        "map": field(numbers["map"]),
+        "goals": [field(one) for one in numbers["goals"]],
+        "lifted": [field(one) for one in numbers["lifted"]],
+        "samples": numbers["samples"] | {"x": _packed(place(samples))},
+        "saddles": place(numbers["saddles"]) if numbers["saddles"] else [],
+    }
+
+
+def _warp(warp: dict[str, Any], middle: FloatArray, half: FloatArray) -> dict[str, Any]:
+    """One warp of the world in the units of the view."""
+
+    def place(x: Any) -> Any:
+        return [None if c is None else (c - m) / h for c, m, h in zip(x, middle, half, strict=True)]
+
+    if warp["kind"] in ("stretch", "within"):
+        margin = (np.asarray(warp["margin"], dtype=np.float64) / half).tolist()
+        return warp | {"low": place(warp["low"]), "high": place(warp["high"]), "margin": margin}
+    if warp["kind"] == "around":
+        shapes = (np.asarray(warp["shapes"], dtype=np.float64) * half).tolist()
+        return warp | {
+            "centre": place(warp["centre"]),
+            "centres": [place(c) for c in warp["centres"]],
+            "shapes": shapes,
+        }
+    matrix, shift = (np.asarray(warp[name], dtype=np.float64) for name in ("matrix", "shift"))
+    path, force, length = (np.asarray(warp[name], dtype=np.float64) for name in ("path", "force", "length"))
+    return warp | {
+        "matrix": (matrix / half[:, None] * half).tolist(),
+        "shift": ((matrix @ middle + shift - middle) / half).tolist(),
+        "path": ((path - middle) / half).tolist(),
+        "force": (force / half).tolist(),
+        "length": (length / half).tolist(),
+    }

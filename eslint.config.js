@@ -2,7 +2,7 @@
 const browser = [
   "document", "window", "location", "history", "navigator", "localStorage", "matchMedia", "addEventListener", "removeEventListener", "dispatchEvent",
   "requestAnimationFrame", "setTimeout", "clearTimeout", "setInterval", "performance", "devicePixelRatio", "innerWidth", "innerHeight",
-  "getSelection", "getComputedStyle", "Event", "CustomEvent", "EventTarget", "ResizeObserver", "WebSocket", "URL", "URLSearchParams",
+  "getSelection", "getComputedStyle", "Event", "CustomEvent", "EventTarget", "ResizeObserver", "MutationObserver", "WebSocket", "URL", "URLSearchParams",
   "Blob", "File", "XMLSerializer", "ImageData", "Path2D", "MediaRecorder", "Storage", "atob", "btoa", "console", "process",
 ];
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "palette", "view", "warps", "worlds", "waves", "ways", "latent", "model", "regions", "grid", "motions", "field", "flow",
-    "backdrop", "particles", "mount",
+    "backdrop", "particles", "playground", "magnets", "scene", "mount", "bar",
 )  # fmt: skip
 """Of the studio's page, in the order in which they use each other."""
 DIGITS = 4
@@ -40,10 +40,25 @@ def content(found: Identification, field: Field) -> dict[str, Any]:
     return {"field": in_view(of_field(field), middle, half), "strokes": strokes, "colours": []}
 
 
+def section(found: Identification, field: Field) -> str:
+    """The field as it moves, for the top of a report."""
+    return f"""<section id="at-live">
+<h2>The learned {"motions" if field.by_motion else "field"}, alive</h2>
+<div class="live"><div id="live-bar" class="bar" role="group" aria-label="What is shown, and what is in the way"></div>
+<canvas id="live" tabindex="0" role="img" aria-label="The learned flow with the demonstrations and particles on their way. Enter
+drops a particle, Escape clears them."></canvas>
+<p class="note"><span id="live-words" role="status"></span><span id="live-legend" class="legend"></span></p></div>
+<script type="application/json" id="live-content">{as_json(content(found, field))}</script>
+<script>(() => {{ "use strict";
+{bundled("report")}
+}})();</script>
+</section>"""
+
+
 def bundled(name: str) -> str:
     """One script of a module in `shared` and all that it uses."""
     studio = files("eigenwell").joinpath("studio")
-    folder = {one: studio.joinpath("shared" if one in ("mount", name) else "page") for one in (*MODULES, name)}
+    folder = {one: studio.joinpath("shared" if one in ("mount", "bar", name) else "page") for one in (*MODULES, name)}
     return "\n".join(_module(one, folder[one].joinpath(f"{one}.js")) for one in folder)
 
 

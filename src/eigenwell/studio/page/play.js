@@ -17,6 +17,7 @@ export class Play {
   constructor(studio) {
     this.#studio = studio;
     this.ground.addEventListener("change", () => studio.tell());
+    this.ground.addEventListener("refused", ({ detail }) => hint(detail, 3500));
     this.pusher.addEventListener("drawn", ({ detail }) => this.#pushed(detail));
   }
 

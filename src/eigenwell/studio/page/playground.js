@@ -1,8 +1,6 @@
 // What a hand does to the world of a learned field: goals carried elsewhere, stones dropped in the way, walls drawn in. The field
 // follows at once (worlds.js); nothing is learned again, and what cannot be is refused in words.
 
-import { hint } from "./notify.js";
-
 // Pixels: of a new stone's radius, the smallest, and how wide its rim is for a hand; walls begin so far inside the picture.
 const STONE = 46, SMALLEST = 12, RIM = 9, INSIDE = 26;
 const SIDES = [["low", 0], ["low", 1], ["high", 0], ["high", 1]];
@@ -75,7 +73,7 @@ export class Playground extends EventTarget {
       this.stones = before;
     }
     this.#fits();
-    hint("There is no room for another stone here.", 4000);
+    this.#refuse("There is no room for another stone here.");
     return false;
   }
 
@@ -165,7 +163,7 @@ export class Playground extends EventTarget {
       this.#learned?.enter(this.edits);
       return true;
     } catch (error) {
-      if (aloud) hint(error.message, 3500);
+      if (aloud) this.#refuse(error.message);
       return false;
     }
   }
@@ -179,6 +177,8 @@ export class Playground extends EventTarget {
   }
 
   #tell() { this.dispatchEvent(new Event("change")); }
+
+  #refuse(words) { this.dispatchEvent(new CustomEvent("refused", { detail: words })); }
 
   paint(ctx, view, theme) {
     const dark = theme.name === "dark";

@@ -1,10 +1,13 @@
 // The page to share: all of the window, and nothing to draw.
 
+import { furnish } from "./bar.js";
 import { Mounted } from "./mount.js";
 
-const content = JSON.parse(document.getElementById("content").textContent);
-const mounted = new Mounted(document.getElementById("paper"), content, { watch: document.body });
+const $ = (id) => document.getElementById(id);
+const content = JSON.parse($("content").textContent);
+const mounted = new Mounted($("paper"), content, { watch: document.body });
 const { learned } = mounted;
+furnish(mounted, { bar: $("bar"), legend: $("legend"), words: $("words") });
 
 /** For whoever wants the numbers: velocities of the map, or of the motions with a phase, as Python has them. */
 window.eigenwell = {

@@ -278,7 +278,7 @@ def strokes_of(name: str) -> list[Stroke]:
 )
 def test_presets_are_in_view_and_have_their_attractors(name, count, order):
     strokes = strokes_of(name)
-    assert 8 <= len(strokes) <= 16 and max(len(s.t) for s in strokes) <= 200
+    assert 6 <= len(strokes) <= 16 and max(len(s.t) for s in strokes) <= 200
     assert max(np.abs(s.x).max() for s in strokes) <= 1.0
     answer = identified(strokes, Options(order=order))
     assert answer["n_attractors"] == count and answer["confidence"] > 0.7

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "palette", "view", "warps", "worlds", "waves", "ways", "latent", "model", "regions", "grid", "motions", "field", "flow",
-    "backdrop", "particles", "playground", "magnets", "scene", "mount", "bar",
+    "backdrop", "particles", "playground", "magnets", "scene", "push", "valley", "mount", "bar",
 )  # fmt: skip
 """Of the studio's page, in the order in which they use each other."""
 DIGITS = 4
@@ -68,6 +68,9 @@ def _module(name: str, path: Traversable) -> str:
     text = re.sub(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', r"const \1 = $\2;", text, flags=re.MULTILINE)
     names = re.findall(r"^export (?:async )?(?:const|function|class) (\w+)", text, flags=re.MULTILINE)
     text = re.sub(r"^export (?=const|function|class|async)", "", text, flags=re.MULTILINE)
+    # What is for readers stays with the source.
+    text = re.sub(r"^[ \t]*(//.*|/\*\*(?:(?!\*/)[\s\S])*\*/[ \t]*)\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
     return f"const ${name} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();"
 
 

@@ -18,13 +18,16 @@ DIGITS = 5
 """Of places of saddles, in world units: finer than a pixel."""
 
 
-def of_field(field: Field) -> dict[str, Any]:
-    """The map, the field towards each goal, the motions, and the samples they were learned from."""
+def of_field(field: Field, *, short: bool = False) -> dict[str, Any]:
+    """The map, the field towards each goal, the motions, and the samples they were learned from.
+
+    `short`: in single precision, in half the bytes, for pages that are files.
+    """
     return {
-        "map": of_stable(field.map),
-        "goals": [of_stable(field.toward(q)) for q in range(field.n_attractors)] if field.by_motion else [],
-        "lifted": [of_stable(one) for one in field.lifted],
-        "samples": _samples(field.samples, field.labels, field.phases),
+        "map": of_stable(field.map, short),
+        "goals": [of_stable(field.toward(q), short) for q in range(field.n_attractors)] if field.by_motion else [],
+        "lifted": [of_stable(one, short) for one in field.lifted],
+        "samples": _samples(field.samples, field.labels, field.phases, short),
         # Where regions meet; their borders the page finds by itself, from the same function that colours them.
         "saddles": np.round(field.saddles, DIGITS).tolist() if field.n_attractors > 1 and not field.by_motion else [],
     }
@@ -40,18 +43,18 @@ def of_growing(part: Growing) -> dict[str, Any]:
     }
 
 
-def of_stable(one: StableField) -> dict[str, Any]:
+def of_stable(one: StableField, short: bool = False) -> dict[str, Any]:
     """The symbols of `fields.stable` and `fields.flows`; arrays as base64 of little-endian doubles, row by row."""
     model = one.model
     return {
         "dimension": one.dimension,
         "layers": len(model.flow.frequencies),
-        "frequencies": _packed(model.flow.frequencies),
-        "weights": _packed(model.flow.weights),
+        "frequencies": _packed(model.flow.frequencies, short),
+        "weights": _packed(model.flow.weights, short),
         "window": float(model.flow.window),
         "speed": {
-            "frequencies": _packed(model.speed.frequencies),
-            "weights": _packed(model.speed.weights),
+            "frequencies": _packed(model.speed.frequencies, short),
+            "weights": _packed(model.speed.weights, short),
             "offset": float(model.speed.offset),
             "window": float(model.speed.window),
         },
@@ -84,14 +87,16 @@ def _plain(value: Any) -> Any:
     return found.tolist()
 
 
-def _samples(x: Any, labels: Any, phases: Any) -> dict[str, Any]:
+def _samples(x: Any, labels: Any, phases: Any, short: bool = False) -> dict[str, Any]:
     every = max(1, -(-len(x) // MOST_SAMPLES))
     kept = np.unique(np.concatenate([np.arange(0, len(x), every), np.flatnonzero(phases == 1.0)]))
-    return {"x": _packed(x[kept]), "labels": labels[kept].tolist(), "phases": np.round(phases[kept], 6).tolist()}
+    return {"x": _packed(x[kept], short), "labels": labels[kept].tolist(), "phases": np.round(phases[kept], 6).tolist()}
 
 
-def _packed(array: Any) -> str:
-    return base64.b64encode(np.ascontiguousarray(array, dtype="<f8").tobytes()).decode("ascii")
+def _packed(array: Any, short: bool = False) -> str:
+    """Doubles; "4:" is before those of single precision."""
+    packed = base64.b64encode(np.ascontiguousarray(array, dtype="<f4" if short else "<f8").tobytes()).decode("ascii")
+    return f"4:{packed}" if short else packed
 
 
 # --- in other units -----------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
 from .viewport import fit_to_view
 
-STROKES = 12
+STROKES = 3
+"""For each goal of a known system: what is learned from them in the studio's few steps is followed."""
 SECONDS = 6.0
 """Of the longest stroke; the pendulum takes a minute in truth, and nobody waits that long for a particle."""
 EVENTS = 120
@@ -88,8 +89,7 @@ def _known() -> dict[str, Preset]:
 
 
 def _system(system: systems.System) -> Paths:
-    share = STROKES // len(system.attractors)
-    return _paths(system.sample(seed=1, n_per_attractor=share))
+    return _paths(system.sample(seed=0, n_per_attractor=STROKES))
 
 
 def _lasa(shape: str) -> Paths:

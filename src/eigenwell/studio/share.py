@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
@@ -25,12 +25,29 @@ DIGITS = 4
 
 def shared_page(result: DrawnResult, field: Field, colours: Sequence[int] = (), title: str = "") -> str:
     """The page of a drawing and its field; `colours` of the goals, by their number where there are none."""
-    content = {"field": of_field(field), "strokes": labelled(result), "colours": list(colours), "version": __version__}
-    page = SHARED.joinpath("page.html").read_text(encoding="utf-8")
     goals = plural(field.n_attractors, "goal")
-    named = escape(title or f"A flow to {goals}, from {plural(len(result.drawing.ids), 'stroke')}")
-    page = page.replace("<!--title-->", named).replace("<!--home-->", _home())
-    return page.replace("/*content*/", as_json(content)).replace("/*script*/", bundled("main"))
+    named = title or f"A flow to {goals}, from {plural(len(result.drawing.ids), 'stroke')}"
+    return whole_page(named, {"drawing": content(result, field, colours, named)})
+
+
+def content(result: DrawnResult, field: Field, colours: Sequence[int] = (), title: str = "") -> dict[str, Any]:
+    """What a page shows of a drawing; `step` are the seconds between two samples of a stroke."""
+    strokes, step = labelled(result), round(result.drawing.step, 6)
+    about = {"title": title, "colours": list(colours), "step": step, "version": __version__}
+    return {"field": of_field(field, short=True), "strokes": strokes} | about
+
+
+def whole_page(title: str, drawings: Mapping[str, dict[str, Any]], gallery: str = "") -> str:
+    """One file with these drawings, by name; `gallery` are links to them."""
+    page = SHARED.joinpath("page.html").read_text(encoding="utf-8")
+    page = (
+        page.replace("<!--title-->", escape(title)).replace("<!--home-->", _home()).replace("<!--gallery-->", gallery)
+    )
+    embedded = "\n".join(
+        f'<script type="application/json" class="drawing" id="drawing-{escape(name, quote=True)}">{as_json(one)}</script>'
+        for name, one in drawings.items()
+    )
+    return page.replace("<!--drawings-->", embedded).replace("/*script*/", bundled("main"))
 
 
 def _home() -> str:

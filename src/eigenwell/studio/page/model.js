@@ -14,8 +14,9 @@ const FADED = 1e-6;
 
 /** Doubles from base64. */
 export function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Float64Array(bytes.buffer);
+  const short = text.startsWith("4:");
+  const bytes = Uint8Array.from(atob(short ? text.slice(2) : text), (c) => c.charCodeAt(0));
+  return short ? Float64Array.from(new Float32Array(bytes.buffer)) : new Float64Array(bytes.buffer);
 }
 
 export class StableField {

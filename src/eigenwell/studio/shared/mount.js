@@ -1,5 +1,5 @@
 // A field to look at and to play with: it moves, particles can be dropped into it, goals dragged, stones and walls put in the
-// way; wheel and fingers look closer. In a notebook strokes can be drawn on it, too.
+// way, an arm that draws them pushed; wheel and fingers look closer. In a notebook strokes can be drawn on it, too.
 
 import { paintBackdrop } from "./backdrop.js";
 import { learnedOf } from "./field.js";
@@ -7,6 +7,7 @@ import { Flow } from "./flow.js";
 import { colour, DARK, LIGHT, mark } from "./palette.js";
 import { Particles } from "./particles.js";
 import { Playground } from "./playground.js";
+import { GRIP, Pusher } from "./push.js";
 import { paintAttractor } from "./scene.js";
 import { View } from "./view.js";
 
@@ -17,8 +18,8 @@ const RAIN = 14, REACH = { mouse: 14, touch: 26 }, ROUGH = 4;
 
 /**
  * paper       a canvas that fills its place
- * content     {field, strokes: [{x, q, dots}], colours, goals}; field may be null, and goals are then where strokes end;
- *             dots, where there are any, are labels of samples without order
+ * content     {field, strokes: [{x, q, dots}], colours, goals, step}; field may be null, and goals are then where strokes end;
+ *             dots, where there are any, are labels of samples without order; step: seconds between samples, where they have order
  * options     watch: a node whose dataset says how it goes; draws() -> whether a drag draws; drawn({t, x}); scrolls: the page
  *             around it does; first: number of the first goal
  */
@@ -28,6 +29,8 @@ export class Mounted {
   particles = new Particles();
   /** Goals elsewhere, stones and walls. */
   ground = new Playground();
+  /** The arm that draws the strokes. */
+  pusher = new Pusher();
   /** What is seen of it. */
   shown = { strokes: true, flow: true, basins: true, potential: true };
   learned = null;
@@ -51,6 +54,7 @@ export class Mounted {
   #draft = null;
   #handle = null;
   #rough = false;
+  #step = 0;
 
   constructor(paper, content, options = {}) {
     this.#paper = paper;
@@ -70,7 +74,9 @@ export class Mounted {
   #resized;
 
   /** Something else to look at. */
-  set({ field, strokes, colours, goals }) {
+  set({ field, strokes, colours, goals, step }) {
+    this.pusher.stop();
+    this.#step = step ?? 0;
     this.goals = goals ?? [];
     this.learned = field ? learnedOf(field, colours) : null;
     this.strokes = strokes;
@@ -85,6 +91,7 @@ export class Mounted {
     this.#rough = rough;
     if (rough) this.particles.later();
     else this.particles.follow();
+    if (this.learned) this.pusher.follow(this.learned);
     this.#look(false);
   }
 
@@ -95,6 +102,27 @@ export class Mounted {
       setTimeout(() => this.particles.add(view.toWorld([x * view.width, y * view.height])), this.#still.matches ? 0 : 90 * k);
     }
   }
+
+  /** Strokes with a clock can be drawn by an arm. */
+  get pushes() { return this.#step > 0 && this.learned !== null && this.strokes.some(({ dots }) => !dots); }
+
+  /** The arm begins, or leaves. */
+  push() {
+    const strokes = this.strokes.filter(({ dots }) => !dots).map(({ x, q }) => ({ t: x.map((_, k) => k * this.#step), x, q }));
+    this.particles.clear();
+    if (this.pusher.busy) this.pusher.stop();
+    else this.pusher.start(this.learned, strokes);
+  }
+
+  /** For a valley: what is seen, towards the first goal where each has a valley of its own. */
+  get deep() {
+    const { learned, view } = this;
+    const field = learned?.hasMemory ? learned.seen(0, view.box(0.15), 1 / view.scale) : this.#seen;
+    const strokes = this.strokes.filter(({ dots, q }) => !dots && (!learned.hasMemory || q === 0)).map(({ x, q }, id) => ({ id, x, q }));
+    return { field, strokes, labels: strokes.map(({ q }) => q) };
+  }
+
+  get still() { return this.#still.matches; }
 
   repaint() { this.#paintBackdrop(); }
 
@@ -167,7 +195,7 @@ export class Mounted {
       whole(this.#layer);
     }
     ctx.lineCap = ctx.lineJoin = "round";
-    ctx.globalAlpha = this.ground.goals.size ? 0.35 : 1;
+    ctx.globalAlpha = this.ground.goals.size || this.pusher.busy ? 0.35 : 1;
     for (const { x, q, dots } of this.shown.strokes ? this.strokes : []) {
       const at = x.map((p) => view.toScreen(p));
       if (dots) at.forEach((p, i) => this.#dot(p, dots[i]));
@@ -181,6 +209,8 @@ export class Mounted {
     ));
     this.particles.step(seconds, this.#still.matches);
     this.particles.paint(ctx, view, theme);
+    this.pusher.step(seconds);
+    this.pusher.paint(ctx, view, theme);
     this.#tell("frames", 1);
   }
 
@@ -219,7 +249,7 @@ export class Mounted {
     // Where the page around it scrolls under a finger, what the finger takes hold of does not.
     paper.addEventListener("touchstart", (event) => {
       const { left, top } = paper.getBoundingClientRect(), [{ clientX, clientY }] = event.touches;
-      if (this.learned && this.ground.at(this.view, [clientX - left, clientY - top], REACH.touch)) event.preventDefault();
+      if (this.#held([clientX - left, clientY - top], REACH.touch)) event.preventDefault();
     }, { passive: false });
     paper.addEventListener("wheel", (event) => {
       // A page that scrolls goes on scrolling.
@@ -236,6 +266,13 @@ export class Mounted {
     });
   }
 
+  /** What a hand takes hold of at a place of the canvas. */
+  #held(at, reach) {
+    if (!this.learned) return null;
+    const { pen } = this.pusher, [x, y] = pen ? this.view.toScreen(pen) : [Infinity, 0];
+    return Math.hypot(x - at[0], y - at[1]) < GRIP ? { kind: "pen" } : this.ground.at(this.view, at, reach);
+  }
+
   #down(event) {
     this.#fingers.set(event.pointerId, [event.offsetX, event.offsetY]);
     try {
@@ -243,8 +280,8 @@ export class Mounted {
     } catch {
       // Made by a script: it works without.
     }
-    const alone = this.#fingers.size === 1 && this.learned;
-    this.#handle = alone ? this.ground.at(this.view, [event.offsetX, event.offsetY], REACH[event.pointerType] ?? 14) : null;
+    this.#handle = this.#fingers.size === 1 ? this.#held([event.offsetX, event.offsetY], REACH[event.pointerType] ?? 14) : null;
+    if (this.#handle?.kind === "pen") this.pusher.hold(true);
     const drawing = !this.#handle && this.#fingers.size === 1 && Boolean(this.#options.draws?.());
     const at = [event.offsetX, event.offsetY];
     this.#from = { at, far: this.#fingers.size > 1, start: event.timeStamp, drawing };
@@ -259,7 +296,10 @@ export class Mounted {
     const from = this.#from;
     if (this.#handle && from) {
       from.far ||= Math.hypot(now[0] - from.at[0], now[1] - from.at[1]) > TAP;
-      if (from.far && this.ground.drag(this.#handle, this.view.toWorld(now), this.view)) this.worldChanged(true);
+      if (this.#handle.kind === "pen") {
+        const [a, b] = [was, now].map((at) => this.view.toWorld(at));
+        this.pusher.push(b[0] - a[0], b[1] - a[1]);
+      } else if (from.far && this.ground.drag(this.#handle, this.view.toWorld(now), this.view)) this.worldChanged(true);
       return;
     }
     if (this.#pinched && this.#fingers.size === 2) {
@@ -280,10 +320,11 @@ export class Mounted {
     this.#fingers.delete(event.pointerId);
     const [from, draft, handle] = [this.#from, this.#draft, this.#handle];
     this.#draft = this.#handle = null;
-    if (handle) {
+    this.pusher.hold(false);
+    if (handle && handle.kind !== "pen") {
       if (!from?.far && handle.kind === "stone") this.ground.remove(handle);
       this.worldChanged();
-    } else if (lifted && from && !this.#fingers.size) {
+    } else if (!handle && lifted && from && !this.#fingers.size) {
       if (!from.far) this.particles.add(this.view.toWorld(from.at));
       else if (from.drawing && draft.length > 2) {
         const round = (c) => Math.round(c * 1e5) / 1e5;

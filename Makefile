@@ -78,6 +78,7 @@ docs: $(VENV)/.docs
 	$(PY) docs/make_commands.py
 	rm -rf build/site
 	$(PY) -m sphinx -W --keep-going -b html docs build/site
+	$(PY) -m eigenwell studio --static build/site/studio
 	$(PY) docs/check_links.py build/site
 
 # The same without running the gallery: pages have no pictures from it.

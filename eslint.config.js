@@ -1,8 +1,8 @@
 // Plain rules: nothing unused, nothing undefined, nothing shadowed by mistake.
 const browser = [
-  "document", "window", "location", "history", "navigator", "localStorage", "matchMedia", "addEventListener", "dispatchEvent",
+  "document", "window", "location", "history", "navigator", "localStorage", "matchMedia", "addEventListener", "removeEventListener", "dispatchEvent",
   "requestAnimationFrame", "setTimeout", "clearTimeout", "setInterval", "performance", "devicePixelRatio", "innerWidth", "innerHeight",
-  "getSelection", "getComputedStyle", "Event", "CustomEvent", "EventTarget", "ResizeObserver", "WebSocket", "URL", "URLSearchParams",
+  "getSelection", "getComputedStyle", "Event", "CustomEvent", "EventTarget", "ResizeObserver", "MutationObserver", "WebSocket", "URL", "URLSearchParams",
   "Blob", "File", "XMLSerializer", "ImageData", "Path2D", "MediaRecorder", "Storage", "atob", "btoa", "console", "process",
 ];
 

@@ -24,6 +24,8 @@ from eigenwell import datasets, learning, progress
 from eigenwell.demonstrations import DataError
 from eigenwell.learning import Recipe, learner
 
+pytest_plugins = ["tests.studio_hands"]
+
 settings.register_profile("eigenwell", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))

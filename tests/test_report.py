@@ -10,7 +10,7 @@ import pytest
 from tests.untrained import field_of
 
 import eigenwell as ew
-from eigenwell.report import report, write_report
+from eigenwell.report import Words, report, write_report
 from eigenwell.report.streamlines import streamlines
 from eigenwell.report.wording import quantity, surety
 from eigenwell.wording import plural
@@ -39,6 +39,7 @@ def pages(tmp_path_factory, heart):
         demos = ew.systems.heart.sample(seed=0, frequency=25.0)
         found = ew.identify(demos)
         write_report(folder / "memory.html", demos, found, field_of(found, memory=True, good=False))
+        write_report(folder / "goals.html", demos, found, field_of(found), words=Words("goal", "stroke", 1))
     return folder
 
 
@@ -46,10 +47,8 @@ def pages(tmp_path_factory, heart):
 
 
 def test_opens_with_the_answer(pages):
-    text = (pages / "plane.html").read_text()
-    body = text[text.index("<body>") : text.index("<footer>")]
-    words = re.sub(r"<[^>]+>", " ", body)
-    assert words.index("2 attractors") < words.index("Confidence") < words.index("Samples by sub-dynamics")
+    text, words = (pages / "plane.html").read_text(), words_of(pages / "plane.html")
+    assert words.index("2 attractors") < words.index("Confidence") < words.index("Samples by attractor")
     assert re.search(r"-(1\.000|0\.999)\d* ± 0\.0", words) and "No warnings" in words
     for section in (
         "The graph",
@@ -75,7 +74,8 @@ def test_doubts_are_told_in_words_with_what_to_do(pages):
 
 def words_of(page):
     text = page.read_text()
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text[text.index("<body>") : text.index("<footer>")]))
+    body = re.sub(r"<script.*?</script>", " ", text[text.index("<body") : text.index("<footer>")], flags=re.DOTALL)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body))
 
 
 def traces_of(page, figure):
@@ -93,7 +93,7 @@ def test_certificate_and_fit_stand_side_by_side(pages):
 def test_a_bad_fit_cannot_be_overlooked(pages):
     words = words_of(pages / "memory.html")
     # Before any figure, in the verdict, and in the table, by name.
-    assert words.index("stable as tested , but does not follow the data") < words.index("Samples by sub-dynamics")
+    assert words.index("stable as tested , but does not follow the data") < words.index("Samples by attractor")
     assert "Does not follow the data" in words and words.count("demonstration 5 (to attractor 1)") == 3
     assert (
         "1 of 6 end at another attractor than their own" in words
@@ -118,7 +118,7 @@ def test_memory_is_drawn_as_motions_and_in_space(pages):
 def test_one_file_readable_offline(pages):
     for page in pages.iterdir():
         text = page.read_text()
-        outside = text.replace(text[text.index("* plotly.js") : text.index('<script type="application/json"')], "")
+        outside = text.replace(text[text.index("* plotly.js") : text.index('id="figures"')], "")
         assert not re.findall(r'(?:src|href)="(?:https?:)?//', outside)
         assert text.count("plotly.js v") == 1
         assert page.stat().st_size < 8e6
@@ -140,7 +140,18 @@ def test_figures_are_valid_json_without_nan(pages):
     text = (pages / "space.html").read_text()
     embedded = text.split('id="figures">')[1].split("</script>")[0]
     figures = json.loads(embedded, parse_constant=lambda c: pytest.fail(c))
-    assert [f["id"] for f in figures][:3] == ["samples-0", "graph-0", "spectrum-0"]
+    assert [f["id"] for f in figures][:4] == ["field-0", "samples-0", "graph-0", "spectrum-0"]
+
+
+def test_one_word_one_count(pages):
+    """Goals counted from 1 in the studio were attractors and sub-dynamics from 0 in its report."""
+    words = words_of(pages / "goals.html")
+    assert "2 goals" in words and "Samples by goal" in words
+    assert re.search(r"attractor|sub-dynamics|demonstration|goal 0", words) is None, words
+    assert "stroke 1 (to goal 1)" in words and "goal 2" in words
+    assert re.search(r"samples 1 -?\d.* 2 -?\d", words), "the table of places counts from 1, too"
+    assert Words().said("attractor 0, Demonstration 3") == "attractor 0, Demonstration 3"
+    assert Words("goal", "stroke", 1).said("demonstration 0 (to attractor 1)") == "stroke 1 (to goal 2)"
 
 
 @pytest.mark.slow
@@ -197,7 +208,7 @@ def test_a_field_at_rest_has_no_streamlines():
 # --- in a browser -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["plane", "space", "ten", "doubt", "memory"])
+@pytest.mark.parametrize("name", ["plane", "space", "ten", "doubt", "memory", "goals"])
 def test_browser_draws_everything(browser, pages, name):
     """Light, dark and on a phone: no console error, every plot drawn, nothing wider than the screen."""
     page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
@@ -221,4 +232,30 @@ def test_browser_draws_everything(browser, pages, name):
     page.wait_for_function("() => document.documentElement.scrollWidth <= 390")
     assert complaints == []
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    page.close()
+
+
+def test_the_field_comes_first_and_moves(browser, pages):
+    """Its picture came 3,900 pixels down: now it is the first, alive, and its goals are dragged."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
+    page.goto((pages / "goals.html").as_uri())
+    page.wait_for_function("() => Number(document.getElementById('live').dataset.frames) > 3")
+    place = page.locator("#live").bounding_box()
+    assert place["y"] < 900 and page.inner_text("#live-legend").startswith("goal 1")
+    assert page.evaluate("() => document.querySelector('.plot').getBoundingClientRect().top") > place["y"]
+    page.locator("#live").scroll_into_view_if_needed()
+    place = page.locator("#live").bounding_box()
+    page.mouse.click(place["x"] + 0.2 * place["width"], place["y"] + 0.3 * place["height"])
+    page.wait_for_function("() => Number(document.getElementById('live').dataset.arrived) >= 1")
+    picture = "() => document.getElementById('live').toDataURL()"
+    before = page.evaluate(picture)
+    page.click("#live-bar >> text=Stone")
+    page.wait_for_function(f"b => ({picture})() !== b", arg=before)
+    page.click("#live-bar >> text=Put back")
+    assert page.is_hidden("#live-bar >> text=Put back")
+    # Rows become lists where there is no room for columns: nothing is cut off or scrolls sideways.
+    page.set_viewport_size({"width": 390, "height": 800})
+    cut = "() => [...document.querySelectorAll('.scroll')].filter((s) => s.scrollWidth > s.clientWidth + 1).length"
+    page.wait_for_function("() => document.documentElement.scrollWidth <= 390")
+    assert page.evaluate(cut) == 0
     page.close()

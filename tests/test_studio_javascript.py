@@ -15,7 +15,7 @@ from tests.untrained import field_of, stable_field
 import eigenwell as ew
 from eigenwell.fields import StableField
 from eigenwell.fields.home import kept_home
-from eigenwell.studio.numbers import of_field, of_stable
+from eigenwell.report.numbers import in_view, of_field, of_stable
 
 ROOT = Path(__file__).parents[1]
 
@@ -80,6 +80,87 @@ def warped_cases():
         }
 
 
+def world_cases():
+    """What a hand does to a field in the page, and the same by field.moved, around and within."""
+    for name, field, edits in (
+        ("a goal elsewhere", two_goals(), {"goals": {0: [0.5, 0.6]}}),
+        ("both goals, far", two_goals(), {"goals": {0: [0.7, -0.5], 1: [0.5, 1.1]}}),
+        ("one stone", two_goals(), {"stones": [([0.0, 0.1], 0.2)]}),
+        ("stones that overlap, and one beside", two_goals(),
+         {"stones": [([0.1, -0.2], 0.15), ([0.25, -0.1], 0.15), ([0.3, 0.8], 0.2)]}),
+        ("walls on three sides", two_goals(), {"low": [-1.2, None], "high": [1.3, 1.2]}),
+        ("all of it, with memory", two_goals(memory=True),
+         {"goals": {1: [0.7, 0.5]}, "stones": [([0.0, 0.0], 0.15)], "low": [-1.6, -1.5], "high": [1.6, 1.5]}),
+    ):  # fmt: skip
+        plain = of_field(field)
+        seen = field.moved(edits.get("goals", {})) if "goals" in edits else field
+        if "stones" in edits:
+            centres, radii = zip(*edits["stones"], strict=True)
+            seen = seen.around(centres, radius=radii)
+        if "low" in edits:
+            seen = seen.within(edits["low"], edits["high"])
+        x = np.random.default_rng(5).uniform(-1.2, 1.1, (50, 2))
+        z = np.column_stack([x, np.linspace(0.1, 1, 50)])
+        yield {
+            "name": name,
+            "field": plain,
+            "edits": {**edits, "goals": list(map(list, edits.get("goals", {}).items()))},
+            "x": x.tolist(),
+            "v": seen.predict(x).tolist(),
+            "motion": seen.lifted[0].predict(z).tolist() if seen.lifted else None,
+            "z": z.tolist(),
+            "saddles": seen.saddles.tolist(),
+            "homes": seen.map.learned_place(x).tolist(),
+        }
+
+
+def refused_cases():
+    for edits in (
+        {"goals": {0: [-0.6, 0.8], 1: [0.9, 0.3]}},  # past each other
+        {"stones": [([1.1, 0.4], 0.3)]},
+        {"low": [0.0, None], "high": [None, None]},
+        {"stones": [([0.9, -0.3], 0.4)], "low": [None, None], "high": [1.2, None]},
+        {"stones": [([-1.0 + 0.25 * k, 0.0], 0.15) for k in range(6)]},
+    ):
+        field = two_goals()
+        with pytest.raises(ew.DataError):
+            field = field.moved(edits.get("goals", {}))
+            for centre, radius in edits.get("stones", []):
+                field = field.around(centre, radius=radius)
+            if "low" in edits:
+                field.within(edits["low"], edits["high"])
+        yield {
+            "field": of_field(two_goals()),
+            "edits": {**edits, "goals": list(map(list, edits.get("goals", {}).items()))},
+        }
+
+
+def scaled_cases():
+    """Fields in the units of a view: the same velocities in those units. Where a warp is at work their speed, and nothing else,
+    is measured in the view: there both axes have one unit here."""
+    middle = np.array([0.03, -2.0])
+    for name, field, half in (
+        ("in other units for each axis", two_goals(memory=True), np.array([0.02, 3.0])),
+        ("in other units, with every warp", everything(two_goals(memory=True)), np.array([3.0, 3.0])),
+    ):
+        numbers = in_view(of_field(field), middle, half)
+        x = np.random.default_rng(4).uniform([-1, -1], [1, 1], (40, 2))
+        z = np.column_stack([x, np.linspace(0, 1, 40)])
+        for kind, one, python, states in (
+            ("map", numbers["map"], field.map, x),
+            ("motion", numbers["lifted"][0], field.lifted[0], z),
+        ):
+            shown = np.column_stack([(states[:, :2] - middle) / half, states[:, 2:]])
+            yield {
+                "name": f"{kind} {name}",
+                "numbers": one,
+                "x": shown.tolist(),
+                "v": (python.predict(states) / np.append(half, np.ones(states.shape[1] - 2))).tolist(),
+                "potential": python.potential(states).tolist(),
+                "basin": python.basin(states).tolist(),
+            }
+
+
 def learned_cases():
     found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
     for name, memory in (("the map", False), ("motions", True)):
@@ -105,7 +186,16 @@ def test_the_page_evaluates_what_python_does_and_its_parts_keep_their_laws(tmp_p
     if node is None:
         pytest.skip("no node on this machine: apt-get install nodejs")
     cases = tmp_path / "cases.json"
-    cases.write_text(json.dumps({"stable": [*stable_cases(), *warped_cases()], "learned": list(learned_cases())}))
+    cases.write_text(
+        json.dumps(
+            {
+                "stable": [*stable_cases(), *warped_cases(), *scaled_cases()],
+                "learned": list(learned_cases()),
+                "worlds": list(world_cases()),
+                "refused": list(refused_cases()),
+            }
+        )
+    )
     files = sorted(str(path) for path in (ROOT / "tests" / "page").glob("*.test.mjs"))
     done = subprocess.run(
         [node, "--test", *files], capture_output=True, text=True, timeout=120, env={**os.environ, "CASES": str(cases)}

@@ -4,6 +4,7 @@ import base64
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +13,14 @@ from hypothesis import strategies as st
 from tests.untrained import field_of
 
 import eigenwell as ew
+from eigenwell.demonstrations import Caution
 from eigenwell.studio import documents, messages, presets, protocol, share, training, transfer, work
 from eigenwell.studio.access import AccessRules, is_loopback
+from eigenwell.studio.doubts import doubts
 from eigenwell.studio.identify import compared, find, identified, shown
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
+from eigenwell.studio.rounds import goes_round
+from eigenwell.studio.session import JobQueues, Session
 from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
 from eigenwell.studio.tickets import EACH, SECONDS, Tickets
 from eigenwell.studio.viewport import fit_to_view
@@ -273,7 +278,7 @@ def strokes_of(name: str) -> list[Stroke]:
 )
 def test_presets_are_in_view_and_have_their_attractors(name, count, order):
     strokes = strokes_of(name)
-    assert 8 <= len(strokes) <= 16 and max(len(s.t) for s in strokes) <= 200
+    assert 6 <= len(strokes) <= 16 and max(len(s.t) for s in strokes) <= 200
     assert max(np.abs(s.x).max() for s in strokes) <= 1.0
     answer = identified(strokes, Options(order=order))
     assert answer["n_attractors"] == count and answer["confidence"] > 0.7
@@ -301,6 +306,59 @@ def test_the_kernel_is_not_sure_of_anything():
     # Its doubts are told to somebody who draws, not to somebody who programs.
     told = " ".join(w["text"] for w in identified(strokes_of("corner"), Options(graph="kernel"))["warnings"])
     assert "dashed" in told and not re.search(r"Graph|label -1|Pass |pass ", told)
+
+
+def test_every_doubt_is_in_the_words_of_somebody_who_draws():
+    """All cautions of the rooms that read and learn strokes: a sentence of the studio's own, or no news."""
+    names = set()
+    for room in ("paths", "flow", "learning", "checks.py", "arguments.py", "identification.py", "grids.py"):
+        place = Path(ew.__file__).parent / room
+        for file in place.rglob("*.py") if place.is_dir() else [place]:
+            names |= set(re.findall(r'Caution\(\s*"([a-z-]+)"[,)]', file.read_text()))
+            names |= {
+                f"recording-{kind.replace(' ', '-')}" for kind in re.findall(r'Odd\(\s*"([a-z ]+)"', file.read_text())
+            }
+    assert len(names) > 30
+    library = re.compile(r"found\.|field\.|identify|recording|trajector|sub-dynamics|attractor|samples? per|d \+ 1")
+    for name in names - {"noisy"}:  # an example in a docstring
+        for said in doubts([Caution(name, "Sub-dynamics 0 of found.labels keeps to field.motion, 352 % of the box.")]):
+            assert not library.search(said["text"]), name
+
+
+@pytest.mark.parametrize("strokes, shown", [(1, False), (2, True), (3, True)])
+def test_no_confidence_is_shown_before_it_means_something(strokes, shown):
+    t = np.linspace(0, 1, 40)
+    u = (1 - (1 - t) ** 2)[:, None]
+    ways = [np.array([np.cos(1.3 * k), np.sin(1.3 * k)]) * 0.7 for k in range(strokes)]
+    answer = identified([Stroke(f"s{k}", t, w * (1 - u) + 0.02 * k * u) for k, w in enumerate(ways)], Options())
+    assert answer["n_attractors"] == 1 and (answer["confidence"] is not None) == shown
+    assert ("too early" in answer["confidence_words"]) != shown
+
+
+def circle(turns, rng, n=160, shrink=0.0):
+    angle = np.linspace(0, 2 * np.pi * turns, n) + rng.uniform(0, 6)
+    wobble = 1 + 0.05 * np.convolve(rng.normal(size=n + 40), np.ones(41) / 6, "valid")
+    return (0.5 * wobble * np.exp(-shrink * (angle - angle[0])))[:, None] * np.column_stack(
+        [np.cos(angle), np.sin(angle)]
+    )
+
+
+def test_what_goes_round_is_asked_about_and_not_counted():
+    rng = np.random.default_rng(1)
+    t = np.linspace(0, 4, 160)
+    rounds = [Stroke(f"r{k}", t, circle(turns, rng)) for k, turns in enumerate((3, 3, 1.8))]
+    answer = identified(rounds, Options())
+    assert answer["n_attractors"] == 0 and answer["rounds"] == ["r0", "r1", "r2"] and answer["confidence"] is None
+    assert "Where should they stop?" in answer["question"]
+    # Beside strokes that rest they are left out, and named by their numbers.
+    resting = [Stroke(f"s{k}", t, np.linspace([1, k - 1], [0, 0], 160)) for k in range(3)]
+    answer = identified([*resting, rounds[0]], Options())
+    assert answer["n_attractors"] == 1 and answer["rounds"] == ["r0"] and "Stroke 4" in answer["question"]
+    # A spiral that comes to rest, an eight, a loop on the way and a letter are no question; nor is one turn.
+    named = ("eight", "loop", "letter", "duffing")
+    drawn = [np.array(row["x"]) for name in named for row in presets.strokes_of(name)["strokes"]]
+    for line in (circle(3, rng, shrink=0.12), circle(1.2, rng), *drawn):
+        assert not goes_round(line)
 
 
 def test_a_close_call_is_called_one():
@@ -589,3 +647,56 @@ def test_the_paper_s_method_stands_beside_ours():
     assert said["ways"]["known"]["n"] == said["ways"]["unordered"]["n"] == 2
     assert set(said["ways"]["kernel"]["labels"]) == {stroke.id for stroke in strokes_of("crossing")}
     assert said["kernel"]["sigma"] > 0
+
+
+class Waiting:
+    """A queue whose work is done when the test says so."""
+
+    def __init__(self):
+        self.jobs = []
+
+    def put(self, job):
+        self.jobs = [old for old in self.jobs if old.slot != job.slot] + [job]
+
+    def drop(self, owner, slot=None):
+        self.jobs = [job for job in self.jobs if slot not in (None, job.slot)]
+
+    def finish(self, answer):
+        self.jobs.pop(0).done(answer)
+
+
+def test_undo_and_redo_before_the_certificate_lose_nothing():
+    queues = [Waiting() for _ in range(4)]
+    drawing_queue, learning, _, testing = queues
+    session = Session(JobQueues(*queues), Tickets())
+
+    def told(kind):
+        said = [json.loads(session.outbox.get_nowait()) for _ in range(session.outbox.qsize())]
+        return [one for one in said if one["type"] == kind]
+
+    def draw(rev, count):
+        rows = [{"id": f"s{k}", "t": [0, 1], "x": [[k, 0], [0, 1]]} for k in range(count)]
+        session.take(parse(json.dumps({"type": "strokes", "rev": rev, "strokes": rows, "options": {}})))
+        drawing_queue.finish("{}")
+
+    draw(1, 2)
+    session.take(protocol.Learn(1))
+    learning.finish(("{}", b"field of two"))
+    assert len(testing.jobs) == 1 and told("learned")
+    # One stroke less; learning that begins, and drops the test of the older field; and back.
+    draw(2, 1)
+    session.take(protocol.Learn(2))
+    assert testing.jobs == []
+    draw(3, 2)
+    session.take(protocol.Cancel())
+    assert told("identified")[-1]["field"] and len(testing.jobs) == 1, "nobody tests it any more"
+    # Looked at once more while it is in test: no second test; and one answer, for the strokes as they are called now.
+    draw(4, 2)
+    assert len(testing.jobs) == 1
+    testing.finish('{"holds":true,"words":"yes"}')
+    assert [one["rev"] for one in told("certified")] == [4]
+    # From now on it is known, and told at once.
+    draw(5, 1)
+    assert told("certified") == []
+    draw(6, 2)
+    assert [one["rev"] for one in told("certified")] == [6] and testing.jobs == []

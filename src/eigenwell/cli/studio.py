@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,10 +22,20 @@ def studio(
     token: Annotated[
         str | None, typer.Option(metavar="TOKEN", help="Ask every page for this token; made up where one is needed.")
     ] = None,
+    static: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write a gallery that needs no server into this folder instead, and stop. It learns for minutes.",
+        ),
+    ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
     as_json: Json = False,
 ) -> None:
     """Draw demonstrations in the browser and watch them become a stable field."""
+    if static is not None:
+        _write(static, as_json)
+        return
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -53,3 +64,19 @@ def studio(
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     serve(host, port, token, ready)
+
+
+def _write(folder: Path, as_json: bool) -> None:
+    """The gallery in a folder, with a line for each drawing that is learned."""
+    from ..studio.gallery import learned_drawings, write_gallery
+
+    def tell(name: str, done: int, total: int) -> None:
+        if name:
+            note(f"{done + 1} of {total}: {name}")
+
+    page = write_gallery(folder, learned_drawings(tell))
+    size = page.stat().st_size
+    if as_json:
+        print_json({"page": str(page), "bytes": size})
+    else:
+        typer.echo(f"{page}: open it, or put the folder on any web server ({size / 1e6:.2f} MB)")

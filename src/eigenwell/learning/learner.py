@@ -50,7 +50,7 @@ class Growing:
     name : str
         "map", "goals" or "lifted".
     fields : tuple of StableField
-        The part, as far as it has come.
+        The part, as far as it has come; only what is learned to its end is kept home.
     samples, labels, phases : arrays
         As in `Field`.
     loss : float
@@ -322,17 +322,19 @@ def learn_bundles(
         frame = group[0].frame
         brake = frame.scale / (recipe.fastest * max(bundle.top_speed for bundle in group))
         braked = model._replace(brake=np.where(frame.braked, brake, 0.0))
-        return kept_home(
-            StableField(braked, frame.centre, frame.scale, frame.pace), *(_box(group) if box is None else box)
-        )
+        return StableField(braked, frame.centre, frame.scale, frame.pace)
 
     def look(models: list[StableModel], losses: FloatArray) -> None:
+        # Not kept home yet: that takes as long as the tenth of the training that it would show.
         if watch is not None:
             fields = tuple(field_of(model, group) for model, group in zip(models, sets_of, strict=True))
             watch(fields, float(losses.mean()))
 
     trained = train(sets, recipe, seed=seed, dtype=dtype, report=report, watch=None if watch is None else look)
-    fields = [field_of(one.model, group) for one, group in zip(trained, sets_of, strict=True)]
+    fields = [
+        kept_home(field_of(one.model, group), *(_box(group) if box is None else box))
+        for one, group in zip(trained, sets_of, strict=True)
+    ]
     cautions = [
         Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
         for one in trained

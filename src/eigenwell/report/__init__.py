@@ -18,9 +18,11 @@ from ..results import Identification
 from .close_ups import close_ups
 from .field_figures import learned
 from .figures import embeddings, fates, graph, samples, spectrum
+from .live import section
 from .page import page
+from .wording import PLAIN, Words, written_in
 
-__all__ = ["report", "write_report"]
+__all__ = ["Words", "report", "write_report"]
 
 CERTIFIED, RATES = 40, (100.0,)
 """Starts and control rates put to the test for the page; `eigenwell certify` takes more, and more time."""
@@ -34,6 +36,7 @@ def report(
     title: str = "Demonstrations",
     command: str | None = None,
     progress: bool | Progress = False,
+    words: Words = PLAIN,
 ) -> str:
     """The page as text: the answer first, then the plots, then how it was made. Reads offline.
 
@@ -51,6 +54,8 @@ def report(
         The command that makes the page again.
     progress : bool or callable
         True prints how far it is; a function is called as progress(stage, done, total).
+    words : Words
+        What attractors are called, and the number of the first; as in Python by default.
 
     Returns
     -------
@@ -74,25 +79,29 @@ def report(
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise missing_extra("The report", "plotly", "report") from error
-    figures = [samples(demos, found), fates(demos, found)]
-    if found.n_attractors:
-        figures += [graph(demos, found), spectrum(found), embeddings(found), close_ups(demos, found)]
-    warnings, certificate = found.warnings, None
-    if field is not None:
-        figures += learned(demos, found, field)
-        warnings = tuple(dict.fromkeys((*found.warnings, *field.warnings)))
-        with told(progress):
-            certificate = field.certificate(samples=CERTIFIED, rates=RATES)
-    return page(
-        demos,
-        found,
-        [figure for figure in figures if figure is not None],
-        get_plotlyjs(),
-        title=title,
-        command=command,
-        certificate=certificate,
-        warnings=warnings,
-    )
+    with written_in(words):
+        figures = [samples(demos, found), fates(demos, found)]
+        if found.n_attractors:
+            figures += [graph(demos, found), spectrum(found), embeddings(found), close_ups(demos, found)]
+        warnings, certificate, live = found.warnings, None, ""
+        if field is not None:
+            # What was learned first: it is what people look for.
+            figures = [*learned(demos, found, field), *figures]
+            warnings = tuple(dict.fromkeys((*found.warnings, *field.warnings)))
+            live = section(found, field) if field.dimension == 2 else ""
+            with told(progress):
+                certificate = field.certificate(samples=CERTIFIED, rates=RATES)
+        return page(
+            demos,
+            found,
+            [figure for figure in figures if figure is not None],
+            get_plotlyjs(),
+            title=title,
+            command=command,
+            certificate=certificate,
+            warnings=warnings,
+            live=live,
+        )
 
 
 def write_report(
@@ -104,6 +113,7 @@ def write_report(
     title: str = "Demonstrations",
     command: str | None = None,
     progress: bool | Progress = False,
+    words: Words = PLAIN,
 ) -> None:
     """Write the page of `report` to a file, whole or not at all.
 
@@ -111,7 +121,7 @@ def write_report(
     ----------
     path : str or path
         The file, for example "heart.html".
-    data, found, field, title, command, progress
+    data, found, field, title, command, progress, words
         As for `report`.
 
     Raises
@@ -125,7 +135,7 @@ def write_report(
     >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
     >>> ew.report.write_report("heart.html", found)  # doctest: +SKIP
     """
-    text = report(data, found, field, title=title, command=command, progress=progress)
+    text = report(data, found, field, title=title, command=command, progress=progress, words=words)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

@@ -13,21 +13,22 @@ from ..identification import Identification
 from .figures import MOST_PANELS, SMALL, axis, lines
 from .sections import Plot, Section
 from .traces import Trace, polyline, spatial, sub_dynamics
+from .wording import words
 
 
 def close_ups(demos: Demonstrations, found: Identification) -> Section:
     """Each attractor with the ends of its paths, in the plane its ends spread most in."""
     shown = min(found.n_attractors, MOST_PANELS)
     caption = (
-        "Close-ups with the attractor in the middle: a cross with bars of two standard errors. Dotted: the joined ends of the "
-        "paths. Square: where the lines of the embedding meet, the paper's estimate. Diamond: the mean of the ends."
+        f"Close-ups with the {words().attractor} in the middle: a cross with bars of two standard errors. Dotted: the joined "
+        "ends of the paths. Square: where the lines of the embedding meet, the paper's estimate. Diamond: the mean of the ends."
         if found.has_paths
-        else "Close-ups with the attractor in the middle: a cross with bars of two standard errors, which hold what the "
-        "estimates differ by. Square: where the lines of the embedding meet, the paper's estimate. Diamond: the mean of the "
+        else f"Close-ups with the {words().attractor} in the middle: a cross with bars of two standard errors, which hold what "
+        "the estimates differ by. Square: where the lines of the embedding meet, the paper's estimate. Diamond: the mean of the "
         "slowest samples."
     )
     plots = tuple(_close_up(demos, found, q) for q in range(shown))
-    return Section("attractors", "The attractors with their uncertainty", caption, plots)
+    return Section("attractors", f"The {words().attractor}s with their uncertainty", caption, plots)
 
 
 def _close_up(demos: Demonstrations, found: Identification, q: int) -> Plot:
@@ -48,7 +49,7 @@ def _close_up(demos: Demonstrations, found: Identification, q: int) -> Plot:
     names = ("x₁ − x₁*", "x₂ − x₂*") if demos.dimension == 2 else ("first direction", "second direction")
     reach = {"range": [-1.5 * radius, 1.5 * radius], "nticks": 5}
     layout = {"xaxis": axis(names[0], **reach), "yaxis": axis(names[1], **reach)}
-    return Plot([trace | {"showlegend": False} for trace in data], layout, SMALL, f"attractor {q}")
+    return Plot([trace | {"showlegend": False} for trace in data], layout, SMALL, words().one(q))
 
 
 def _runs(path: IntArray, inside: BoolArray) -> list[IntArray]:
@@ -78,7 +79,7 @@ def _estimates(found: Identification, q: int, axes: FloatArray, radius: float) -
     points: tuple[tuple[str, FloatArray, str, dict[str, Any]], ...] = (
         ("where the lines meet", here.by_intersection, "square-open", {}),
         ("mean of the ends", here.by_mean_end, "diamond-open", {}),
-        ("attractor", here.position, "x", bars),
+        (words().attractor, here.position, "x", bars),
     )
     return [
         spatial(

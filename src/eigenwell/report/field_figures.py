@@ -16,6 +16,7 @@ from .pairs import pair_matrix
 from .sections import Plot, Section
 from .streamlines import streamlines
 from .traces import Trace, attractor_marks, numbers, polyline, spatial, sub_dynamics, thinning
+from .wording import a, words
 
 MARGIN = 0.15
 """Of the data's box, drawn around it."""
@@ -39,7 +40,7 @@ def _plane(demos: Demonstrations, found: Identification, field: Any) -> Section:
     extent = float(np.ptp(demos.x, axis=0).max())
     gx, gy = (np.linspace(low[i], high[i], CELLS) for i in (0, 1))
     velocity, height, basin = over_grid(field, gx, gy)
-    count = field.n_attractors
+    count, first = field.n_attractors, words().first
     across, up = {"x": numbers(gx, extent), "y": numbers(gy, extent)}, {"showlegend": True}
     data: list[Trace] = [
         {
@@ -52,9 +53,9 @@ def _plane(demos: Demonstrations, found: Identification, field: Any) -> Section:
     if count > 1:
         data.append(
             {
-                "type": "heatmap", **across, **up, "z": [[None if q < 0 else int(q) for q in row] for row in basin],
-                "zmin": 0, "zmax": count, "name": "basins", "showscale": False, "opacity": 0.25,
-                "hovertemplate": "ends at attractor %{z}<extra></extra>", "meta": {"basins": count},
+                "type": "heatmap", **across, **up, "z": [[None if q < 0 else int(q) + first for q in row] for row in basin],
+                "zmin": first, "zmax": count + first, "name": "basins", "showscale": False, "opacity": 0.25,
+                "hovertemplate": f"ends at {words().attractor} %{{z}}<extra></extra>", "meta": {"basins": count},
             }
         )  # fmt: skip
     lines, heads, angles = streamlines(gx, gy, velocity)
@@ -91,13 +92,13 @@ def _plane(demos: Demonstrations, found: Identification, field: Any) -> Section:
     layout["xaxis"] |= {"range": [float(low[0]), float(high[0])], "showgrid": False}
     layout["yaxis"] |= {"range": [float(low[1]), float(high[1])], "showgrid": False}
     caption = (
-        "Streamlines of the learned field over its potential, which falls along every one of them until an attractor is "
-        "reached. "
+        "Streamlines of the learned field over its potential, which falls along every one of them until "
+        f"{a(words().attractor)} is reached. "
     )
     if count > 1:
         caption += (
-            "Colours say in which attractor a state ends. Dashed: the separatrices, borders of the basins; diamonds: the "
-            "saddles on them. "
+            f"Colours say in which {words().attractor} a state ends. Dashed: the separatrices, borders of the basins; diamonds: "
+            "the saddles on them. "
         )
     caption += "Click an entry of the legend to hide it."
     return Section("field", "The learned field", caption, (Plot(data, layout, 620),))
@@ -137,7 +138,7 @@ def _rolled(demos: Demonstrations, found: Identification, field: Any) -> Section
     basin = np.linalg.norm(rolled[:, -1, None] - field.attractors, axis=2).argmin(axis=1)
     rows = np.arange(len(flat)).reshape(rolled.shape[:2])
     paths = [list(rows[basin == q]) for q in range(found.n_attractors)]
-    caption = f"Roll-outs of the learned field from {origin}, each in the colour of the attractor it goes to."
+    caption = f"Roll-outs of the learned field from {origin}, each in the colour of the {words().attractor} it goes to."
     if field.by_motion:
         caption += (
             " They carry their phase: motions that cross themselves or each other are followed as they were shown."

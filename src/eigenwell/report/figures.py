@@ -14,6 +14,7 @@ from ..identification import Identification
 from .pairs import pair_matrix
 from .sections import Plot, Section
 from .traces import MOST_POINTS, Trace, attractor_marks, numbers, polyline, spatial, sub_dynamics, thinning
+from .wording import words
 
 MOST_PANELS = 12
 """Small plots in one figure, one per sub-dynamics."""
@@ -44,11 +45,12 @@ def samples(demos: Demonstrations, found: Identification) -> Section:
     d, n = demos.dimension, demos.n_samples
     every = thinning(n)
     told = f" One sample in {every} is drawn." if every > 1 else ""
-    caption = "Each sample in the colour of the sub-dynamics it belongs to; crosses are the attractors found." + told
+    goal = words().attractor
+    caption = f"Each sample in the colour of the {goal} it belongs to; crosses are the {goal}s found.{told}"
     if d > 3:
         plot, chosen = pair_matrix(demos.x, [lines(found, q) for q in range(found.n_attractors)], found)
         along = "along their paths" if found.has_paths else "by edges of their graph"
-        return Section("samples", "Samples by sub-dynamics", f"{caption} Drawn {along}.{chosen}", (plot,))
+        return Section("samples", f"Samples by {goal}", f"{caption} Drawn {along}.{chosen}", (plot,))
     extent = float(np.ptp(demos.x, axis=0).max())
     size = 3 if d == 2 else 1.8
     data = []
@@ -59,7 +61,7 @@ def samples(demos: Demonstrations, found: Identification) -> Section:
             trace["marker"] |= {"size": size, "opacity": 0.75}
             data.append(spatial(demos.x[mine], extent, **trace))
     data += attractor_marks(found.attractors, found.uncertainty, extent)
-    return Section("samples", "Samples by sub-dynamics", caption, (Plot(data, spatial_layout(d), 560),))
+    return Section("samples", f"Samples by {goal}", caption, (Plot(data, spatial_layout(d), 560),))
 
 
 def fates(demos: Demonstrations, found: Identification) -> Section | None:
@@ -84,9 +86,9 @@ def fates(demos: Demonstrations, found: Identification) -> Section | None:
     data += attractor_marks(found.attractors, found.uncertainty, extent)
     unsure = float((sure < 0.9).mean())
     caption = (
-        "Each sample in the colour of the attractor it is carried to in most of the fields that fit re-weighted samples; "
-        f"fainter where fewer of them agree, grey where it leaves the data. The fate of {unsure:.0%} of the samples is less "
-        "than 90 % sure."
+        f"Each sample in the colour of the {words().attractor} it is carried to in most of the fields that fit re-weighted "
+        f"samples; fainter where fewer of them agree, grey where it leaves the data. The fate of {unsure:.0%} of the samples is "
+        "less than 90 % sure."
     )
     return Section("fates", "Fates", caption, (Plot(data, spatial_layout(d), 560),))
 
@@ -122,13 +124,13 @@ def graph(demos: Demonstrations, found: Identification) -> Section | None:
     if not found.has_paths:
         caption = (
             "Samples are linked where the kernel is large enough; at most two thousand links of each component are drawn. "
-            "Every component counts as one sub-dynamics."
+            f"Every component counts as one {words().attractor}."
         )
         return Section("graph", "The graph", caption, (Plot(data, spatial_layout(d), 560),))
     how = "as given" if demos.ordered else "recovered from the unordered samples"
     caption = (
-        f"The paths {how}, from their starts (circles) to their ends. The ends that belong to one attractor are joined, "
-        "which makes one connected graph per sub-dynamics; the close-ups below show the joins."
+        f"The paths {how}, from their starts (circles) to their ends. The ends that belong to one {words().attractor} are "
+        f"joined, which makes one connected graph per {words().attractor}; the close-ups below show the joins."
     )
     return Section("graph", "The graph", caption, (Plot(data, spatial_layout(d), 560),))
 
@@ -196,7 +198,7 @@ def embeddings(found: Identification) -> Section:
     plots = tuple(_embedding(found, q, in_space=found.n_attractors <= MOST_SPACES) for q in range(shown))
     caption = (
         "Eigenvectors of each graph as coordinates. Every trajectory is a straight line here, and all of them meet in the "
-        "attractor (cross)."
+        f"{words().attractor} (cross)."
         if found.has_paths
         else "Eigenvectors of each graph as coordinates, a point for every sample. A kernel graph has no paths: nothing makes "
         "its trajectories straight."
@@ -218,7 +220,7 @@ def _embedding(found: Identification, q: int, in_space: bool) -> Plot:
         cloud["marker"] |= {"size": 4 if m < 3 else 2}
         names = ("u₂", "u₃", "u₄")[:m] if m > 1 else ("sample", "u₂")
         shown = points[:: thinning(len(u), MOST_POINTS // 4)]
-        return Plot([spatial(shown, **cloud)], spatial_layout(max(m, 2), names), SMALL, f"sub-dynamics {q}")
+        return Plot([spatial(shown, **cloud)], spatial_layout(max(m, 2), names), SMALL, words().one(q))
     bounds = np.concatenate([[0], np.cumsum([len(p) for p in found.paths(q)])])
     rows = [np.arange(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
     lines = sub_dynamics(q, mode="lines+markers", line={"width": 2 if m < 3 else 5}, showlegend=False)
@@ -233,9 +235,9 @@ def _embedding(found: Identification, q: int, in_space: bool) -> Plot:
             "showlegend": False,
             "hoverinfo": "text",
         }
-        data.append(spatial(np.zeros((1, m)), **hub, hovertext=["attractor"]))
+        data.append(spatial(np.zeros((1, m)), **hub, hovertext=[words().attractor]))
         layout = spatial_layout(m, ("u₂", "u₃", "u₄")[:m])
         for name in ("xaxis", "yaxis", "zaxis") if m == 3 else ():
             layout["scene"][name]["showticklabels"] = False  # no room for them, and their scale means nothing
-        return Plot(data, layout, SMALL, f"sub-dynamics {q}")
-    return Plot(data, spatial_layout(2, ("sample", "u₂")), SMALL, f"sub-dynamics {q}")
+        return Plot(data, layout, SMALL, words().one(q))
+    return Plot(data, spatial_layout(2, ("sample", "u₂")), SMALL, words().one(q))

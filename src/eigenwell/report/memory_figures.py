@@ -13,6 +13,7 @@ from ..identification import Identification
 from .figures import spatial_layout
 from .sections import Plot, Section
 from .traces import Trace, attractor_marks, polyline, spatial, sub_dynamics, thinning
+from .wording import words
 
 
 def remembered(demos: Demonstrations, found: Identification, field: Any) -> tuple[Section, Section]:
@@ -65,13 +66,13 @@ def _lifted(field: Any, rolled: list[Rolled], extent: float) -> Section:
     data.append(spatial(_joined([one.states for one in rolled]), None, **line, meta={"ink": True}))
     goals = np.column_stack([field.attractors, np.zeros(field.n_attractors)])
     mark = {"symbol": "cross", "size": 6}
-    text = [f" {q}" for q in range(field.n_attractors)]
+    text = [f" {q + words().first}" for q in range(field.n_attractors)]
     data.append(
         spatial(
             goals,
             None,
             mode="markers+text",
-            name="attractors",
+            name=f"{words().attractor}s",
             marker=mark,
             text=text,
             hoverinfo="name",

@@ -22,7 +22,7 @@ from .markup import dot, table
 from .provenance import provenance
 from .sections import Section
 from .verdict import headline, verdict
-from .wording import quantity, remedy, surety
+from .wording import quantity, remedy, surety, words
 
 _PACKAGES = ("numpy", "scipy", "jax", "plotly")
 _MOST_COORDINATES = 4
@@ -38,9 +38,11 @@ def page(
     command: str | None,
     certificate: Certificate | None,
     warnings: Sequence[Caution],
+    live: str = "",
 ) -> str:
-    sections = [_answer(demos, found, title, warnings, certificate), *map(_section, figures)]
-    links = [(figure.name, figure.title) for figure in figures]
+    sections = [_answer(demos, found, title, warnings, certificate), live, *map(_section, figures)]
+    links = [("live", "Alive")] if live else []
+    links += [(figure.name, figure.title) for figure in figures]
     if certificate is not None:
         sections.append(verdict(certificate))
         links.append(("certificate", "Certificate"))
@@ -49,7 +51,7 @@ def page(
         "graph": "Graph",
         "spectrum": "Spectrum",
         "embeddings": "Embeddings",
-        "attractors": "Attractors",
+        "attractors": f"{words().attractor.capitalize()}s",
         "lifted": "Memory",
     }
     navigation = "".join(
@@ -65,6 +67,8 @@ def page(
         figures=_embedded([{"id": f"{f.name}-{k}", **vars(plot)} for f in figures for k, plot in enumerate(f.plots)]),
         palettes=_embedded({theme.name: asdict(theme) for theme in (LIGHT, DARK)}),
         draw=_resource("draw.js"),
+        attractor=words().attractor,
+        first=words().first,
     )
 
 
@@ -100,16 +104,16 @@ def _answer(
     often = ", ".join(f"{q} in {share:.0%}" for q, share in (found.counts or {}).items())
     if found.kind == "snapshots":
         kind = f"velocities at scattered places ({found.evidence})"
-        why = f"Number of attractors in fields that fit re-weighted samples as well: {often}."
+        why = f"Number of {words().attractor}s in fields that fit re-weighted samples as well: {often}."
     if found.kind == "graph":
         why = "Components of a graph without paths; nothing says how sure their number is."
         if often:
             why = f"Number of components of the kernel graph with settings near the given ones: {often}."
     if found.arrived.min(initial=1.0) < 0.8:
         worst = int(found.arrived.argmin())
-        why += f" At attractor {worst} the slowest path still moves at {1 - found.arrived[worst]:.0%} of its speed."
+        why += f" At {words().one(worst)} the slowest path still moves at {1 - found.arrived[worst]:.0%} of its speed."
     return f"""<section id="answer" style="margin-top:0">
-<h1>{plural(found.n_attractors, "attractor")}</h1>
+<h1>{plural(found.n_attractors, words().attractor)}</h1>
 <p class="sure"><b>{_sure(found.confidence)}</b> {why}</p>
 {"" if certificate is None else headline(certificate)}
 <p class="source">{escape(title)}: {demos.n_samples:,} {kind}, {demos.dimension} dimensions</p>
@@ -141,12 +145,12 @@ def _places(demos: Demonstrations, found: Identification) -> str:
         (*([str(len(found.paths(q)))] if found.has_paths else []), f"{int((found.labels == q).sum()):,}")
         for q in range(found.n_attractors)
     ]
-    rows = [(f"{dot(q)}{q}", *places[q][:shown], *counts[q]) for q in range(found.n_attractors)]
-    places_table = table(("attractor", *names[:shown], *(["paths"] if found.has_paths else []), "samples"), rows)
+    rows = [(f"{dot(q)}{q + words().first}", *places[q][:shown], *counts[q]) for q in range(found.n_attractors)]
+    places_table = table((words().attractor, *names[:shown], *(["paths"] if found.has_paths else []), "samples"), rows)
     if shown == d:
         return places_table
     every = table(
-        ("", *(f"attractor {q}" for q in range(len(places)))), [(names[i], *(p[i] for p in places)) for i in range(d)]
+        ("", *(words().one(q) for q in range(len(places)))), [(names[i], *(p[i] for p in places)) for i in range(d)]
     )
     return f"{places_table}<details><summary>All {d} coordinates</summary>{every}</details>"
 
@@ -154,7 +158,7 @@ def _places(demos: Demonstrations, found: Identification) -> str:
 def _doubt(caution: Caution) -> str:
     name = caution.name.replace("-", " ").capitalize()
     todo = remedy(caution)
-    return f'<li><b>{escape(name)}.</b> {escape(caution.message)} <span class="do">{escape(todo)}</span></li>'
+    return f'<li><b>{escape(name)}.</b> {escape(words().said(caution.message))} <span class="do">{escape(todo)}</span></li>'
 
 
 def _section(figure: Section) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..palette import symbol
+from .wording import words
 
 Trace = dict[str, Any]
 MOST_POINTS = 8_000
@@ -50,14 +51,14 @@ def spatial(points: FloatArray, extent: float | None = None, **trace: Any) -> Tr
 
 def sub_dynamics(q: int, **trace: Any) -> Trace:
     """Name, legend and owner of a trace of sub-dynamics q."""
-    name = "unassigned" if q < 0 else f"sub-dynamics {q}"
+    name = "unassigned" if q < 0 else words().one(q)
     return {"name": name, "legendgroup": str(q), "meta": {"q": q}, "marker": {"symbol": symbol(q)}, **trace}
 
 
 def attractor_marks(attractors: FloatArray, uncertainty: FloatArray, extent: float, shown: bool = True) -> list[Trace]:
     """A cross at every attractor with bars of two standard errors."""
     hover = [
-        f"attractor {q}<br>" + "<br>".join(f"{c:.5g} ± {e:.1g}" for c, e in zip(place, error, strict=True))
+        f"{words().one(q)}<br>" + "<br>".join(f"{c:.5g} ± {e:.1g}" for c, e in zip(place, error, strict=True))
         for q, (place, error) in enumerate(zip(attractors, uncertainty, strict=True))
     ]
     bars = {
@@ -71,9 +72,9 @@ def attractor_marks(attractors: FloatArray, uncertainty: FloatArray, extent: flo
             attractors,
             extent,
             mode="markers+text",
-            name="attractors (± 2 standard errors)",
+            name=f"{words().attractor}s (± 2 standard errors)",
             marker=mark,
-            text=[f" {q}" for q in range(len(attractors))],
+            text=[f" {q + words().first}" for q in range(len(attractors))],
             textposition="top right",
             hovertext=hover,
             hoverinfo="text",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-from ..fields import Certificate, Fit, Followed
+from ..fields import Certificate, Fit, Followed, Loop
 from ..fields.fit import GOOD
 from ..wording import plural
 from .markup import dot, judged, table
-from .wording import point
+from .wording import point, words
 
 MOST_ROWS = 8
 """Demonstrations in the table, the worst first; the others are folded away."""
@@ -57,7 +57,7 @@ def _stability(certificate: Certificate) -> str:
     return f"""<div class="verdict {"good" if certificate.safe else "bad"}">
 <h3>Stable</h3>
 <p class="big">{judged(certificate.safe, "Stable, and stays home", "Not stable as tested")}</p>
-<ul><li>{plural(certificate.sinks, "sink")}, for {plural(len(certificate.attractors), "attractor")}</li>
+<ul><li>{plural(certificate.sinks, "sink")}, for {plural(len(certificate.attractors), words().attractor)}</li>
 <li>{plural(len(certificate.saddles), "saddle")}{places}{rest}; no other equilibrium</li>
 <li>dV/dt &lt; 0 at {certificate.decreasing:.2%} of {certificate.samples:,} states in three times the box</li>
 <li>largest jump of the velocity: {certificate.jump:.1g} of the speed limit</li>{parts}</ul></div>"""
@@ -68,21 +68,21 @@ def _following(fit: Fit | None) -> str:
         return '<div class="verdict"><h3>Follows the data</h3><p class="big">Not measured</p></div>'
     by = "each along its motion, with memory" if fit.by == "motion" else "by the map, without memory"
     wrong = sum(not one.arrives for one in fit.demonstrations)
-    ends = f"all {len(fit.demonstrations)} end at their own attractor"
+    ends = f"all {len(fit.demonstrations)} end at their own {words().attractor}"
     if wrong:
-        ends = f'<span class="no">{wrong} of {len(fit.demonstrations)} end at another attractor than their own</span>'
+        ends = f'<span class="no">{wrong} of {len(fit.demonstrations)} end at another {words().attractor} than their own</span>'
     return f"""<div class="verdict {"good" if fit.good else "bad"}">
 <h3>Follows the data</h3>
 <p class="big">{judged(fit.good, f"{fit.distance:.1%} of the extent away", "Does not follow the data")}</p>
-<ul><li>{plural(len(fit.demonstrations), "demonstration")}, followed {by}</li>
+<ul><li>{plural(len(fit.demonstrations), words().demonstration)}, followed {by}</li>
 <li>distance {fit.distance:.1%} of the extent on average; in time to {fit.timing:.0%} of the duration</li>
 <li>worst: {escape(_how(fit.worst))}</li>
 <li>{ends}</li></ul></div>"""
 
 
 def _how(one: Followed) -> str:
-    off = "" if one.arrives else ", ending at another attractor"
-    return f"{one.name}, {one.distance:.1%}{off}"
+    off = "" if one.arrives else f", ending at another {words().attractor}"
+    return f"{words().said(one.name)}, {one.distance:.1%}{off}"
 
 
 def _loops(certificate: Certificate) -> str:
@@ -92,12 +92,12 @@ def _loops(certificate: Certificate) -> str:
             f"{'predict' if loop.method == 'euler' else 'advance'} at {loop.rate:g} Hz",
             f"{loop.region:g} × the box",
             f"{loop.starts:,}",
-            f"{loop.arrived:.1%}",
-            f"{loop.as_basin_said:.1%}",
+            _share(loop.arrived),
+            _share(loop.as_basin_said),
             f"{loop.falling:.2%} of steps",
             f"{loop.path_ratio[0]:.2f} (95 %: {loop.path_ratio[1]:.2f})",
             f"{loop.excursion:.2f} boxes",
-            judged(loop.holds, "holds", "does not hold"),
+            _kept(loop),
         )
         for loop in certificate.loops
     ]
@@ -106,26 +106,48 @@ def _loops(certificate: Certificate) -> str:
             f"motion.step at {one.rate:g} Hz",
             "the shown starts" + (", pushed" if one.pushed else ""),
             f"{one.starts:,}",
-            f"{one.arrived:.1%}",
+            _share(one.arrived),
             "",
             f"{one.falling:.2%} of steps",
             "",
             f"{one.excursion:.2f} boxes",
-            judged(one.holds, "holds", "does not hold"),
+            judged(one.holds, "all arrive", "not all arrive"),
         )
         for one in certificate.motions
     ]
     return table(headings, rows)
 
 
+def _share(share: float) -> str:
+    """All of it, or less in the colour of a doubt: no green word stands beside it unmarked."""
+    return "100%" if share == 1.0 else f'<span class="no">{share:.1%}</span>'
+
+
+def _kept(loop: Loop) -> str:
+    """What the loop was asked for: of Euler's rule to arrive, of `advance` all of it."""
+    if loop.method == "euler":
+        elsewhere = loop.holds and loop.as_basin_said < 1.0
+        return judged(
+            loop.holds and not elsewhere, "all arrive", "not all where basin said" if elsewhere else "not all arrive"
+        )
+    return judged(loop.holds, "holds", "does not hold")
+
+
 def _demonstrations(fit: Fit | None) -> str:
     if fit is None:
         return ""
     worst_first = sorted(fit.demonstrations, key=lambda one: (one.arrives, -one.distance))
-    headings = ("demonstration", "distance", "timing", "cosine error of the map", "ends at its attractor", "")
+    headings = (
+        words().demonstration,
+        "distance",
+        "timing",
+        "cosine error of the map",
+        f"ends at its {words().attractor}",
+        "",
+    )
     rows = [
         (
-            f"{dot(one.goal)}{escape(one.name)}",
+            f"{dot(one.goal)}{escape(words().said(one.name))}",
             f"{one.distance:.2%}",
             f"{one.timing:.1%}",
             f"{one.cosine_error:.3f}",
@@ -137,5 +159,10 @@ def _demonstrations(fit: Fit | None) -> str:
     shown = f'<div class="scroll">{table(headings, rows[:MOST_ROWS])}</div>'
     if len(rows) > MOST_ROWS:
         more = f'<div class="scroll">{table(headings, rows[MOST_ROWS:])}</div>'
-        shown += f"<details><summary>The other {len(rows) - MOST_ROWS} demonstrations</summary>{more}</details>"
-    return f"<h3>Every demonstration and the roll-out from its start, the worst first; shares of the data's extent</h3>{shown}"
+        shown += (
+            f"<details><summary>The other {len(rows) - MOST_ROWS} {words().demonstration}s</summary>{more}</details>"
+        )
+    head = (
+        f"Every {words().demonstration} and the roll-out from its start, the worst first; shares of the data's extent"
+    )
+    return f"<h3>{head}</h3>{shown}"

@@ -3,9 +3,113 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 from ..demonstrations import Caution
+
+
+@dataclass(frozen=True)
+class Words:
+    """What attractors and demonstrations are called on a page, and the number of the first: one word, one count.
+
+    In Python they are attractors and count from 0, as arrays do; who drew strokes to goals counts from 1.
+
+    Parameters
+    ----------
+    attractor, demonstration : str
+        The words.
+    first : int
+        The number of the first.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> ew.report.Words("goal", "stroke", 1).said("demonstration 0 (to attractor 1)")
+    'stroke 1 (to goal 2)'
+    """
+
+    attractor: str = "attractor"
+    demonstration: str = "demonstration"
+    first: int = 0
+
+    def one(self, q: int) -> str:
+        """Attractor q by its name.
+
+        Parameters
+        ----------
+        q : int
+            As in Python, from 0.
+
+        Returns
+        -------
+        str
+            Its word and its number.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> ew.report.Words("goal", "stroke", 1).one(0)
+        'goal 1'
+        """
+        return f"{self.attractor} {q + self.first}"
+
+    def said(self, text: str) -> str:
+        """The library's sentence in these words.
+
+        Parameters
+        ----------
+        text : str
+            For example a warning.
+
+        Returns
+        -------
+        str
+            The same with these words and numbers.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> ew.report.Words("goal", "stroke", 1).said("2 samples of attractor 0")
+        '2 samples of goal 1'
+        """
+
+        def number(match: re.Match[str]) -> str:
+            word = self.demonstration if match[1].lower() in ("demonstration", "trajectory", "path") else self.attractor
+            return f"{word.capitalize() if match[1][0].isupper() else word} {int(match[2]) + self.first}"
+
+        text = re.sub(r"\b(demonstration|attractor|[Ss]ub-dynamics|[Aa]ttractor) (\d+)\b", number, text)
+        for noun in ("sub-dynamics", "attractor") if self != PLAIN else ():
+            text = text.replace(noun, self.attractor)
+        return text
+
+
+PLAIN = Words()
+_IN_USE: ContextVar[Words] = ContextVar("words", default=PLAIN)
+
+
+def words() -> Words:
+    """Of the page that is being written."""
+    return _IN_USE.get()
+
+
+def a(noun: str) -> str:
+    """A noun with its article."""
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+@contextmanager
+def written_in(chosen: Words) -> Iterator[None]:
+    """Pages that are written meanwhile use these words."""
+    before = _IN_USE.set(chosen)
+    try:
+        yield
+    finally:
+        _IN_USE.reset(before)
+
 
 # What to do about a doubt, where its own message does not say.
 _REMEDIES = {

@@ -12,17 +12,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._types import FloatArray, IntArray
-from ..demonstrations import DataError
+from ..demonstrations import Caution, DataError
 from ..flow import FlowGraph
 from ..graphs import Clique, Graph, PathGraph
 from ..identification import Identification, identify
 from ..paths import SuccessorGraph
 from ..progress import Progress
-from ..report.wording import surety
 from ..spectral import ExactMasses, KernelGraph, joined_spectrum, linearity
 from . import messages
+from .doubts import doubts
 from .protocol import Options
-from .strokes import Drawing, Stroke, drawing
+from .strokes import Drawing, NeverRests, Stroke, drawing
 from .training import WRITTEN
 
 MOST_LINKS, MOST_JOINS = 2000, 600
@@ -139,34 +139,52 @@ def compared(strokes: Sequence[Stroke]) -> dict[str, Any]:
 
 def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Progress = False) -> dict[str, Any]:
     """The answer to the page, without its revision."""
-    drawn = drawing(strokes)
+    try:
+        drawn = drawing(strokes)
+    except NeverRests as error:
+        return _nothing((), messages.NEVER_RESTS, ()) | _question(strokes, error.rounds) | {"kernel": {}, "python": ""}
     kernel = KernelSettings.of(drawn, options)
     same = {"kernel": kernel.shown(), "python": messages.python_lines(options, kernel, WRITTEN, drawn.scattered)}
+    same |= _question(strokes, drawn.rounds)
     try:
         result = find(drawn, options, progress)
     except DataError as error:
         if options.graph != "kernel":
             raise
         # Sliders set so that nothing hangs together: a picture of that, and no failure.
-        return _nothing(drawn, str(error)) | same
+        said = f"With these settings the samples do not hang together. {error}"
+        return _nothing(drawn.ids, said, drawn.cautions) | same
     found, x = result.found, result.found.demos.x
     return {
         "n_attractors": found.n_attractors,
-        # How widely a graph of the sliders' falls apart says nothing about whether it is the right graph.
-        "confidence": shown(found.confidence) if found.kind != "graph" else None,
-        "confidence_words": surety(found.confidence) if found.kind != "graph" else "as the sliders have it",
+        "confidence": shown(found.confidence) if telling(found) else None,
+        "confidence_words": messages.sure(found) if telling(found) else messages.unsure(found),
         "why": messages.why(found, options),
         "labels": _labels(drawn, result.labels),
         "fates": _fates(result),
         "attractors": [
-            {"x": shown(a), "error": shown(e), "colour": q, "strokes": _arriving(found, q)}
+            {"x": shown(a), "error": shown(e), "colour": q} | _arriving(drawn, found, q)
             for q, (a, e) in enumerate(zip(found.attractors, found.uncertainty, strict=True))
         ],
         "spectra": [_spectrum(found, q) for q in range(found.n_attractors)],
         "embeddings": [_embedding(found, q) for q in range(found.n_attractors)],
         "graph": _kernel_lines(x, found.graph) if isinstance(found.graph, Graph) else _path_lines(x, found.graph),
-        "warnings": messages.doubts((*drawn.cautions, *found.warnings)),
+        "warnings": doubts((*drawn.cautions, *found.warnings), found.n_attractors),
     } | same
+
+
+def telling(found: Identification) -> bool:
+    """Whether its confidence means something: some goal was drawn to twice, so that ends could be compared.
+
+    How widely a graph of the sliders' falls apart says nothing about whether it is the right graph.
+    """
+    return found.kind == "snapshots" or (found.grouping is not None and len(found.grouping.group) > found.n_attractors)
+
+
+def _question(strokes: Sequence[Stroke], rounds: Sequence[str]) -> dict[str, Any]:
+    """What only the hand can know: where strokes should stop that never rest."""
+    numbers = [k for k, stroke in enumerate(strokes, start=1) if stroke.id in rounds]
+    return {"question": messages.where_to_stop(numbers, len(strokes)) if numbers else None, "rounds": list(rounds)}
 
 
 def shown(values: Any) -> Any:
@@ -176,18 +194,18 @@ def shown(values: Any) -> Any:
     return np.round(array, DIGITS - 1 - int(np.floor(np.log10(largest)))).tolist()
 
 
-def _nothing(drawn: Drawing, said: str) -> dict[str, Any]:
+def _nothing(ids: Sequence[str], why: str, cautions: Sequence[Caution]) -> dict[str, Any]:
     return {
         "n_attractors": 0,
         "confidence": None,
-        "confidence_words": "as the sliders have it",
-        "why": f"With these settings the samples do not hang together. {said}",
-        "labels": dict.fromkeys(drawn.ids, -1),
+        "confidence_words": "",
+        "why": why,
+        "labels": dict.fromkeys(ids, -1),
         "attractors": [],
         "spectra": [],
         "embeddings": [],
         "graph": {"links": [], "joins": []},
-        "warnings": messages.doubts(drawn.cautions),
+        "warnings": doubts(cautions),
     }
 
 
@@ -210,8 +228,11 @@ def _fates(result: DrawnResult) -> dict[str, list[float]]:
     return {name: sure[a:b].tolist() for name, a, b in bounds}
 
 
-def _arriving(found: Identification, q: int) -> int | None:
-    return len(found.graph.paths_of(q)) if isinstance(found.graph, PathGraph) else None
+def _arriving(drawn: Drawing, found: Identification, q: int) -> dict[str, int]:
+    """How many strokes, or samples of a brush, end there; nothing where a graph has no paths."""
+    if drawn.scattered:
+        return {"samples": int((found.labels == q).sum())}
+    return {"strokes": len(found.graph.paths_of(q))} if isinstance(found.graph, PathGraph) else {}
 
 
 def _spectrum(found: Identification, q: int) -> dict[str, Any]:

@@ -2,56 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..demonstrations import Caution
 from ..fields import Certificate, Field
 from ..fields.fit import GOOD
 from ..identification import Identification
-from ..report.wording import remedy
+from ..report.wording import surety
 from ..wording import plural
 from .protocol import Options
 
 if TYPE_CHECKING:
     from .identify import KernelSettings
 
-# True of every drawing, and no news to whoever drew it.
-_UNREMARKABLE = {"velocities-estimated", "duplicated-samples"}
-# Where the library's sentence speaks of recordings, the page speaks of strokes.
-_DRAWN = {
-    "few-trajectories": "Fewer than three strokes end at some goal; draw another one there, and the picture gets surer.",
-    "ends-not-at-rest": "Some strokes seem to be moving where they end. Slow down before you lift the pen.",
-    "jumps": "A stroke jumps: the pointer lost contact on its way. Delete that stroke and draw it again.",
-    "crossing": "Strokes run across each other at some places. A map has one direction at each place, so that the learned one "
-    "takes a middle way there; draw them apart, and it can follow all.",
-    "poor-fit": "Particles do not follow some strokes. Draw those more smoothly, or closer to others that go to the same place.",
-    "unassigned-samples": "Some samples hang together with too few others to tell where they belong; those parts of strokes are "
-    "dashed. Known order and the paths lose none.",
-    "broken-paths": "Some paths that were pieced together break off in motion and are left out. With known order there is "
-    "nothing to piece together.",
-    "closed-orbit": "A stroke comes back to its own track at full speed: such a motion never rests. Stop it at a goal, "
-    "or delete it.",
-    "two-candidates": "Two numbers of goals explain almost equally well where the strokes end. Draw some more to each goal.",
-    "duplicated-trajectory": "A stroke repeats another one and counts twice; delete one of them.",
-    "loop-fails": "Followed in steps as coarse as the pen's events, some particles overshoot. A hundred steps a second are "
-    "enough, and that is what the certificate tests.",
-    "attractor-outside": "A goal lies outside the strokes that lead to it. Draw them up to where they should end.",
-    "short-trajectory": "A stroke is so short that it says little about the way. Draw it longer, or delete it.",
-    "unfinished": "Strokes end away from the goal they belong to. Draw them up to it, or delete them.",
-    "training-unsound": "Learning met numbers that are not finite and left those steps out. Learn again, or draw more simply.",
-    "cycles-left-out": "Some strokes go round and round. No goal can stand for them, and they are left out.",
-    "samples-unknown": "This model came without the strokes it was learned from.",
-    "constant-dimension": "All strokes run along one axis; draw across it too.",
-}
 REMEMBERS = (
     "Strokes cross, and one map cannot point two ways. So particles remember their goal, and how far along they are."
 )
+NEVER_RESTS = (
+    "A goal is where a motion comes to rest. What goes round and round has none, until you say where it should stop."
+)
 CLOSE = 0.2
 """Another number this likely makes the answer a close call."""
-# The library counts sub-dynamics from 0, the page counts attractors from 1.
-_COUNTED = re.compile(r"([Ss])ub-dynamics (\d+)")
 
 
 def why(found: Identification, options: Options) -> str:
@@ -95,16 +66,23 @@ def _why_flow(found: Identification) -> str:
     return f"Every sample is carried along the flow that all of them show. It comes to rest at {places}, and so do {share}.{out}"
 
 
-def doubts(cautions: Sequence[Caution]) -> list[dict[str, str]]:
-    """Warnings for somebody who drew; each with its name, and a remedy where there is one."""
-    said: dict[str, str] = {}
-    for caution in cautions:
-        if caution.name not in _UNREMARKABLE and caution.name not in said:
-            text = _DRAWN.get(caution.name) or f"{caution.message} {remedy(caution)}".strip()
-            said[caution.name] = _COUNTED.sub(
-                lambda match: f"{'B' if match[1] == 'S' else 'b'}undle {int(match[2]) + 1}", text
-            )
-    return [{"name": name, "text": text} for name, text in said.items()]
+def sure(found: Identification) -> str:
+    """How sure the number is, in words that agree with what stands beside them."""
+    return surety(found.confidence)
+
+
+def unsure(found: Identification) -> str:
+    """In place of it, where no confidence means anything yet."""
+    return "as the sliders have it" if found.kind == "graph" else "too early to say how sure"
+
+
+def where_to_stop(numbers: Sequence[int], count: int) -> str:
+    """The question about strokes that go round, by their numbers."""
+    if len(numbers) == 1:
+        which = "This" if count == 1 else f"Stroke {numbers[0]}"
+        return f"{which} goes round and never rests. Where should it stop?"
+    which = "These strokes" if len(numbers) == count else f"Strokes {', '.join(map(str, numbers))}"
+    return f"{which} go round and never rest. Where should they stop?"
 
 
 CERTIFIED, RATES = 20, (100.0,)
@@ -132,9 +110,24 @@ def tested(certificate: Certificate) -> str:
             f"hundred steps a second: every one arrived where the map says, and the potential fell.{between}"
         )
     return (
-        f"Put to the test from {starts:,} starts in and around the drawn area, a hundred steps a second, and there are doubts: "
-        f"{'; '.join(certificate.failures())}. Draw smoother strokes, or more of them."
+        f"Put to the test from {starts:,} starts in and around the drawn area, a hundred steps a second: "
+        f"{'; '.join(_PLAINLY[one.name](certificate) for one in certificate.verdicts if not one.holds)}. "
+        "Draw smoother strokes, or more of them."
     )
+
+
+def _arrived(certificate: Certificate) -> str:
+    return f"{min(loop.arrived for loop in certificate.ran):.0%} of the particles arrived"
+
+
+# What a test found, for somebody who drew; the report has the numbers.
+_PLAINLY: dict[str, Callable[[Certificate], str]] = {
+    "stable": lambda _: "at some place the flow changes too abruptly to be sure of it",
+    "arrives": _arrived,
+    "where basin said": lambda _: "some particles ended at another goal than their colour said",
+    "stays home": lambda _: "some particles run far out of the picture before they come back",
+    "follows": lambda _: "it does not follow all of your strokes",
+}
 
 
 def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]:

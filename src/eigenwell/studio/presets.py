@@ -14,7 +14,8 @@ from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
 from .viewport import fit_to_view
 
-STROKES = 12
+STROKES = 3
+"""For each goal of a known system: what is learned from them in the studio's few steps is followed."""
 SECONDS = 6.0
 """Of the longest stroke; the pendulum takes a minute in truth, and nobody waits that long for a particle."""
 EVENTS = 120
@@ -23,9 +24,33 @@ EVENTS = 120
 Paths = tuple[list[FloatArray], list[FloatArray]]
 
 
-def listed() -> list[dict[str, str]]:
-    """Names, titles and groups, as far as the data are installed."""
-    return [{"name": name, "title": one.title, "group": one.group} for name, one in _known().items()]
+PICTURED, POINTS = 6, 14
+"""Strokes in the small picture of a preset, and points of each: as many as can be told apart in it."""
+
+
+@lru_cache(maxsize=1)
+def listed() -> list[dict[str, Any]]:
+    """Names, titles, groups and small pictures, as far as the data are installed."""
+    return [
+        {"name": name, "title": one.title, "group": one.group, "lines": _picture(one.make()[0])}
+        for name, one in _known().items()
+    ]
+
+
+def _picture(xs: Sequence[FloatArray]) -> list[list[int]]:
+    """Some strokes as x, y, x, y in a square of 100, y downwards."""
+    every = np.concatenate(xs)
+    low, side = every.min(axis=0), float(np.ptp(every, axis=0).max())
+    aside = (side - np.ptp(every, axis=0)) / 2
+    chosen = [xs[k] for k in np.unique(np.linspace(0, len(xs) - 1, PICTURED).astype(int))]
+    lines = []
+    for x in chosen:
+        way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
+        even = np.linspace(0.0, way[-1], POINTS)
+        places = np.column_stack([np.interp(even, way, c) for c in x.T])
+        shares = (places - low + aside) / side * [100, -100] + [0, 100]
+        lines.append(np.rint(shares).astype(int).ravel().tolist())
+    return lines
 
 
 @lru_cache(maxsize=64)
@@ -47,6 +72,7 @@ class Preset:
 @lru_cache(maxsize=1)
 def _known() -> dict[str, Preset]:
     known = {
+        **{name: Preset(title, "Drawn", partial(written, name)) for name, (title, _) in WRITTEN.items()},
         "crossing": Preset("Two bundles that cross", "Drawn", crossing),
         "corner": Preset("A hard corner", "Drawn", corner),
         "pen": Preset("Pen strokes, three goals", "Drawn", pen),
@@ -63,8 +89,7 @@ def _known() -> dict[str, Preset]:
 
 
 def _system(system: systems.System) -> Paths:
-    share = STROKES // len(system.attractors)
-    return _paths(system.sample(seed=1, n_per_attractor=share))
+    return _paths(system.sample(seed=0, n_per_attractor=STROKES))
 
 
 def _lasa(shape: str) -> Paths:
@@ -80,6 +105,41 @@ def _paths(demos: Demonstrations) -> Paths:
     assert demos.offsets is not None and demos.time is not None
     bounds = list(zip(demos.offsets[:-1], demos.offsets[1:], strict=True))
     return [demos.x[a:b] for a, b in bounds], [demos.time[a:b] for a, b in bounds]
+
+
+WRITTEN = {
+    "letter": (
+        "Letter R",
+        "-0.42 -0.78, -0.44 -0.30, -0.45 0.20, -0.40 0.66, -0.05 0.80, 0.32 0.66, 0.36 0.32, 0.06 0.08, "
+        "-0.30 0.02, 0.00 -0.28, 0.26 -0.56, 0.50 -0.76",
+    ),
+    "ess": (
+        "Letter S",
+        "0.46 0.62, 0.20 0.82, -0.20 0.80, -0.42 0.52, -0.28 0.22, 0.08 0.02, 0.38 -0.22, 0.40 -0.56, "
+        "0.10 -0.80, -0.30 -0.78, -0.50 -0.54",
+    ),
+    "eight": (
+        "An eight",
+        "0.49 0.62, 0.00 0.84, -0.49 0.60, -0.35 0.26, 0.08 0.02, 0.51 -0.28, 0.49 -0.64, 0.00 -0.84, "
+        "-0.51 -0.62, -0.49 -0.26, -0.05 0.04, 0.41 0.30",
+    ),
+    "loop": (
+        "A loop on the way",
+        "-0.95 -0.45, -0.50 -0.42, -0.02 -0.30, 0.30 0.10, 0.20 0.52, -0.12 0.60, -0.36 0.32, -0.20 -0.06, "
+        "0.20 -0.30, 0.60 -0.36, 0.95 -0.30",
+    ),
+}
+"""One line each, by its knots: title, and where the pen passes."""
+REPEATS, SCATTER = 3, 0.025
+"""How often a hand draws such a line, and by how much it is off at a knot, in world units; at the goal a tenth of it."""
+
+
+def written(name: str) -> Paths:
+    """A line as a hand draws it a few times: never quite the same, and to the same place."""
+    rng = np.random.default_rng(5)
+    knots = np.array([place.split() for place in WRITTEN[name][1].split(", ")], dtype=np.float64)
+    share = np.append(np.ones(len(knots) - 1), 0.1)[:, None]
+    return _drawn([knots + SCATTER * share * rng.normal(size=knots.shape) for _ in range(REPEATS)])
 
 
 def crossing() -> Paths:

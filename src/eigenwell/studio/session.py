@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from . import protocol
@@ -46,11 +47,12 @@ class JobQueues:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A field in bytes, the strokes it was learned from, and the newest revision that has them."""
+    """A field in bytes, the strokes it was learned from, the newest revision that has them, and what its test said."""
 
     of: Strokes
     rev: int
     field: bytes
+    certificate: str | None = None
 
     def known_as(self, rev: int) -> bool:
         return rev in (self.of.rev, self.rev)
@@ -64,6 +66,7 @@ class Session:
         self.outbox: asyncio.Queue[str | None] = asyncio.Queue(UNREAD)
         self._drawn: Strokes | None = None
         self._field: Learned | None = None
+        self._in_test: bytes | None = None
 
     def close(self) -> None:
         """The page is gone: stop its work and forget it."""
@@ -135,6 +138,7 @@ class Session:
 
         def done(body: str) -> None:
             self.say("identified", body, rev=rev, ms=_ms(came), field=self._field_of(rev) is not None)
+            self._certify(rev)
 
         self._work(self._queues.drawing, "strokes", "identify", (message.strokes, message.options), done, rev)
 
@@ -150,10 +154,11 @@ class Session:
         def done(answer: tuple[str, bytes]) -> None:
             self._field = Learned(drawn, rev, answer[1])
             self.say("learned", answer[0], rev=rev, ms=_ms(came))
-            self._certify(rev, answer[1])
+            self._certify(rev)
 
-        # The test of an older field would only be in the way.
+        # The test of an older field would only be in the way; who comes back to that field has it tested again.
         self._queues.testing.drop(self, "certify")
+        self._in_test = None
         self._work(
             self._queues.learning, "learn", "learn", (drawn.strokes, drawn.options, message.numbers), done, rev, news
         )
@@ -176,16 +181,27 @@ class Session:
         def done(answer: tuple[str, bytes]) -> None:
             self._field = Learned(drawn, rev, answer[1])
             self.say("learned", answer[0], rev=rev, restored=True)
-            self._certify(rev, answer[1])
+            self._certify(rev)
 
         work = (drawn.strokes, drawn.options, message.numbers, message.data)
         self._work(self._queues.errands, "restore", "restore", work, done, rev)
 
-    def _certify(self, rev: int, field: bytes) -> None:
-        def done(body: str) -> None:
-            self.say("certified", body, rev=rev)
+    def _certify(self, rev: int) -> None:
+        """What the test of the field of these strokes said, now or as soon as it is known."""
+        field = self._field_of(rev)
+        if field is None or self._field is None:
+            return
+        if self._field.certificate is not None:
+            self.say("certified", self._field.certificate, rev=rev)
+        elif self._in_test is not field:
+            self._in_test = field
+            self._work(self._queues.testing, "certify", "certify", (field,), partial(self._tested, field), rev)
 
-        self._work(self._queues.testing, "certify", "certify", (field,), done, rev)
+    def _tested(self, field: bytes, body: str) -> None:
+        self._in_test = None
+        if self._field is not None and self._field.field is field:
+            self._field = replace(self._field, certificate=body)
+            self.say("certified", body, rev=self._field.rev)
 
     def _cancel(self) -> None:
         self._queues.learning.drop(self, "learn")
@@ -237,12 +253,14 @@ class Session:
         news: Callable[[Any], None] | None = None,
     ) -> None:
         def failed(said: str) -> None:
+            if about == "certify":
+                self._in_test = None
             self.complain(about, said, rev)
 
         queue.put(Job(self, about, name, arguments, done, failed, news, limit=SECONDS[about]))
 
 
-def hello(version: str, presets: list[dict[str, str]]) -> str:
+def hello(version: str, presets: list[dict[str, Any]]) -> str:
     """The first message of a connection: what the server is, takes and offers."""
     limits = {
         "strokes": protocol.STROKES,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,22 +12,55 @@ import numpy as np
 
 from .. import __version__
 from ..fields import Field
-from .numbers import of_field
+from ..report.live import as_json, bundled
+from ..report.numbers import of_field
+from ..wording import plural
 
 if TYPE_CHECKING:
     from .identify import DrawnResult
 
-PAGE, SHARED = Path(__file__).parent / "page", Path(__file__).parent / "shared"
-MODULES = ("palette", "view", "warps", "model", "field", "flow", "particles")
-"""Of the studio's own page, in the order in which they use each other."""
+SHARED = Path(__file__).parent / "shared"
 DIGITS = 4
 
 
-def shared_page(result: DrawnResult, field: Field, colours: Sequence[int] = ()) -> str:
+def shared_page(result: DrawnResult, field: Field, colours: Sequence[int] = (), title: str = "") -> str:
     """The page of a drawing and its field; `colours` of the goals, by their number where there are none."""
-    content = {"field": of_field(field), "strokes": labelled(result), "colours": list(colours), "version": __version__}
-    page = (SHARED / "page.html").read_text(encoding="utf-8")
-    return page.replace("/*content*/", _json(content)).replace("/*script*/", bundled("main"))
+    goals = plural(field.n_attractors, "goal")
+    named = title or f"A flow to {goals}, from {plural(len(result.drawing.ids), 'stroke')}"
+    return whole_page(named, {"drawing": content(result, field, colours, named)})
+
+
+def content(result: DrawnResult, field: Field, colours: Sequence[int] = (), title: str = "") -> dict[str, Any]:
+    """What a page shows of a drawing; `step` are the seconds between two samples of a stroke."""
+    strokes, step = labelled(result), round(result.drawing.step, 6)
+    about = {"title": title, "colours": list(colours), "step": step, "version": __version__}
+    return {"field": of_field(field, short=True), "strokes": strokes} | about
+
+
+def whole_page(title: str, drawings: Mapping[str, dict[str, Any]], gallery: str = "") -> str:
+    """One file with these drawings, by name; `gallery` are links to them."""
+    page = SHARED.joinpath("page.html").read_text(encoding="utf-8")
+    page = (
+        page.replace("<!--title-->", escape(title)).replace("<!--home-->", _home()).replace("<!--gallery-->", gallery)
+    )
+    embedded = "\n".join(
+        f'<script type="application/json" class="drawing" id="drawing-{escape(name, quote=True)}">{as_json(one)}</script>'
+        for name, one in drawings.items()
+    )
+    return page.replace("<!--drawings-->", embedded).replace("/*script*/", bundled("main"))
+
+
+def _home() -> str:
+    """A link to the project, as far as the installed package knows where it lives."""
+    try:
+        known = metadata("eigenwell").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        known = []
+    for one in known:
+        name, _, address = one.partition(", ")
+        if name.lower() in ("homepage", "source", "repository", "documentation") and address.startswith("https://"):
+            return f'<a href="{escape(address, quote=True)}" rel="noopener">eigenwell</a>'
+    return "eigenwell"
 
 
 def labelled(result: DrawnResult) -> list[dict[str, Any]]:
@@ -37,23 +70,3 @@ def labelled(result: DrawnResult) -> list[dict[str, Any]]:
         return [{"x": np.round(drawn.demos.x, DIGITS).tolist(), "q": -1, "dots": labels.tolist()}]
     bounds = zip(drawn.offsets[:-1], drawn.offsets[1:], strict=True)
     return [{"x": np.round(drawn.demos.x[a:b], DIGITS).tolist(), "q": int(labels[a])} for a, b in bounds]
-
-
-def bundled(name: str) -> str:
-    """One script of a module in `shared` and all that it uses."""
-    used = [PAGE / f"{one}.js" for one in MODULES] + [SHARED / "mount.js", SHARED / f"{name}.js"]
-    return "\n".join(map(_module, used))
-
-
-def _module(path: Path) -> str:
-    """A module as a function of its own, for a page of one file: browsers load no modules from a disk."""
-    text = path.read_text(encoding="utf-8")
-    text = re.sub(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', r"const \1 = $\2;", text, flags=re.MULTILINE)
-    names = re.findall(r"^export (?:async )?(?:const|function|class) (\w+)", text, flags=re.MULTILINE)
-    text = re.sub(r"^export (?=const|function|class|async)", "", text, flags=re.MULTILINE)
-    return f"const ${path.stem} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();"
-
-
-def _json(content: dict[str, Any]) -> str:
-    """As a JavaScript value inside a page: no text in it can end the script."""
-    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

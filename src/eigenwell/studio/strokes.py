@@ -10,6 +10,7 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..velocities import estimate_velocities
+from .rounds import goes_round
 
 DOT = 0.01
 """A mark smaller than this, in world units (a hundredth of the shorter side's half), is a tap and not a motion."""
@@ -58,6 +59,7 @@ class Drawing:
     nearest   for each of them, the sample of `demos` that stands for every event of the stroke
     step      seconds between samples
     cautions  strokes that were left out, in words
+    rounds    strokes that go round and round, left out until somebody says where they should stop
     """
 
     demos: Demonstrations
@@ -66,6 +68,7 @@ class Drawing:
     nearest: tuple[IntArray, ...]
     step: float
     cautions: tuple[Caution, ...]
+    rounds: tuple[str, ...] = ()
 
     @property
     def scattered(self) -> bool:
@@ -100,18 +103,34 @@ def drawing(strokes: Sequence[Stroke]) -> Drawing:
         ),
         USUAL_STEP if base is None else base.step,
         () if base is None else base.cautions,
+        () if base is None else base.rounds,
     )
 
 
+class NeverRests(DataError):
+    """All strokes go round and round: there is a question to ask before there is an answer."""
+
+    def __init__(self, rounds: tuple[str, ...]) -> None:
+        super().__init__(
+            "Expected a stroke that comes to rest, got those that go round and round. Say where they stop."
+        )
+        self.rounds = rounds
+
+
 def _motions(strokes: Sequence[Stroke]) -> Drawing:
-    ids, clocks, marks, dots = [], [], [], []
+    ids, clocks, marks, dots, rounds = [], [], [], [], []
     for number, stroke in enumerate(strokes, start=1):
         if len(stroke.x) < 2 or np.ptp(stroke.x, axis=0).max() < DOT:
             dots.append(number)
             continue
+        if goes_round(stroke.x):
+            rounds.append(stroke.id)
+            continue
         ids.append(stroke.id)
         clocks.append(_trimmed(increasing(stroke.t), stroke.x))
         marks.append(stroke.x)
+    if not ids and rounds:
+        raise NeverRests(tuple(rounds))
     if not ids:
         raise DataError("Expected a stroke that moves, got dots alone. Press, drag to where the motion ends, and lift.")
     step = _step(clocks)
@@ -129,7 +148,7 @@ def _motions(strokes: Sequence[Stroke]) -> Drawing:
         first += count
     demos = Demonstrations.from_trajectories(xs, vs, time=ts)
     assert demos.offsets is not None
-    return Drawing(demos, tuple(ids), demos.offsets, tuple(nearest), step, _dotted(dots))
+    return Drawing(demos, tuple(ids), demos.offsets, tuple(nearest), step, _dotted(dots), tuple(rounds))
 
 
 def increasing(t: FloatArray) -> FloatArray:

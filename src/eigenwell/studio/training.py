@@ -19,8 +19,10 @@ from ..learning import Bundle, Growing, Recipe, UnitBox, learn, learn_bundles
 from ..learning.crossing import crossings
 from ..learning.lifting import lifted_bundle
 from ..learning.sources import motions_of
+from ..report import numbers
 from ..results import Identification
-from . import messages, numbers
+from . import messages
+from .doubts import doubts
 from .model_file import packed
 
 if TYPE_CHECKING:
@@ -113,8 +115,11 @@ def learned(result: DrawnResult, tell: Tell, grow: Grow) -> tuple[dict[str, Any]
             shown, unseen = time.perf_counter(), None
             grow({"field": numbers.of_growing(part)})
 
-    # Where no ways cross the map says it all, in half the time, with regions and a valley to look at.
-    field = learn(found, recipe=RECIPE, memory=_cross(found), progress=report, watch=watch)
+    # Where no ways cross the map says it all, in half the time, with a valley to look at; what it cannot follow, motions can.
+    memory = _cross(found)
+    field = learn(found, recipe=RECIPE, memory=memory, progress=report, watch=watch)
+    if not memory and field.fit is not None and not field.fit.good:
+        field = learn(found, recipe=RECIPE, memory=True, progress=report, watch=watch)
     return told(result, field) | {"seconds": round(time.perf_counter() - began, 2)}, field
 
 
@@ -138,12 +143,12 @@ def told(result: DrawnResult, field: Field) -> dict[str, Any]:
     elif field.fit is not None and len(names) == len(field.fit.demonstrations):
         fit = messages.followed(field, names) | {"worst": names[field.fit.demonstrations.index(field.fit.worst)][0]}
     # That strokes cross is no doubt where particles remember their way.
-    doubts = [c for c in field.warnings if not (field.by_motion and c.name == "crossing")]
+    about = [c for c in field.warnings if not (field.by_motion and c.name == "crossing")]
     return {
         "field": numbers.of_field(field),
         "memory": messages.REMEMBERS if field.by_motion else None,
         "fit": fit,
-        "warnings": messages.doubts(doubts),
+        "warnings": doubts(about),
         "model": base64.b64encode(packed(field)).decode("ascii"),
     }
 

@@ -94,12 +94,11 @@ def write(result: DrawnResult, field: Field | None, what: str, colours: Sequence
         if what == "npz":
             return _written(folder / "eigenwell-strokes.npz", "application/octet-stream", result.drawing.demos)
         if what == "report":
-            from ..report import write_report
+            from ..report import Words, write_report
 
-            path = folder / "eigenwell-report.html"
-            write_report(
-                path, result.found.demos, result.found, field, title="Drawn in the studio", command="eigenwell studio"
-            )
+            path, words = folder / "eigenwell-report.html", Words("goal", "stroke", 1)
+            title, command = "Drawn in the studio", "eigenwell studio"
+            write_report(path, result.found.demos, result.found, field, words=words, title=title, command=command)
             return path.name, "text/html", path.read_bytes()
         assert field is not None
         if what == "model":

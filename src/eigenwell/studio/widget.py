@@ -11,12 +11,12 @@ from ..demonstrations import DataError, Demonstrations
 from ..errors import missing_extra
 from ..fields import Field
 from ..identification import Identification
+from ..report.live import bundled
+from ..report.numbers import of_field
 from ..wording import plural
 from .identify import DrawnResult, find
 from .messages import why
-from .numbers import of_field
 from .protocol import Options
-from .share import bundled
 from .strokes import Stroke, drawing
 
 try:

@@ -25,6 +25,8 @@ export class Answer {
     $("meter").style.transform = `scaleX(${Math.min(Math.max(Number(confidence ?? 0), 0), 1)})`;
     $("meter").parentElement.hidden = confidence === null;
     write("why", found ? found.why ?? "" : words);
+    $("question").hidden = !found?.question;
+    write("question-words", found?.question ?? "");
     const ends = strokes.map((s) => mainLabel(labels[s.id], s.x.length));
     $("attractors").replaceChildren(...(found?.attractors ?? []).map((a, q) => row(a, q, ends, theme)));
     $("warnings").replaceChildren(...(found?.warnings ?? []).map(({ text }) => element("li", {}, text)));
@@ -60,11 +62,11 @@ export class Answer {
   }
 }
 
-function row({ x, error, colour, strokes }, q, ends, theme) {
-  const n = strokes ?? ends.filter((e) => e === (colour ?? q)).length;
+function row({ x, error, colour, strokes, samples }, q, ends, theme) {
+  const n = samples ?? strokes ?? ends.filter((e) => e === (colour ?? q)).length, what = samples === undefined ? "stroke" : "sample";
   return element(
     "li", {}, markIcon(theme, colour ?? q, 15), element("b", {}, String(q + 1)), element("span", {}, place(x, error)),
-    element("span", { class: "n" }, `${n} ${n === 1 ? "stroke" : "strokes"}`),
+    element("span", { class: "n" }, `${n} ${what}${n === 1 ? "" : "s"}`),
   );
 }
 

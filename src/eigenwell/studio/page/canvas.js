@@ -1,10 +1,13 @@
 // Four canvases on top of each other, each painted only when it must be, at most once a frame.
 
-import { paintBackdrop, Flow } from "./flow.js";
+import { paintBackdrop } from "./backdrop.js";
+import { Flow } from "./flow.js";
 import { paintHalo, paintSamples, paintScene, paintStroke } from "./scene.js";
 import { View } from "./view.js";
 
 const LAYERS = ["backdrop", "flow", "scene", "paper"];
+// Seconds in which one field takes the place of another.
+const FADE = 0.45;
 // The paper is painted without smoothing finer than this: phones have three pixels to a point and little to spend.
 const FINEST = 2.5;
 
@@ -19,6 +22,9 @@ export class Canvas extends EventTarget {
   #still = matchMedia("(prefers-reduced-motion: reduce)");
   #afterPaint = [];
   #ratio = 1;
+  /** The backdrop as it was, and seconds that are left of it. */
+  #before = null;
+  #fading = 0;
 
   /** `state` is read when painting: theme, strokes, labels, found, field, stale, shown, selected, draft, held, particles, pen. */
   constructor(stage, state) {
@@ -82,6 +88,16 @@ export class Canvas extends EventTarget {
     this.dispatchEvent(new Event("view"));
   }
 
+  /** What is behind the strokes now goes softly, and what comes in its place comes so. */
+  fade() {
+    if (this.still) return;
+    const { canvas } = this.#context.backdrop;
+    this.#before ??= document.createElement("canvas");
+    Object.assign(this.#before, { width: canvas.width, height: canvas.height });
+    if (canvas.width && canvas.height) this.#before.getContext("2d").drawImage(canvas, 0, 0);
+    this.#fading = FADE;
+  }
+
   repaint(...layers) {
     layers.forEach((l) => this.#dirty.add(l));
     this.#schedule();
@@ -111,6 +127,10 @@ export class Canvas extends EventTarget {
       s.particles.step(seconds, this.still);
       this.#dirty.add("paper");
     }
+    if (s.pusher.busy) {
+      s.pusher.step(seconds);
+      this.#dirty.add("paper");
+    }
     if (s.shuffle.busy) {
       if (s.shuffle.step(seconds, s.answered ? s.labels : null)) {
         s.shuffled();
@@ -125,16 +145,36 @@ export class Canvas extends EventTarget {
       this.#count();
       this.#dirty.add("flow");
     }
+    if (this.#fading > 0) this.#dirty.add("backdrop");
     const dirty = this.#dirty;
     this.#dirty = new Set();
-    if (dirty.has("backdrop")) paintBackdrop(this.#context.backdrop, view, s.theme, s.living ? null : s.field, s.shown, s.stale);
+    if (dirty.has("backdrop")) this.#paintBackdrop(s, seconds);
     if (dirty.has("flow")) this.#paintFlow(s);
     if (dirty.has("scene")) paintScene(this.#context.scene, view, s.theme, s);
     if (dirty.has("paper")) this.#paintPaper(s);
     const seen = this.#afterPaint;
     this.#afterPaint = [];
     if (seen.length) requestAnimationFrame(() => seen.forEach((call) => call()));
-    if ((flowing && !s.pen.busy) || s.shuffle.busy || s.particles.busy || s.pen.steering || s.pen.penIsDown) this.#schedule();
+    if ((flowing && !s.pen.busy) || s.shuffle.busy || s.particles.busy || s.pen.steering || s.pen.penIsDown
+      || this.#fading > 0 || s.pusher.busy) this.#schedule();
+  }
+
+  #paintBackdrop(s, seconds) {
+    const ctx = this.#context.backdrop, { view } = this;
+    this.#fading = Math.max(0, this.#fading - seconds);
+    paintBackdrop(ctx, view, s.theme, s.living ? null : s.field, s.shown, s.stale);
+    if (!this.#fading) return;
+    const share = this.#fading / FADE;
+    // The new one as far as it has come, then the old one as far as it is still there.
+    ctx.save();
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.globalCompositeOperation = "destination-in";
+    ctx.globalAlpha = 1 - share;
+    ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+    ctx.globalCompositeOperation = "lighter";
+    ctx.globalAlpha = share;
+    ctx.drawImage(this.#before, 0, 0);
+    ctx.restore();
   }
 
   /** For those who watch from outside; written only when it is another one. */
@@ -166,6 +206,7 @@ export class Canvas extends EventTarget {
       ctx.stroke();
     }
     s.particles.paint(ctx, view, s.theme);
+    s.pusher.paint(ctx, view, s.theme);
     if (s.pen.cursor) {
       const [x, y] = s.pen.cursor;
       ctx.beginPath();

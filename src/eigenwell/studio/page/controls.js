@@ -2,8 +2,6 @@
 
 import { write } from "./answer.js";
 import { toCsv } from "./drawing.js";
-import { NO_FIELD } from "./gestures.js";
-import { listen } from "./keys.js";
 import { Menu } from "./menus.js";
 import { colour } from "./palette.js";
 import { picture } from "./picture.js";
@@ -12,14 +10,12 @@ import { dismiss, hint, notify } from "./notify.js";
 import { LAYERS, mark, SWITCHES } from "./studio.js";
 import { base64, copy, download } from "./takeaway.js";
 import { Valley } from "./valley.js";
+import { wireKeys } from "./shortcuts.js";
 
 const $ = (id) => document.getElementById(id);
 const click = (id, call) => $(id).addEventListener("click", call);
-// World units an arrow moves a selected stroke.
-const NUDGE = 0.02;
 // The example behind "try an example": two goals, whose program is compiled before anybody asks.
 const FIRST = "duffing";
-const ZOOM = 1.25;
 const SLOW = 0.25;
 const system = matchMedia("(prefers-color-scheme: dark)");
 
@@ -32,7 +28,9 @@ export function wire(studio) {
   wireLooks(studio);
   wireFiles(studio);
   const use = wireTools(studio);
-  wireKeys(studio, use);
+  wireKeys(studio, {
+    use, save: () => save(studio), switchTheme: () => switchTheme(studio), slow: () => slow(studio), fit: () => fit(studio),
+  });
 
   click("undo", () => drawing.undo());
   click("redo", () => drawing.redo());
@@ -41,6 +39,17 @@ export function wire(studio) {
   click("learn", () => studio.teach());
   click("relearn", () => studio.teach());
   click("cancel", () => studio.stopLearning());
+  click("rain", () => studio.gestures.rain());
+  click("stone", () => { if (studio.playground.addStone(studio.view)) studio.play.worldRests(); });
+  click("wall", () => {
+    studio.playground.toggleWalls(studio.view);
+    studio.play.worldRests();
+  });
+  click("push", () => studio.play.togglePush());
+  click("put-back", () => studio.play.putBack());
+  click("home", () => studio.play.putBack());
+  click("stop-here", () => studio.stopAt(drawing.find(studio.found.rounds[0]).x.at(-1)));
+  for (const bar of document.querySelectorAll(".tools, .layers, .play")) studio.gestures.pen.passThrough(bar);
   click("compare", () => link.send({ type: "compare", rev: studio.rev }));
   click("try", () => tryExample(studio));
   click("fitted", () => fit(studio));
@@ -90,7 +99,7 @@ function wireLooks(studio) {
   click("slow", () => slow(studio));
   const valley = new Valley($("valley"), () => valleyState(studio));
   studio.deepen = (open = !valley.isOpen) => {
-    valley.show(open && Boolean(studio.field?.basin));
+    valley.show(open && studio.needsValley() && Boolean(studio.field?.potential));
     $("deep").setAttribute("aria-pressed", String(valley.isOpen));
   };
   click("deep", () => studio.deepen());
@@ -130,7 +139,7 @@ function wireFiles(studio) {
     target.value = "";
   });
   $("take").addEventListener("click", ({ target }) => { if (target.dataset.take) take(studio, target.dataset.take); });
-  click("worst", () => studio.select(studio.leastFollowed ?? []));
+  click("worst", () => studio.play.showWorst());
   click("copy", async () => {
     write("copy", (await copy($("python").textContent, $("python"))) ? "Copied" : "Press Ctrl+C");
     setTimeout(() => write("copy", "Copy"), 2000);
@@ -182,72 +191,4 @@ async function take(studio, what) {
     if (film) download("eigenwell-flow.webm", film);
     else notify("This browser cannot film a canvas. Take a PNG, or the page.");
   } else if (link.send({ type: "take", rev, what, goals: studio.keptGoals, numbers: studio.numbers })) hint("Making the file", 2500);
-}
-
-// --- keys ---
-
-function wireKeys(studio, use) {
-  const { drawing, particles, view, canvas, learning } = studio;
-  const { pen } = studio.gestures;
-  listen($("paper"), {
-    undo: () => drawing.undo(),
-    redo: () => drawing.redo(),
-    save: () => save(studio),
-    open: () => $("file").click(),
-    tool: use,
-    layer: (index) => studio.toggleLayer(index),
-    learn: () => studio.teach(),
-    theme: () => switchTheme(studio),
-    help: () => $("help").showModal(),
-    remove: () => drawing.remove([...studio.selected]),
-    all: () => studio.select(drawing.strokes.map((s) => s.id)),
-    zoom: (step) => { canvas.zoom(ZOOM ** step); studio.tell(); },
-    fit: () => fit(studio),
-    slow: () => slow(studio),
-    brush: () => studio.settings.useBrush(!studio.brush),
-    rain: () => studio.gestures.rain(),
-    deep: () => studio.deepen(),
-    nothing() {},
-
-    select(step) {
-      const n = drawing.strokes.length;
-      const here = drawing.strokes.findIndex((s) => studio.selected.has(s.id));
-      if (n) studio.select(drawing.strokes[here < 0 ? (step > 0 ? 0 : n - 1) : (here + step + n) % n].id);
-    },
-
-    escape() {
-      if (pen.busy) pen.abandon();
-      else if (!$("notice").hidden) dismiss();
-      else if (!$("valley").hidden) studio.deepen(false);
-      else if (studio.selected.size) studio.select([]);
-      else if (particles.items.length) {
-        particles.clear();
-        canvas.repaint("paper");
-      } else if (learning.running) studio.stopLearning();
-      studio.tell();
-    },
-
-    arrow(key, pressed) {
-      const to = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[key];
-      if (!to) return;
-      if (pressed && studio.tool === "move") {
-        drawing.move([...studio.selected], NUDGE * to[0], NUDGE * to[1]);
-        return;
-      }
-      pen.steer(key, pressed);
-      canvas.repaint("paper");
-    },
-
-    space() {
-      if (studio.tool === "drop") {
-        if (studio.fields.learned) particles.add(view.toWorld(pen.cursor ?? [view.width / 2, view.height / 2]));
-        else notify(NO_FIELD);
-      } else if (studio.tool === "draw") {
-        if (pen.penIsDown) pen.penUp();
-        else pen.penDown(performance.now(), view.width, view.height);
-      }
-      canvas.repaint("paper");
-      studio.tell();
-    },
-  });
 }

@@ -35,6 +35,11 @@ export class Drawing extends EventTarget {
     }
   }
 
+  /** Other times and lines for some strokes, {id: {t, x}}, in one step. */
+  redraw(strokes) {
+    this.#commit(this.strokes.map((s) => (strokes[s.id] ? Object.freeze({ ...s, ...strokes[s.id] }) : s)), { what: "changed" });
+  }
+
   move(ids, dx, dy) {
     const chosen = [ids].flat().map((id) => this.find(id)).filter(Boolean);
     if (dx || dy) this.reshape(Object.fromEntries(chosen.map((s) => [s.id, s.x.map(([a, b]) => [a + dx, b + dy])])));

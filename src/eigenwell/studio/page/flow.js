@@ -1,6 +1,6 @@
-// The field behind the strokes: basins and level lines once, particles that drift through it on every frame.
+// Particles that drift through the field behind the strokes, on every frame.
 
-import { colour, rgb, speedStep } from "./palette.js";
+import { colour, speedStep } from "./palette.js";
 
 // Nodes that a particle trails behind, and seconds between two; bands of fading are drawn with one stroke each.
 const TRAIL = 11, NODE = 0.055;
@@ -9,77 +9,6 @@ const BANDS = 4;
 const MOST_MOTIONS = 420;
 // World units a second at the typical speed: slow enough to follow with the eye.
 const PACE = 0.34;
-
-/** Fills, level lines and borders; drawn again only when field, size, theme or choices change. */
-export function paintBackdrop(ctx, view, theme, field, shown, faded) {
-  ctx.clearRect(0, 0, view.width, view.height);
-  if (!field) return;
-  ctx.save();
-  if (faded) ctx.globalAlpha = 0.4;
-  if (shown.basins && field.basin) {
-    const [x, y] = view.toScreen([field.box[0] - field.dx / 2, field.box[3] + field.dy / 2]);
-    ctx.imageSmoothingEnabled = true;
-    ctx.imageSmoothingQuality = "high";
-    ctx.drawImage(basinImage(field, theme), x, y, field.nx * field.dx * view.scale, field.ny * field.dy * view.scale);
-    strokeSegments(ctx, view, field.borders(), theme.paper, 4);
-    strokeSegments(ctx, view, field.borders(), theme.ink, 1.5, [6, 4]);
-    for (const place of field.saddles) paintSaddle(ctx, theme, view.toScreen(place));
-  }
-  if (shown.potential) {
-    for (const { q, level, segments } of field.contours()) {
-      ctx.globalAlpha = (faded ? 0.4 : 1) * (0.52 - 0.28 * level);
-      strokeSegments(ctx, view, segments, colour(theme, q), 1);
-    }
-  }
-  ctx.restore();
-}
-
-/** One pixel per node, to be stretched: tinted where the field was learned, paler far from the data. */
-export function basinImage(field, theme) {
-  const image = new ImageData(field.nx, field.ny);
-  const near = field.blurred(field.far.map((f) => (f ? 0 : 1)));
-  for (let j = 0; j < field.ny; j++) {
-    for (let i = 0; i < field.nx; i++) {
-      const k = j * field.nx + i;
-      const to = 4 * ((field.ny - 1 - j) * field.nx + i);
-      image.data.set(rgb(colour(theme, field.basin[k])), to);
-      image.data[to + 3] = 14 + near[k] * (theme.name === "dark" ? 32 : 22);
-    }
-  }
-  const canvas = document.createElement("canvas");
-  canvas.width = field.nx;
-  canvas.height = field.ny;
-  canvas.getContext("2d").putImageData(image, 0, 0);
-  return canvas;
-}
-
-function strokeSegments(ctx, view, segments, style, width, dash = []) {
-  ctx.beginPath();
-  let [px, py] = [NaN, NaN];
-  for (const [x1, y1, x2, y2] of segments) {
-    // One line where segments hang together, so that dashes are even.
-    if (x1 !== px || y1 !== py) ctx.moveTo(...view.toScreen([x1, y1]));
-    ctx.lineTo(...view.toScreen([x2, y2]));
-    [px, py] = [x2, y2];
-  }
-  ctx.strokeStyle = style;
-  ctx.lineWidth = width;
-  ctx.setLineDash(dash);
-  ctx.stroke();
-  ctx.setLineDash([]);
-}
-
-/** A hollow diamond: where basins meet. */
-function paintSaddle(ctx, theme, [x, y]) {
-  ctx.beginPath();
-  for (const [a, b] of [[0, -7], [7, 0], [0, 7], [-7, 0]]) ctx.lineTo(x + a, y + b);
-  ctx.closePath();
-  ctx.fillStyle = theme.paper;
-  ctx.fill();
-  ctx.lineWidth = 1.8;
-  ctx.strokeStyle = theme.ink;
-  ctx.stroke();
-}
 
 /** Particles with trails. Positions are in the world, so that a resize does not disturb them. */
 export class Flow {
@@ -92,9 +21,15 @@ export class Flow {
 
   /** Particles of a field that only grew or was looked at elsewhere go on from where they are. */
   set(field, anew = true) {
-    const kind = (f) => `${Boolean(f?.born)} ${f?.learned?.attractors.length}`;
-    if (anew || kind(field) !== kind(this.#field)) this.#particles = [];
+    if (anew || !field || !this.#field) this.#particles = [];
     this.#field = field;
+    // Whatever they followed before: where they are, they go on as this field would.
+    for (const p of this.#particles) {
+      if (field.born) {
+        const { q, phase } = field.learned.beginning([p.x, p.y]);
+        Object.assign(p, { goal: q, q: field.learned.colours[q], phase });
+      } else p.q = field.regions.at(p.x, p.y);
+    }
   }
 
   get count() { return this.#particles.length; }
@@ -145,7 +80,7 @@ export class Flow {
     const x = p.x + (length * v[0]) / there, y = p.y + (length * v[1]) / there;
     if (x < box[0] || x > box[2] || y < box[1] || y > box[3]) return false;
     // Between nodes of the grid a particle could slip over a border; a true one never does.
-    if (!memory && field.basin[field.nearest(x, y)] !== p.q) return false;
+    if (!memory && field.regions.at(x, y) !== p.q) return false;
     p.x = x;
     p.y = y;
     p.phase += (length * (v[2] || 0)) / there;
@@ -242,7 +177,7 @@ function born(p, field, box, anyAge) {
       if (!field.far[node] || Math.random() < 0.2) break;
     }
     const life = (field.far[node] ? 0.8 : 1.4) + 1.8 * Math.random();
-    Object.assign(p, { q: Math.max(field.basin[node], 0), x, y, phase: 0, life });
+    Object.assign(p, { q: field.regions.at(x, y), x, y, phase: 0, life });
   }
   p.age = anyAge ? Math.random() * p.life : 0;
   p.dying = false;

@@ -1,9 +1,11 @@
-// What a gesture on the canvas means: a stroke, a move, a goal carried elsewhere, a particle, another view.
+// What a gesture on the canvas means: a stroke, a move, a goal carried elsewhere, a stone, a particle, a push, another view.
 
+import { ask, asked, unask } from "./ask.js";
 import { sprayed } from "./brush.js";
 import { bent, endedAt, isLoop, nearest, REACH } from "./magnets.js";
 import { hint, notify } from "./notify.js";
 import { Pen } from "./pen.js";
+import { GRIP } from "./push.js";
 import { strokeAt } from "./scene.js";
 
 const $ = (id) => document.getElementById(id);
@@ -11,9 +13,11 @@ const paper = $("paper");
 export const NO_FIELD = "There is no flow yet. Draw a stroke, or learn one, then drop particles into it.";
 const HINTS = {
   draw: "", move: "Drag a stroke or a goal. Drag the paper to look elsewhere. Shift adds to what is selected.",
-  drop: "Tap or click to drop a particle, drag it off its way. Hold Shift to spray.",
+  drop: "Drop particles, drag them off their way. Drag a goal, and the flow follows.",
 };
 const TAPPED = "A tap is no motion: press, drag to where it ends, and lift.";
+// A stroke that ends within this many reaches of a goal may be meant for it.
+const NEAR_MISS = 2.4;
 const LOOP = "A closed loop never rests, so no goal can stand for it: the flow will stop where you lifted the pen.";
 // Particles of one shower, and milliseconds between two of them or two of a hose.
 const SHOWER = 16, DRIP = 90, SPRAY = 40;
@@ -32,6 +36,9 @@ export class Gestures {
   #particle = null;
   #goal = null;
   #hose = null;
+  /** A goal, stone or wall of the world of the field; or the pen of the arm, and where it was last. */
+  #handle = null;
+  #shoved = null;
   #panned = [0, 0];
 
   constructor(studio) {
@@ -82,6 +89,7 @@ export class Gestures {
   #down(at, event) {
     const { tool, drawing, view } = this.#studio;
     if (event.button === 1) return "pan";
+    if (asked() === "stop" && tool !== "draw") return "tap";
     if (tool === "drop") return this.#dropped(at, event);
     if (tool === "move") {
       this.#goal = this.#goalAt(at, reach(event) + 5);
@@ -91,6 +99,7 @@ export class Gestures {
       paper.dataset.over = "held";
       return "drag";
     }
+    unask("near");
     this.#draft = [];
     this.#cloud = this.#studio.brush ? { x: [], v: [] } : null;
     $("empty").hidden = true;
@@ -104,12 +113,24 @@ export class Gestures {
   }
 
   #dropped(at, event) {
-    const { particles, view, fields } = this.#studio;
+    const { particles, view, fields, playground, pusher } = this.#studio;
     if (!fields.learned) {
       notify(NO_FIELD);
       return null;
     }
     paper.dataset.over = "held";
+    if (pusher.pen && this.#within(pusher.pen, at, GRIP)) {
+      this.#shoved = view.toWorld(at);
+      pusher.hold(true);
+      return "drag";
+    }
+    this.#handle = playground.at(view, at, reach(event) + 6);
+    if (this.#handle) {
+      playground.chosen = this.#handle.kind === "rim" ? { kind: "stone", k: this.#handle.k } : this.#handle;
+      this.#studio.canvas.repaint("scene");
+      return "drag";
+    }
+    playground.chosen = null;
     if (event.shiftKey) {
       this.#hose = { at };
       this.#spray();
@@ -118,6 +139,11 @@ export class Gestures {
     }
     this.#studio.canvas.repaint("paper");
     return "drag";
+  }
+
+  #within(place, [px, py], reach) {
+    const [x, y] = this.#studio.view.toScreen(place);
+    return Math.hypot(x - px, y - py) < reach;
   }
 
   #spray() {
@@ -149,7 +175,18 @@ export class Gestures {
   }
 
   #drag(from, to, far) {
-    const { particles, drawing, view, selected, canvas } = this.#studio;
+    const { particles, drawing, view, selected, canvas, playground, pusher } = this.#studio;
+    if (this.#shoved) {
+      const place = view.toWorld(to);
+      pusher.push(place[0] - this.#shoved[0], place[1] - this.#shoved[1]);
+      this.#shoved = place;
+      return;
+    }
+    if (this.pen.kind === "tap") return;
+    if (this.#handle) {
+      if (far && playground.drag(this.#handle, view.toWorld(to).map(round), view)) this.#studio.play.worldMoves();
+      return;
+    }
     if (this.pen.kind === "pan") {
       canvas.pan(to[0] - from[0] - this.#panned[0], to[1] - from[1] - this.#panned[1]);
       this.#panned = [to[0] - from[0], to[1] - from[1]];
@@ -201,8 +238,11 @@ export class Gestures {
 
   #up(kind, time, tapped, at) {
     const [held, particle, draft, goal, spray] = [this.#held, this.#particle, this.#draft, this.#goal, this.#cloud];
+    const handle = this.#handle;
     this.#rest();
-    if (kind === "draw") this.#finish(draft ?? [], time, tapped, at, spray);
+    if (asked() === "stop" && tapped && at) this.#studio.stopAt(this.#studio.view.toWorld(at));
+    else if (handle) this.#handled(handle, tapped);
+    else if (kind === "draw") this.#finish(draft ?? [], time, tapped, at, spray);
     else if (particle?.state === "held") this.#studio.particles.release(particle);
     else if (goal && tapped) hint("Drag the goal, onto another to make them one. Select a stroke first, and only its end moves.", 6000);
     else if (Object.keys(held).length) this.#studio.drawing.reshape(held);
@@ -210,9 +250,17 @@ export class Gestures {
     this.#studio.tell();
   }
 
+  /** A goal, stone or wall was let go; a tap on a stone takes it out. */
+  #handled(handle, tapped) {
+    if (tapped && handle.kind === "stone") this.#studio.playground.remove(handle);
+    else if (tapped && handle.kind === "goal") hint("Drag the goal, and the flow follows at once.", 4000);
+    this.#studio.play.worldRests();
+  }
+
   #cancel() {
-    const particle = this.#particle;
+    const [particle, handle] = [this.#particle, this.#handle];
     this.#rest();
+    if (handle) this.#studio.play.worldRests();
     if (particle?.state === "held") this.#studio.particles.release(particle);
     this.#studio.fields.catchUp();
     this.#studio.tell();
@@ -220,7 +268,8 @@ export class Gestures {
 
   #rest() {
     delete paper.dataset.over;
-    this.#draft = this.#particle = this.#goal = this.#hose = this.#cloud = null;
+    this.#studio.pusher.hold(false);
+    this.#draft = this.#particle = this.#goal = this.#hose = this.#cloud = this.#handle = this.#shoved = null;
     this.#held = {};
     this.#panned = [0, 0];
     this.#studio.canvas.repaint("paper", "scene", "flow");
@@ -253,6 +302,19 @@ export class Gestures {
     drawing.add(kept.map((p) => Math.round(p.t * 1e4) / 1e4), x, time, moved ? endedAt(x, place) : null);
     if (isLoop(x)) hint(LOOP, 8000);
     else if (moved) hint("Ends at that goal now. Undo, and it is as you drew it.", 3500);
+    else this.#nearMiss(drawing.strokes.at(-1), end);
+  }
+
+  /** An end beside a goal, out of its reach: only the hand knows whether it was meant for it. */
+  #nearMiss(stroke, end) {
+    const { goals, drawing, view } = this.#studio;
+    if (!$("magnets").checked) return;
+    const places = goals.map((a) => a.x), place = nearest(places, end, (NEAR_MISS * REACH) / view.scale);
+    if (!place) return;
+    ask("near", `That ends close to goal ${places.indexOf(place) + 1}. Is it the same goal?`, [
+      ["The same", () => drawing.find(stroke.id) && drawing.reshape({ [stroke.id]: endedAt(stroke.x, place) })],
+      ["Another one", null],
+    ]);
   }
 
   // --- goals ---
@@ -285,10 +347,11 @@ export class Gestures {
   }
 
   #hover(event) {
-    const { tool, particles, drawing, view } = this.#studio;
+    const { tool, particles, drawing, view, playground, pusher } = this.#studio;
     if (this.pen.busy || event.buttons || tool === "draw") return;
     const at = [event.offsetX, event.offsetY];
-    const over = tool === "drop" ? particles.near(view, at, 14) && "drop"
+    const held = () => (pusher.pen && this.#within(pusher.pen, at, GRIP)) || playground.at(view, at, 15) || particles.near(view, at, 14);
+    const over = tool === "drop" ? held() && "drop"
       : (this.#goalAt(at, 14) || strokeAt(drawing.strokes, view, at, 9)) && "stroke";
     if (over) paper.dataset.over = over;
     else delete paper.dataset.over;

@@ -29,7 +29,8 @@ function plain(key, onCanvas, repeat) {
   if (/^[1-6]$/.test(key)) return ["layer", Number(key) - 1];
   return {
     d: ["tool", "draw"], m: ["tool", "move"], p: ["tool", "drop"], "[": ["select", -1], "]": ["select", 1], Delete: ["remove"],
-    Escape: ["escape"], "?": ["help"], l: ["theme"], o: ["open"], s: ["save"], r: ["rain"], v: ["deep"], ".": ["slow"], b: ["brush"],
+    Escape: ["escape"], "?": ["help"], l: ["theme"], o: ["open"], s: ["save"], v: ["deep"], ".": ["slow"], b: ["brush"],
+    r: ["press", "rain"], t: ["press", "stone"], w: ["press", "wall"], x: ["press", "push"],
     "+": ["zoom", 1], "=": ["zoom", 1], "-": ["zoom", -1], 0: ["fit"],
   }[key.length === 1 ? key.toLowerCase() : key] ?? null;
 }

@@ -33,8 +33,8 @@ export class Learning {
     this.#steps = Math.max(this.#steps, steps);
     if (Number.isFinite(loss)) this.#losses.push([step, loss, this.#part]);
     $("progress").value = Math.min(step / Math.max(steps, 1), 1);
-    const [done, all] = [step, steps].map((n) => n.toLocaleString("en"));
-    write("progress-words", step >= steps ? "Looking how well it follows" : `Step ${done} of ${all}`);
+    const share = Math.floor((100 * step) / Math.max(steps, 1));
+    write("progress-words", step >= steps ? "Looking how well it follows your strokes" : `Learning the flow, ${share} %`);
     this.paint(this.#theme);
   }
 
@@ -75,6 +75,20 @@ export class Learning {
     $("certificate").classList.remove("waiting", "old");
     write("certificate-head", holds ? "The certificate holds." : "The certificate does not hold.");
     write("certificate-words", words ?? "");
+  }
+
+  /** The field is again the one that these words are about. */
+  back() {
+    this.stop();
+    for (const id of ["fit", "certificate"]) $(id).classList.remove("old");
+  }
+
+  /** The test could not be done: that is said, and nothing else claimed. */
+  untested(why) {
+    $("certificate").classList.remove("waiting", "old");
+    $("certificate").classList.add("not");
+    write("certificate-head", "Not tested.");
+    write("certificate-words", why);
   }
 
   forget() {

@@ -34,6 +34,20 @@ export function endedAt(x, place) {
   return bent(x, [place[0] - end[0], place[1] - end[1]]);
 }
 
+/** A stroke that goes round, cut where it first comes by a place, after a turn at most, and ended there: {t, x}. */
+export function stoppedAt({ t, x }, place) {
+  const middle = [0, 1].map((k) => (Math.min(...x.map((p) => p[k])) + Math.max(...x.map((p) => p[k]))) / 2);
+  let turned = 0, best = x.length - 1, least = Infinity;
+  for (let i = 1; i < x.length && Math.abs(turned) < 1.25 * 2 * Math.PI; i++) {
+    const [a, b] = [x[i - 1], x[i]].map((p) => Math.atan2(p[1] - middle[1], p[0] - middle[0]));
+    turned += Math.atan2(Math.sin(b - a), Math.cos(b - a));
+    const away = Math.hypot(x[i][0] - place[0], x[i][1] - place[1]);
+    // Not where it has only just begun.
+    if (away < least && Math.abs(turned) > 0.25 * 2 * Math.PI) { least = away; best = i; }
+  }
+  return { t: t.slice(0, best + 1), x: endedAt(x.slice(0, best + 1), place) };
+}
+
 /** Whether a stroke comes back to its own start: a closed loop, which no motion that comes to rest can be. */
 export function isLoop(x) {
   const [a, b] = [x[0], x.at(-1)];

@@ -1,6 +1,7 @@
 // The menu of examples: a button, a list, arrow keys, Escape.
 
 import { element } from "./answer.js";
+import { svg } from "./plots.js";
 
 export class Menu {
   #button;
@@ -26,10 +27,11 @@ export class Menu {
   fill(items) {
     let group = null;
     const rows = [];
-    for (const { name, title, group: of } of items) {
+    for (const { name, title, group: of, lines } of items) {
       if (of && of !== group) rows.push(element("h3", { role: "presentation" }, of));
       group = of ?? group;
-      const row = element("button", { type: "button", role: "menuitem", tabindex: "-1", "data-name": name }, title ?? name);
+      const about = { type: "button", role: "menuitem", tabindex: "-1", "data-name": name };
+      const row = element("button", about, thumbnail(lines), title ?? name);
       row.addEventListener("click", () => { this.#close(); this.#button.focus(); this.#choose(name); });
       rows.push(row);
     }
@@ -66,4 +68,12 @@ export class Menu {
       this.#close();
     }
   }
+}
+
+/** Some lines [x, y, x, y...] in a square of 100 as a small picture. */
+export function thumbnail(lines) {
+  const sane = (Array.isArray(lines) ? lines : []).filter((line) => Array.isArray(line) && line.every(Number.isFinite));
+  const parts = sane.map((line) => svg("polyline", { points: line.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 4.5 }));
+  const ends = sane.map((line) => svg("circle", { cx: line.at(-2), cy: line.at(-1), r: 6, fill: "currentColor" }));
+  return svg("svg", { viewBox: "-8 -8 116 116", width: 34, height: 34, "aria-hidden": "true", class: "thumb" }, ...parts, ...ends);
 }

@@ -10,7 +10,7 @@ const $ = (id) => document.getElementById(id);
 const AT_HOME = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
 export function handleMessages(studio, menu) {
-  const { link, canvas, drawing, particles, learning, settings, answer } = studio;
+  const { link, canvas, drawing, learning, settings, answer } = studio;
 
   const handlers = {
     hello({ version, limits, presets }) {
@@ -37,11 +37,13 @@ export function handleMessages(studio, menu) {
       if (message.field) {
         studio.fields.back(message.rev);
         if (learning.running) studio.stopLearning(); // of strokes that were taken back
-      }
+        learning.back();
+      } else if (!studio.kept) studio.fields.sketchNow();
       const kept = message.field ? null : studio.kept;
       studio.kept = null;
       settings.used(message.kernel);
       answer.show(studio.found, drawing.strokes, studio.labels, studio.theme);
+      studio.question();
       $("code").hidden = !message.python;
       write("python", numbered(message.python ?? "", studio.numbers));
       canvas.repaint("scene", "backdrop", "flow");
@@ -58,16 +60,11 @@ export function handleMessages(studio, menu) {
 
     growing(message) {
       if (!learning.running || message.rev !== learning.rev) return;
-      const first = mark.flowRev !== String(message.rev);
       if (studio.fields.show(message.field, message.rev, true)) {
         const grown = (studio.grown = { weights: weights(message.field), seen: null });
-        canvas.afterPaint(() => {
-          grown.seen = performance.now();
-          if (first) mark.flowMs = (grown.seen - studio.lastEnd).toFixed(0);
-        });
-        mark.flowRev = message.rev;
+        canvas.afterPaint(() => { grown.seen = performance.now(); });
+        studio.flowSeen(message.rev);
       }
-      particles.follow();
     },
 
     learned(message) {
@@ -83,7 +80,6 @@ export function handleMessages(studio, menu) {
       studio.leastFollowed = message.fit?.worst ?? null;
       studio.model = message.model ?? null;
       learning.learned(message.fit, message.memory, fresh(message.warnings, studio.found?.warnings));
-      particles.follow();
       canvas.repaint("scene");
       // The final field may have been seen before it was known how well it follows.
       const seen = studio.grown?.weights === weights(message.field) ? studio.grown.seen : null;
@@ -100,7 +96,7 @@ export function handleMessages(studio, menu) {
     },
 
     certified(message) {
-      if (message.rev !== studio.fields.rev && message.rev !== Number(mark.learnedRev)) return;
+      if (studio.fields.growing || (message.rev !== studio.fields.rev && message.rev !== Number(mark.learnedRev))) return;
       learning.certified(message);
       mark.certified = message.rev;
     },
@@ -136,7 +132,10 @@ export function handleMessages(studio, menu) {
         return;
       }
       if (about === "learn") learning.stop();
-      if (about === "certify") return; // a field without its test is still a field
+      if (about === "certify") {
+        learning.untested(String(message)); // a field without its test is still a field
+        return;
+      }
       if (about === "restore") {
         studio.teachSoon();
         return;

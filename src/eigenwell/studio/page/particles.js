@@ -9,6 +9,10 @@ const MOST = 60;
 const LONGEST = 15;
 // Seconds a ring spreads from an arrival.
 const RING = 0.9;
+// Ways that are computed anew in one frame while a hand changes the field.
+const AT_ONCE = 3;
+// Seconds a trail is still seen after its particle has arrived.
+const TRAIL = 3;
 
 export class Particles extends EventTarget {
   items = [];
@@ -17,12 +21,16 @@ export class Particles extends EventTarget {
   /** (place) -> {t, x, q, arrived}, or null where there is no field. */
   way = () => null;
   #next = 1;
+  #late = [];
 
-  get busy() { return this.items.some((d) => d.state === "running" || d.state === "held" || d.ring > 0); }
+  get busy() {
+    const moves = ({ state, ring, trail }) => ["running", "held"].includes(state) || ring > 0 || (trail > 0 && trail < 1);
+    return this.#late.length > 0 || this.items.some(moves);
+  }
 
   /** Set one down: it runs at once. */
   add(at) {
-    const particle = { id: `p${this.#next++}`, at, state: "stopped", path: null, clock: 0, rate: 1, ring: 0, q: -1 };
+    const particle = { id: `p${this.#next++}`, at, state: "stopped", path: null, clock: 0, rate: 1, ring: 0, trail: 1, q: -1 };
     this.items.push(particle);
     if (this.items.length > MOST) this.items.shift();
     this.release(particle);
@@ -41,22 +49,30 @@ export class Particles extends EventTarget {
     this.#ask(particle);
     if (!particle.path) return;
     const duration = particle.path.t.at(-1);
-    Object.assign(particle, { state: "running", clock: 0, rate: Math.max(1, duration / LONGEST) });
+    Object.assign(particle, { state: "running", clock: 0, trail: 1, rate: Math.max(1, duration / LONGEST) });
   }
 
-  /** The field is another one: those on their way go on along it from where they are. */
-  follow() { for (const particle of this.items) if (particle.state === "running") this.release(particle); }
+  /** The field is another one: those on their way go on along it from where they are, and those at rest, where it has moved. */
+  follow() {
+    this.#late = [];
+    for (const particle of this.items) if (particle.state !== "held") this.release(particle);
+  }
+
+  /** The same, a few in every frame: the field changes under a hand. */
+  later() { this.#late = this.items.filter((particle) => particle.state !== "held"); }
 
   step(seconds, still) {
+    for (const particle of this.#late.splice(0, AT_ONCE)) if (particle.state !== "held") this.release(particle);
     for (const particle of this.items) {
       particle.ring = Math.max(0, particle.ring - seconds / RING);
+      if (particle.state === "arrived") particle.trail = still ? 1 : Math.max(0, particle.trail - seconds / TRAIL);
       if (particle.state !== "running") continue;
       const { t, x } = particle.path;
       particle.clock += seconds * particle.rate * this.tempo;
       const end = t[t.length - 1] - t[0];
       if (still || particle.clock >= end) {
         const rest = particle.arrives ? "arrived" : "stopped";
-        Object.assign(particle, { clock: end, at: x[x.length - 1], state: rest, ring: still ? 0 : 1 });
+        Object.assign(particle, { clock: end, at: x[x.length - 1], state: rest, ring: still ? 0 : 1, trail: still ? 1 : 0.999 });
         this.dispatchEvent(new CustomEvent("rest", { detail: particle }));
         continue;
       }
@@ -86,13 +102,13 @@ export class Particles extends EventTarget {
           ctx.lineTo(...view.toScreen(p));
         });
         if (!ahead) ctx.lineTo(px, py);
-        for (const [width, style, alpha] of [[5, theme.paper, 0.7], [2.2, tint, ahead ? 0.6 : 0.95]]) {
-          ctx.globalAlpha = alpha;
-          ctx.setLineDash(ahead ? [2, 5] : []);
-          ctx.lineWidth = width;
-          ctx.strokeStyle = style;
-          ctx.stroke();
-        }
+        // Dots, so that nobody takes it for a stroke; it goes once its particle is there.
+        ctx.lineCap = "round";
+        ctx.globalAlpha = ahead ? 0.6 : 0.75 * particle.trail;
+        ctx.setLineDash(ahead ? [2, 6] : [0.1, 6.5]);
+        ctx.lineWidth = ahead ? 2 : 3.4;
+        ctx.strokeStyle = tint;
+        ctx.stroke();
         ctx.setLineDash([]);
         ctx.globalAlpha = 1;
       }

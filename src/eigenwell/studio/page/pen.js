@@ -42,6 +42,25 @@ export class Pen {
     });
   }
 
+  /** A gesture that begins on something above the canvas, a toolbar, and then moves is meant for the canvas under it. */
+  passThrough(node) {
+    node.addEventListener("pointerdown", (begun) => {
+      if (begun.button !== 0) return;
+      const done = () => kinds.forEach((kind) => removeEventListener(kind, hear, true));
+      const hear = (event) => {
+        if (event.pointerId !== begun.pointerId) return;
+        if (event.type !== "pointermove") return done();
+        if (Math.hypot(event.clientX - begun.clientX, event.clientY - begun.clientY) <= TAP) return undefined;
+        done();
+        this.#down(begun);
+        if (this.#active) this.#move(event);
+        return undefined;
+      };
+      const kinds = ["pointermove", "pointerup", "pointercancel"];
+      kinds.forEach((kind) => addEventListener(kind, hear, true));
+    });
+  }
+
   get busy() { return this.#active !== null; }
   get kind() { return this.#active?.kind ?? null; }
   get steering() { return this.#keys.size > 0 || this.#pace[0] !== 0 || this.#pace[1] !== 0; }

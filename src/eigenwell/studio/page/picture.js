@@ -1,6 +1,7 @@
 // The canvas as an SVG file: the same marks and colours as on screen, streamlines standing still.
 
-import { basinImage, tints } from "./flow.js";
+import { regionImage } from "./backdrop.js";
+import { tints } from "./flow.js";
 import { svg } from "./plots.js";
 import { colour, dash, mark } from "./palette.js";
 import { arrowPlace, mainLabel, runs } from "./scene.js";
@@ -11,17 +12,17 @@ export function picture(view, theme, { strokes, labels, found, field, shown }) {
   });
   root.append(svg("title", {}, "Drawn with eigenwell studio"), svg("rect", { width: "100%", height: "100%", fill: theme.paper }));
   const at = (p) => view.toScreen(p);
-  if (field?.basin && shown.basins) {
-    const [x, y] = at([field.box[0] - field.dx / 2, field.box[3] + field.dy / 2]);
+  if (field && shown.basins) {
+    const [x0, y0, x1, y1] = field.regions.extent ?? field.box;
+    const [x, y] = at([x0, y1]), [right, bottom] = at([x1, y0]);
     root.append(svg("image", {
-      x, y, width: field.nx * field.dx * view.scale, height: field.ny * field.dy * view.scale, preserveAspectRatio: "none",
-      href: basinImage(field, theme).toDataURL(),
+      x, y, width: right - x, height: bottom - y, preserveAspectRatio: "none", href: regionImage(field, theme).toDataURL(),
     }));
     for (const [tint, width, dash] of [[theme.paper, 4, {}], [theme.ink, 1.5, { "stroke-dasharray": "6 4" }]]) {
-      for (const curve of field.separatrices) root.append(path(polyline(curve.map(at)), tint, width, dash));
+      for (const line of field.regions.borders()) root.append(path(polyline(line.map(at)), tint, width, dash));
     }
-    for (const [x0, y0] of field.saddles.map(at)) {
-      root.append(path(`M${x0},${y0 - 7}l7,7l-7,7l-7,-7z`, theme.ink, 1.8, { fill: theme.paper }));
+    for (const [cx, cy] of field.saddles.map(at)) {
+      root.append(path(`M${cx},${cy - 7}l7,7l-7,7l-7,-7z`, theme.ink, 1.8, { fill: theme.paper }));
     }
   }
   if (field && shown.potential) {

@@ -28,20 +28,25 @@ export function mainLabel(label, n) {
   return [...count].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
 }
 
-export function paintScene(ctx, view, theme, { strokes, labels, found, shown, selected, hidden, worst }) {
+export function paintScene(ctx, view, theme, { strokes, labels, found, shown, selected, hidden, worst, playground, pusher }) {
   ctx.clearRect(0, 0, view.width, view.height);
   ctx.lineCap = ctx.lineJoin = "round";
   if (shown.graph && found?.graph) paintGraph(ctx, view, theme, found.graph, shown.strokes);
   if (shown.strokes) {
     for (const stroke of strokes) {
       if (hidden[stroke.id]) continue;
-      const strength = shown.graph ? 0.55 : 1;
+      // Where goals were carried elsewhere, strokes are how it was shown, and not how it goes now.
+      const strength = (shown.graph ? 0.55 : 1) * (playground.goals.size || pusher.busy ? 0.35 : 1);
       if (stroke.v) paintSamples(ctx, view, theme, stroke, labels[stroke.id], selected.has(stroke.id), found?.fates?.[stroke.id], strength);
       else paintStroke(ctx, view, theme, stroke, labels[stroke.id], selected.has(stroke.id), strength);
       if (stroke.id === worst) paintDoubt(ctx, theme, stroke.x.map((p) => view.toScreen(p)));
     }
   }
-  for (const [q, a] of (found?.attractors ?? []).entries()) paintAttractor(ctx, view, theme, a, a.colour ?? q, q);
+  playground.paint(ctx, view, theme);
+  for (const [q, a] of (found?.attractors ?? []).entries()) {
+    const now = playground.goals.get(q);
+    paintAttractor(ctx, view, theme, now ? { x: now, error: null } : a, a.colour ?? q, q);
+  }
 }
 
 export function paintStroke(ctx, view, theme, { x }, label, selected, strength = 1) {

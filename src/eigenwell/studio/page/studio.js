@@ -1,6 +1,7 @@
 // The state of the page, and what follows from a change of it.
 
 import { Answer, write } from "./answer.js";
+import { ask, unask } from "./ask.js";
 import { Canvas } from "./canvas.js";
 import { Comparison } from "./compare.js";
 import { Drawing } from "./drawing.js";
@@ -8,10 +9,11 @@ import { FieldView } from "./fieldview.js";
 import { Gestures } from "./gestures.js";
 import { Learning } from "./learning.js";
 import { Link } from "./link.js";
-import { keptColours } from "./magnets.js";
+import { keptColours, stoppedAt } from "./magnets.js";
 import { announce, dismiss, hint, notify } from "./notify.js";
 import { DARK, LIGHT } from "./palette.js";
 import { Particles } from "./particles.js";
+import { Play } from "./play.js";
 import { Settings } from "./settings.js";
 import { Shuffle } from "./shuffle.js";
 import { save } from "./storage.js";
@@ -81,12 +83,14 @@ export class Studio {
     this.rememberGoals(choices.goals);
     this.settings = new Settings(choices.options);
     this.#wasKernel = this.isKernel;
+    this.play = new Play(this);
     this.fields = new FieldView(this);
     this.gestures = new Gestures(this);
     this.canvas = new Canvas($("stage"), () => ({
       theme: this.theme, strokes: this.drawing.strokes, labels: this.labels, found: this.found, field: this.field,
       stale: this.isStale || !this.fields.learned, living: !this.fields.learned, worst: this.worst,
       shown: this.shuffle.busy ? { ...this.shown, strokes: false } : this.shown,
+      playground: this.playground, pusher: this.pusher,
       selected: this.selected, particles: this.particles, shuffle: this.shuffle, answered: this.answered === this.rev,
       shuffled: () => this.#shuffled(), ...this.gestures.seen,
     }));
@@ -100,6 +104,8 @@ export class Studio {
   }
 
   get view() { return this.canvas.view; }
+  get playground() { return this.play.ground; }
+  get pusher() { return this.play.pusher; }
   get field() { return this.fields.seen; }
   get fieldRev() { return this.fields.rev; }
   get isStale() { return this.fields.learned !== null && this.fields.rev !== this.rev; }
@@ -124,7 +130,12 @@ export class Studio {
     const lost = (back || what === "moved") && !this.view.moved && !this.view.holds(strokes);
     if (what === "loaded" || what === "restored" || lost || !strokes.length) this.canvas.refit();
     if (what !== "drawn" && what !== "restored") announce(`Strokes ${what}. There are ${strokes.length}.`);
+    unask();
+    this.playground.homeGoals();
+    this.pusher.stop();
     this.publish(what !== "restored");
+    // Something that moves at once; what is learned takes its place.
+    if (!this.kept && what !== "loaded" && this.fields.sketchNow()) this.flowSeen(this.rev);
   }
 
   #told({ sliding, what }) {
@@ -241,6 +252,30 @@ export class Studio {
 
   // --- field and particles ---
 
+  /** Something moves for these strokes: how long it took since the pen was lifted, the first time. */
+  flowSeen(rev) {
+    if (mark.flowRev === String(rev)) return;
+    mark.flowRev = rev;
+    const since = this.lastEnd;
+    this.canvas.afterPaint(() => { mark.flowMs = (performance.now() - since).toFixed(0); });
+  }
+
+  /** Strokes that go round: only the hand knows where they should stop. */
+  question() {
+    const { found } = this;
+    if (!found?.question) unask("stop");
+    else {
+      const first = this.drawing.find(found.rounds[0]);
+      ask("stop", `${found.question} Tap the place.`, [["Where I lifted the pen", () => this.stopAt(first.x.at(-1))]]);
+    }
+  }
+
+  stopAt(place) {
+    const rounds = this.found?.rounds ?? [];
+    unask("stop");
+    this.drawing.redraw(Object.fromEntries(rounds.map((id) => [id, stoppedAt(this.drawing.find(id), place)])));
+  }
+
   teach() {
     if ($("learn").disabled) return;
     clearTimeout(this.#timers.teach);
@@ -265,6 +300,7 @@ export class Studio {
   }
 
   forgetField() {
+    this.pusher.stop();
     this.worst = this.model = null;
     this.fields.forget();
     this.particles.clear();
@@ -284,10 +320,22 @@ export class Studio {
 
   // --- looks ---
 
+  /** Motions that remember have no one valley: what can be shown is the one towards a goal. False where there is none yet. */
+  needsValley() {
+    if (!this.field || this.field.potential) return true;
+    if (!this.fields.learned?.goals.length) {
+      hint("The valley comes with the learned flow.", 4000);
+      return false;
+    }
+    this.fields.showGoal(0);
+    hint("Where strokes cross, each goal has a valley of its own: this is the one towards goal 1.", 6000);
+    return true;
+  }
+
   toggleLayer(index) {
     const name = LAYERS[index];
-    this.shown[name] = !this.shown[name];
-    document.querySelector(`[data-layer=${name}]`).setAttribute("aria-pressed", String(this.shown[name]));
+    const hidden = name === "potential" && this.field && !this.field.potential;
+    this.shown[name] = hidden ? this.needsValley() || this.shown[name] : !this.shown[name];
     this.canvas.repaint("scene", "backdrop", "flow");
     this.store();
     this.tell();
@@ -328,10 +376,13 @@ export class Studio {
     $("relearn").hidden = this.isKernel;
     write("learn", busy ? "Learning" : mark.field === "current" ? "Learn again" : "Learn the flow");
     write("learn-words", this.isKernel && !none ? "A flow is learned from paths. Switch the graph to paths first." : "");
-    // Motions have no map, so there is nothing to tint.
-    for (const layer of ["potential", "basins", "deep"]) {
-      document.querySelector(`[data-layer=${layer}]`).disabled = Boolean(this.field && !this.field.basin);
+    // Lit is what is seen.
+    const none3d = Boolean(this.field && !this.field.potential);
+    for (const layer of LAYERS) {
+      const lit = this.shown[layer] && !(layer === "potential" && none3d);
+      document.querySelector(`[data-layer=${layer}]`).setAttribute("aria-pressed", String(lit));
     }
+    this.play.tell();
     for (const button of $("take").children) {
       const madeHere = ["png", "svg", "webm"].includes(button.dataset.take);
       const fieldMissing = button.classList.contains("needs-field") && mark.field !== "current";

@@ -64,7 +64,7 @@ export class Valley {
     const seconds = Math.min(Math.max((now - this.#last) / 1000, 0), 0.05);
     this.#last = now;
     const s = this.#state();
-    if (!s.field?.basin) {
+    if (!s.field?.potential) {
       this.show(false);
       return;
     }
@@ -130,7 +130,7 @@ export class Valley {
   }
 
   #surface(ctx, theme, field, at) {
-    const { nx, ny, basin } = field;
+    const { nx, ny, regions } = field;
     const heights = this.#heights;
     const [c, s] = [Math.cos(this.azimuth), Math.sin(this.azimuth)];
     const quads = [];
@@ -149,7 +149,7 @@ export class Valley {
       const slope = (heights[r] - heights[k]) * (c + 0.4) + (heights[t] - heights[k]) * (0.4 - s);
       const light = 0.5 + 0.5 * Math.tanh(6 * slope);
       const share = (field.far[k] ? 0.4 : 1) * (ink + 0.35 * (1 - light)) * (1 - 0.45 * heights[k]);
-      const tint = rgb(colour(theme, basin[k])).map((v, n) => Math.round(paper[n] + share * (v - paper[n])));
+      const tint = rgb(colour(theme, regions.at(...field.point(i, j)))).map((v, n) => Math.round(paper[n] + share * (v - paper[n])));
       ctx.beginPath();
       for (const [a, b] of [[i, j], [i + EVERY, j], [i + EVERY, j + EVERY], [i, j + EVERY]]) ctx.lineTo(...corner(a, b));
       ctx.closePath();

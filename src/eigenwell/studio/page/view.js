@@ -82,9 +82,9 @@ export class View {
     return [this.centre[0] + (px - this.middle[0]) / this.scale, this.centre[1] - (py - this.middle[1]) / this.scale];
   }
 
-  /** The visible part of the world: x0, y0, x1, y1; `around` adds a share of it on every side. */
+  /** The visible part of the world: x0, y0, x1, y1; `around` adds a share of it on every side, in whole pixels. */
   box(around = 0) {
-    const [w, h] = [around * this.width, around * this.height];
+    const [w, h] = [Math.round(around * this.width), Math.round(around * this.height)];
     const [x0, y1] = this.toWorld([-w, -h]);
     const [x1, y0] = this.toWorld([this.width + w, this.height + h]);
     return [x0, y0, x1, y1];

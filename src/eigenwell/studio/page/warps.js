@@ -28,6 +28,20 @@ class Walls {
     }
   }
 
+  /** The place of the world whose place in the learned one is z, in place. */
+  back(z) {
+    const { knee, margin } = this, h = 1 - knee, top = knee / h;
+    for (let i = 0; i < 2; i++) {
+      const [below, above] = [margin[0][i], margin[1][i]];
+      const under = (this.low[i] + below - z[i]) / below, over = (z[i] - this.high[i] + above) / above;
+      const w = Math.max(under, over);
+      if (!(w > 0)) continue;
+      const rest = Math.max(w - top, 0) / h, less = h ** -2 - rest, root = Math.sqrt(less * less + 4 * rest);
+      const u = w < top ? w / (1 + w) : knee + h * (less > 0 ? (2 * rest) / (less + root) : 0.5 * (root - less));
+      z[i] += under > 0 ? below * (w - u) : -above * (w - u);
+    }
+  }
+
   leave(v) {
     const speed = Math.hypot(v[0], v[1]);
     for (let i = 0; i < 2; i++) v[i] /= this.slope[i];
@@ -103,6 +117,13 @@ class Around {
     }
   }
 
+  back(z) {
+    const { centre, reach } = this, sigma = this.gauge([z[0] - centre[0], z[1] - centre[1]]);
+    if (sigma >= reach) return;
+    const half = (reach + 1) / 2, t = sigma / (half + Math.sqrt(half * half - sigma));
+    for (let i = 0; i < 2; i++) z[i] = centre[i] + ((1 + (reach - 1) * t) / (sigma + TINY)) * (z[i] - centre[i]);
+  }
+
   leave(v) {
     if (!this.near) return 1;
     const { away, slope } = this;
@@ -154,6 +175,22 @@ class Moved {
     x[1] = py;
   }
 
+  /** By Newton's method on the whole of it, from z itself. */
+  back(z) {
+    const at = [z[0], z[1]], there = [0, 0], off = [0, 0];
+    for (let k = 0; k < 60; k++) {
+      [there[0], there[1]] = at;
+      this.enter(there);
+      for (let i = 0; i < 2; i++) off[i] = z[i] - there[i];
+      if (Math.hypot(...off) < 1e-10) break;
+      this.leave(off);
+      // No longer than a landmark's surroundings: beyond them the slope says nothing.
+      const short = Math.min(1, (0.3 * Math.min(...this.length)) / Math.hypot(...off));
+      for (let i = 0; i < 2; i++) at[i] += short * off[i];
+    }
+    [z[0], z[1]] = at;
+  }
+
   leave(v) {
     const [a, b, c, d] = this.slope, whole = a * d - b * c, [x, y] = v;
     v[0] = (d * x - b * y) / whole;
@@ -170,7 +207,7 @@ const KINDS = {
 };
 
 export class World {
-  /** `n`: what studio/numbers.py writes; centre and scale are those of the field. */
+  /** `n`: what studio/numbers.py writes, or worlds.js makes; centre and scale are those of the field. */
   constructor(n, centre, scale) {
     this.warps = n.warps.map((one) => KINDS[one.kind](one));
     this.places = n.places;
@@ -183,6 +220,13 @@ export class World {
     for (let i = 0; i < 2; i++) x[i] = unit[i] * scale[i] + centre[i];
     for (const warp of this.warps) warp.enter(x);
     for (let i = 0; i < 2; i++) unit[i] = (x[i] - centre[i]) / scale[i];
+  }
+
+  /** Where a place of the learned world is in this one, both in the data's units. */
+  inverse([x, y]) {
+    const z = [x, y];
+    for (let k = this.warps.length - 1; k >= 0; k--) this.warps[k].back(z);
+    return z;
   }
 
   /** c DS^-1 of a velocity in unit coordinates, in place. */

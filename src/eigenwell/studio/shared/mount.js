@@ -1,26 +1,38 @@
-// A field to look at: it moves, it can be turned about with wheel and fingers, and particles can be dropped into it. In a
-// notebook strokes can be drawn on it, too.
+// A field to look at and to play with: it moves, particles can be dropped into it, goals dragged, stones and walls put in the
+// way, an arm that draws them pushed; wheel and fingers look closer. In a notebook strokes can be drawn on it, too.
 
+import { paintBackdrop } from "./backdrop.js";
 import { learnedOf } from "./field.js";
-import { Flow, paintBackdrop } from "./flow.js";
+import { Flow } from "./flow.js";
 import { colour, DARK, LIGHT, mark } from "./palette.js";
 import { Particles } from "./particles.js";
+import { Playground } from "./playground.js";
+import { GRIP, Pusher } from "./push.js";
+import { paintAttractor } from "./scene.js";
 import { View } from "./view.js";
 
-const SHOWN = { basins: true, potential: true };
 // Pixels that a pointer must move to draw or to look elsewhere; and milliseconds until a moved view is computed anew.
 const TAP = 6, SETTLED = 90;
+// Particles of one shower; pixels within which a finger or an arrow takes hold; pixels to one of the regions under a hand.
+const RAIN = 14, REACH = { mouse: 14, touch: 26 }, ROUGH = 4;
 
 /**
  * paper       a canvas that fills its place
- * content     {field, strokes: [{x, q, dots}], colours, goals}; field may be null, and goals are then where strokes end;
- *             dots, where there are any, are labels of samples without order
- * options     watch: a node whose dataset says how it goes; draws() -> whether a drag draws; drawn({t, x})
+ * content     {field, strokes: [{x, q, dots}], colours, goals, step}; field may be null, and goals are then where strokes end;
+ *             dots, where there are any, are labels of samples without order; step: seconds between samples, where they have order
+ * options     watch: a node whose dataset says how it goes; draws() -> whether a drag draws; drawn({t, x}); scrolls: the page
+ *             around it does; first: number of the first goal
  */
 export class Mounted {
   view = new View();
   flow = new Flow();
   particles = new Particles();
+  /** Goals elsewhere, stones and walls. */
+  ground = new Playground();
+  /** The arm that draws the strokes. */
+  pusher = new Pusher();
+  /** What is seen of it. */
+  shown = { strokes: true, flow: true, basins: true, potential: true };
   learned = null;
   strokes = [];
   goals = [];
@@ -40,6 +52,9 @@ export class Mounted {
   #from = null;
   #pinched = null;
   #draft = null;
+  #handle = null;
+  #rough = false;
+  #step = 0;
 
   constructor(paper, content, options = {}) {
     this.#paper = paper;
@@ -52,18 +67,64 @@ export class Mounted {
     this.set(content);
     this.#resized.observe(paper);
     this.#dark.addEventListener("change", () => this.#size());
+    new MutationObserver(() => this.#size()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     requestAnimationFrame((now) => this.#frame(now));
   }
 
   #resized;
 
   /** Something else to look at. */
-  set({ field, strokes, colours, goals }) {
+  set({ field, strokes, colours, goals, step }) {
+    this.pusher.stop();
+    this.#step = step ?? 0;
     this.goals = goals ?? [];
     this.learned = field ? learnedOf(field, colours) : null;
     this.strokes = strokes;
+    this.particles.clear();
+    this.ground.putBack();
+    if (this.learned) this.ground.enter(this.learned);
     this.#size();
   }
+
+  /** The world was changed, by a hand or a button: `rough` while it is still in the hand. */
+  worldChanged(rough = false) {
+    this.#rough = rough;
+    if (rough) this.particles.later();
+    else this.particles.follow();
+    if (this.learned) this.pusher.follow(this.learned);
+    this.#look(false);
+  }
+
+  /** Particles all over the picture. */
+  rain(count = RAIN) {
+    for (let k = 0; k < count; k++) {
+      const { view } = this, [x, y] = [0.06 + 0.88 * ((k * 0.618034) % 1), 0.1 + 0.75 * ((k * 0.754878) % 1)];
+      setTimeout(() => this.particles.add(view.toWorld([x * view.width, y * view.height])), this.#still.matches ? 0 : 90 * k);
+    }
+  }
+
+  /** Strokes with a clock can be drawn by an arm. */
+  get pushes() { return this.#step > 0 && this.learned !== null && this.strokes.some(({ dots }) => !dots); }
+
+  /** The arm begins, or leaves. */
+  push() {
+    const strokes = this.strokes.filter(({ dots }) => !dots).map(({ x, q }) => ({ t: x.map((_, k) => k * this.#step), x, q }));
+    this.particles.clear();
+    if (this.pusher.busy) this.pusher.stop();
+    else this.pusher.start(this.learned, strokes);
+  }
+
+  /** For a valley: what is seen, towards the first goal where each has a valley of its own. */
+  get deep() {
+    const { learned, view } = this;
+    const field = learned?.hasMemory ? learned.seen(0, view.box(0.15), 1 / view.scale) : this.#seen;
+    const strokes = this.strokes.filter(({ dots, q }) => !dots && (!learned.hasMemory || q === 0)).map(({ x, q }, id) => ({ id, x, q }));
+    return { field, strokes, labels: strokes.map(({ q }) => q) };
+  }
+
+  get still() { return this.#still.matches; }
+
+  repaint() { this.#paintBackdrop(); }
 
   close() {
     this.#open = false;
@@ -83,9 +144,10 @@ export class Mounted {
   #size() {
     const { clientWidth: width, clientHeight: height } = this.#paper;
     const ratio = Math.min(devicePixelRatio || 1, 2.5);
-    // A notebook has a theme of its own.
-    const jupyter = document.body.dataset.jpThemeLight;
-    this.#theme = (jupyter ? jupyter === "false" : this.#dark.matches) ? DARK : LIGHT;
+    // A notebook has a theme of its own, and so may a page.
+    const jupyter = document.body.dataset.jpThemeLight, chosen = document.documentElement.dataset.theme;
+    const dark = jupyter ? jupyter === "false" : chosen ? chosen === "dark" : this.#dark.matches;
+    this.#theme = dark ? DARK : LIGHT;
     for (const canvas of [this.#paper, this.#layer, this.#backdrop]) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
@@ -97,12 +159,13 @@ export class Mounted {
   }
 
   #look(anew) {
-    this.#seen = this.learned?.seen(null, this.view.box(0.15)) ?? null;
+    const rough = this.#rough;
+    this.#seen = this.learned?.seen(null, this.view.box(0.15), (rough ? ROUGH : 1) / this.view.scale, rough ? 0.55 : 1) ?? null;
     this.flow.set(this.#seen, anew);
     this.#paintBackdrop();
   }
 
-  #paintBackdrop() { paintBackdrop(this.#backdrop.getContext("2d"), this.view, this.#theme, this.#seen, SHOWN, false); }
+  #paintBackdrop() { paintBackdrop(this.#backdrop.getContext("2d"), this.view, this.#theme, this.#seen, this.shown, false); }
 
   #moved() {
     this.#paintBackdrop();
@@ -123,24 +186,35 @@ export class Mounted {
     const whole = (canvas) => ctx.drawImage(canvas, 0, 0, view.width, view.height);
     const layer = this.#layer.getContext("2d");
     whole(this.#backdrop);
-    if (this.#still.matches) this.flow.paintStill(layer, view, theme, false);
-    else {
-      this.flow.step(seconds, view);
-      this.flow.paint(layer, view, theme, false);
+    if (this.shown.flow) {
+      if (this.#still.matches) this.flow.paintStill(layer, view, theme, false);
+      else {
+        this.flow.step(seconds, view);
+        this.flow.paint(layer, view, theme, false);
+      }
+      whole(this.#layer);
     }
-    whole(this.#layer);
     ctx.lineCap = ctx.lineJoin = "round";
-    for (const { x, q, dots } of this.strokes) {
+    ctx.globalAlpha = this.ground.goals.size || this.pusher.busy ? 0.35 : 1;
+    for (const { x, q, dots } of this.shown.strokes ? this.strokes : []) {
       const at = x.map((p) => view.toScreen(p));
       if (dots) at.forEach((p, i) => this.#dot(p, dots[i]));
       else this.#line(at, q);
     }
     if (this.#draft) this.#line(this.#draft.map(({ at }) => at), -1);
-    (this.learned?.attractors ?? this.goals).forEach((a, q) => this.#goal(view.toScreen(a), q));
+    ctx.globalAlpha = 1;
+    this.ground.paint(ctx, view, theme);
+    (this.learned?.attractors ?? this.goals).forEach((x, q) => (
+      paintAttractor(ctx, view, theme, { x }, this.learned?.colours[q] ?? q, q + (this.#options.first ?? 1) - 1)
+    ));
     this.particles.step(seconds, this.#still.matches);
     this.particles.paint(ctx, view, theme);
+    this.pusher.step(seconds);
+    this.pusher.paint(ctx, view, theme);
     this.#tell("frames", 1);
   }
+
+  get theme() { return this.#theme; }
 
   #tint(q) { return q < 0 ? this.#theme.faint : colour(this.#theme, this.learned?.colours[q] ?? q); }
 
@@ -164,29 +238,6 @@ export class Mounted {
     ctx.fill();
   }
 
-  #goal([x, y], q) {
-    const [ctx, theme] = [this.#ctx, this.#theme];
-    for (const [width, style, r] of [[6, theme.paper, 9], [2.6, theme.ink, 8]]) {
-      ctx.beginPath();
-      ctx.moveTo(x - r, y); ctx.lineTo(x + r, y); ctx.moveTo(x, y - r); ctx.lineTo(x, y + r);
-      ctx.lineWidth = width;
-      ctx.strokeStyle = style;
-      ctx.stroke();
-    }
-    ctx.beginPath();
-    ctx.arc(x + 19, y - 19, 10.5, 0, 2 * Math.PI);
-    ctx.fillStyle = theme.paper;
-    ctx.fill();
-    ctx.lineWidth = 2;
-    ctx.strokeStyle = this.#tint(q);
-    ctx.stroke();
-    ctx.fillStyle = theme.ink;
-    ctx.font = "600 12px system-ui, sans-serif";
-    ctx.textAlign = "center";
-    ctx.textBaseline = "middle";
-    ctx.fillText(String(q + 1), x + 19, y - 18.5);
-  }
-
   // A click drops a particle, a drag draws or looks elsewhere, two fingers and the wheel look closer.
 
   #wire() {
@@ -195,7 +246,14 @@ export class Mounted {
     paper.addEventListener("pointermove", (event) => this.#move(event));
     paper.addEventListener("pointerup", (event) => this.#up(event, true));
     paper.addEventListener("pointercancel", (event) => this.#up(event, false));
+    // Where the page around it scrolls under a finger, what the finger takes hold of does not.
+    paper.addEventListener("touchstart", (event) => {
+      const { left, top } = paper.getBoundingClientRect(), [{ clientX, clientY }] = event.touches;
+      if (this.#held([clientX - left, clientY - top], REACH.touch)) event.preventDefault();
+    }, { passive: false });
     paper.addEventListener("wheel", (event) => {
+      // A page that scrolls goes on scrolling.
+      if (this.#options.scrolls && !event.ctrlKey) return;
       event.preventDefault();
       this.view.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0016)), [event.offsetX, event.offsetY]);
       this.#moved();
@@ -208,6 +266,13 @@ export class Mounted {
     });
   }
 
+  /** What a hand takes hold of at a place of the canvas. */
+  #held(at, reach) {
+    if (!this.learned) return null;
+    const { pen } = this.pusher, [x, y] = pen ? this.view.toScreen(pen) : [Infinity, 0];
+    return Math.hypot(x - at[0], y - at[1]) < GRIP ? { kind: "pen" } : this.ground.at(this.view, at, reach);
+  }
+
   #down(event) {
     this.#fingers.set(event.pointerId, [event.offsetX, event.offsetY]);
     try {
@@ -215,7 +280,9 @@ export class Mounted {
     } catch {
       // Made by a script: it works without.
     }
-    const drawing = this.#fingers.size === 1 && Boolean(this.#options.draws?.());
+    this.#handle = this.#fingers.size === 1 ? this.#held([event.offsetX, event.offsetY], REACH[event.pointerType] ?? 14) : null;
+    if (this.#handle?.kind === "pen") this.pusher.hold(true);
+    const drawing = !this.#handle && this.#fingers.size === 1 && Boolean(this.#options.draws?.());
     const at = [event.offsetX, event.offsetY];
     this.#from = { at, far: this.#fingers.size > 1, start: event.timeStamp, drawing };
     this.#draft = drawing ? [{ at, t: 0 }] : null;
@@ -227,6 +294,14 @@ export class Mounted {
     const was = this.#fingers.get(event.pointerId), now = [event.offsetX, event.offsetY];
     this.#fingers.set(event.pointerId, now);
     const from = this.#from;
+    if (this.#handle && from) {
+      from.far ||= Math.hypot(now[0] - from.at[0], now[1] - from.at[1]) > TAP;
+      if (this.#handle.kind === "pen") {
+        const [a, b] = [was, now].map((at) => this.view.toWorld(at));
+        this.pusher.push(b[0] - a[0], b[1] - a[1]);
+      } else if (from.far && this.ground.drag(this.#handle, this.view.toWorld(now), this.view)) this.worldChanged(true);
+      return;
+    }
     if (this.#pinched && this.#fingers.size === 2) {
       const next = this.#between();
       this.view.pan(next.x - this.#pinched.x, next.y - this.#pinched.y);
@@ -243,9 +318,13 @@ export class Mounted {
 
   #up(event, lifted) {
     this.#fingers.delete(event.pointerId);
-    const [from, draft] = [this.#from, this.#draft];
-    this.#draft = null;
-    if (lifted && from && !this.#fingers.size) {
+    const [from, draft, handle] = [this.#from, this.#draft, this.#handle];
+    this.#draft = this.#handle = null;
+    this.pusher.hold(false);
+    if (handle && handle.kind !== "pen") {
+      if (!from?.far && handle.kind === "stone") this.ground.remove(handle);
+      this.worldChanged();
+    } else if (!handle && lifted && from && !this.#fingers.size) {
       if (!from.far) this.particles.add(this.view.toWorld(from.at));
       else if (from.drawing && draft.length > 2) {
         const round = (c) => Math.round(c * 1e5) / 1e5;

@@ -1,0 +1,212 @@
+// Goals elsewhere, stones and walls become warps (fields/warping.py, bodies.py, warps_moved.py): nothing is learned again, and what
+// cannot be is refused in words. Pure functions; warps.js evaluates what they make.
+
+// As in fields/warping.py, bodies.py and warps_moved.py, where each has its reason.
+const MARGIN = 0.1, REACH = 2, THINNEST = 1.02, UNION = 4;
+const LENGTH = 0.5, SOFT = 0.1, STRONGEST = 4, STEEPEST = 0.5, BULGES = [0, 0.2, 0.4], MOST_STEPS = 48, NOTHING = 1e-12;
+
+const AXES = [0, 1];
+const pair = (f) => AXES.map(f);
+const minus = (a, b) => pair((i) => a[i] - b[i]);
+const over = (a, b) => pair((i) => a[i] / b[i]);
+
+/**
+ * home     where the goals are in the learned world; goals: where they are to be
+ * starts   mean start of the ways to each goal; box: sides of the data's box
+ * stones   [{c, r}]; low, high: walls, infinite where there is none
+ * Gives warps from the world inwards, as numbers for `World`. Throws an Error with a sentence where it cannot be.
+ */
+export function arranged({ home, goals, starts, box, stones = [], low = [-Infinity, -Infinity], high = [Infinity, Infinity] }) {
+  const outer = bodies(stones, goals, low, high, margins(low, high, goals, box));
+  const walls = [...low, ...high].some(Number.isFinite) ? [{ kind: "within", low, high, margin: outer.margin }] : [];
+  const elsewhere = goals.some((g, q) => g[0] !== home[q][0] || g[1] !== home[q][1]);
+  return [...walls, ...outer.around, ...(elsewhere ? [moved(home, goals, starts, box)] : [])];
+}
+
+// --- walls and stones ---
+
+function margins(low, high, goals, box) {
+  const room = [pair((i) => Math.min(...goals.map((g) => g[i] - low[i]))), pair((i) => Math.min(...goals.map((g) => high[i] - g[i])))];
+  if (room.flat().some((r) => !(r > 0))) throw new Error("A goal would be on a wall, or beyond it. Leave it some room.");
+  const width = pair((i) => (Number.isFinite(high[i] - low[i]) ? high[i] - low[i] : box[i]));
+  return room.map((side) => pair((i) => Math.min(MARGIN * width[i], side[i])));
+}
+
+function bodies(stones, goals, low, high, margin) {
+  const groups = pieces(stones).map(star);
+  const reach = groups.map((one, i) => {
+    const near = Math.min(...goals.map((g) => gauge(one, g)));
+    if (near < THINNEST) throw new Error("A stone would lie on a goal, and nothing could get there. Put it beside.");
+    const bulge = one.balls.length ** (1 / UNION);
+    const side = (sign) => pair((k) => bulge * Math.max(...one.balls.map(({ c, r }) => r + sign * (c[k] - one.centre[k]))));
+    const half = [side(-1), side(1)];
+    const gap = [pair((k) => one.centre[k] - half[0][k] - low[k]), pair((k) => high[k] - one.centre[k] - half[1][k])];
+    if (gap.flat().some((g) => !(g > 0))) throw new Error("A stone would reach a wall, with no way between them.");
+    gap.forEach((g, w) => AXES.forEach((k) => { margin[w][k] = Math.min(margin[w][k], g[k] / 2); }));
+    const free = Math.min(...gap.flatMap((g, w) => pair((k) => g[k] / 2 / half[w][k])));
+    const others = groups.filter((_, j) => j !== i).map((other) => apart(one, other));
+    return Math.min(REACH, near, 1 + free, ...others);
+  });
+  const around = groups.map(({ centre, balls }, i) => ({
+    kind: "around", centre, centres: balls.map(({ c }) => c), shapes: balls.map(({ r }) => [[1 / r, 0], [0, 1 / r]]), reach: reach[i],
+  }));
+  return { around, margin };
+}
+
+/** Stones that overlap or touch are one piece. */
+function pieces(stones) {
+  const group = stones.map((_, i) => i);
+  stones.forEach((a, i) => stones.slice(0, i).forEach((b, j) => {
+    if (Math.hypot(...minus(a.c, b.c)) < THINNEST * (a.r + b.r) && group[i] !== group[j]) {
+      const [from, to] = [group[i], group[j]];
+      group.forEach((g, k) => { if (g === from) group[k] = to; });
+    }
+  }));
+  return [...new Set(group)].map((g) => stones.filter((_, k) => group[k] === g));
+}
+
+/** A piece about a point that lies in all of its stones. */
+function star(stones) {
+  const balls = stones.map(({ c, r }) => ({ c, r: stones.length === 1 ? r : r * THINNEST ** 2 }));
+  let centre = pair((k) => balls.reduce((sum, { c }) => sum + c[k], 0) / balls.length);
+  const depth = () => balls.map(({ c, r }) => Math.hypot(...minus(centre, c)) / r);
+  for (let k = 0; k < (balls.length > 1 ? 200 : 0); k++) {
+    const deep = depth(), worst = balls[deep.indexOf(Math.max(...deep))].c;
+    centre = pair((i) => centre[i] + (worst[i] - centre[i]) / (k + 2));
+  }
+  if (Math.max(...depth()) >= 1 / THINNEST) throw new Error("Stones in a chain may leave no way. Leave a gap, or one larger stone.");
+  return { centre, balls };
+}
+
+/** 1 on the surface of a piece, growing along every ray from its centre; several are rounded where they meet. */
+function gauge({ centre, balls }, x) {
+  const taus = balls.map(({ c, r }) => {
+    const y = minus(x, centre).map((v) => v / r), b = minus(centre, c).map((v) => v / r);
+    const k = 1 - b[0] * b[0] - b[1] * b[1], along = b[0] * y[0] + b[1] * y[1];
+    return (along + Math.sqrt(along * along + k * (y[0] * y[0] + y[1] * y[1]))) / k;
+  });
+  const least = Math.min(...taus);
+  return taus.length === 1 ? least : least * taus.reduce((sum, t) => sum + (least / t) ** UNION, 0) ** (-1 / UNION);
+}
+
+/** By how much both can grow about their centres before they touch. */
+function apart(one, other) {
+  const alone = one.balls.length === 1 && other.balls.length === 1;
+  const size = ({ centre, balls }) => {
+    if (alone) return balls[0].r;
+    const bulge = balls.length ** (1 / UNION);
+    return Math.hypot(...pair((k) => bulge * Math.max(...balls.map(({ c, r }) => r + Math.abs(c[k] - centre[k])))));
+  };
+  const far = Math.hypot(...minus(one.centre, other.centre)) / (size(one) + size(other));
+  if (far < THINNEST) throw new Error("Stones that overlap are too close to others. Leave a gap, or one larger stone.");
+  return far;
+}
+
+// --- goals elsewhere ---
+
+function moved(old, now, starts, box) {
+  const inBoxes = (list) => list.map((p) => over(p, box));
+  const { matrix, shift } = affine(inBoxes(old), inBoxes(now), inBoxes(starts));
+  const m = matrix.map((row, i) => row.map((c, k) => (c * box[i]) / box[k])), e = pair((i) => shift[i] * box[i]);
+  const begin = now.map((p) => pair((i) => m[i][0] * p[0] + m[i][1] * p[1] + e[i]));
+  const left = old.map((p, k) => minus(p, begin[k]));
+  const most = Math.max(...left.flatMap((l) => over(l, box).map(Math.abs)));
+  for (const bulge of BULGES) {
+    const bow = aside(inBoxes(begin), inBoxes(left)).map((d) => pair((i) => bulge * box[i] * d[i]));
+    for (let shorter = 0; shorter < 6; shorter++) {
+      const length = box.map((b) => LENGTH * 0.7 ** shorter * b);
+      let steps = most > NOTHING ? 1 : 0;
+      while (steps <= MOST_STEPS) {
+        const { path, force, steepest } = flow(begin, left, bow, length, steps);
+        if (steepest <= STEEPEST) return { kind: "moved", matrix: m, shift: e, path, force, length };
+        // Landmarks may come nearer to each other on their way: some more than the first step asks for.
+        steps = 1 + Math.floor((steps * steepest) / STEEPEST);
+      }
+    }
+  }
+  throw new Error("The goals would fold the space between them. Move them less, or apart.");
+}
+
+function affine(old, now, starts) {
+  const places = [...old, ...starts], shifts = [...now.map((p, k) => minus(p, old[k])), ...starts.map(() => [0, 0])];
+  const all = starts.length ? 1 : 0.5;
+  const weight = [...old.map(() => 0.5 / old.length / all), ...starts.map(() => 0.5 / starts.length / all)];
+  const mean = (list) => pair((i) => list.reduce((sum, p, k) => sum + weight[k] * p[i], 0));
+  const middle = mean(places), drift = mean(shifts);
+  const spread = [[0, 0], [0, 0]], cross = [[0, 0], [0, 0]];
+  places.forEach((p, k) => AXES.forEach((i) => AXES.forEach((j) => {
+    spread[i][j] += weight[k] * (p[i] - middle[i]) * (p[j] - middle[j]);
+    cross[i][j] += weight[k] * (p[i] - middle[i]) * (shifts[k][j] - drift[j]);
+  })));
+  AXES.forEach((i) => { spread[i][i] += (SOFT / 2) ** 2; });
+  const back = inverse(spread);
+  // bend = (spread^-1 cross)^T
+  let bend = pair((i) => pair((j) => back[j][0] * cross[0][i] + back[j][1] * cross[1][i]));
+  const forward = () => pair((i) => pair((j) => bend[i][j] + (i === j ? 1 : 0)));
+  for (let k = 0; k < 60; k++) {
+    const [[a, b], [c, d]] = forward();
+    if (a * d - b * c > 0) {
+      const inv = inverse(forward());
+      if (Math.hypot(inv[0][0] - 1, inv[0][1], inv[1][0], inv[1][1] - 1) <= STRONGEST) break;
+    }
+    bend = bend.map((row) => row.map((v) => 0.9 * v));
+  }
+  const matrix = inverse(forward());
+  const to = pair((i) => middle[i] + drift[i]);
+  return { matrix, shift: pair((i) => middle[i] - matrix[i][0] * to[0] - matrix[i][1] * to[1]) };
+}
+
+function inverse([[a, b], [c, d]]) {
+  const det = a * d - b * c;
+  return [[d / det, -b / det], [-c / det, a / det]];
+}
+
+/** For each landmark that moves, a direction across its way, from where it comes nearest to another's. */
+function aside(begin, left) {
+  return left.map((way, i) => {
+    const length = way[0] * way[0] + way[1] * way[1];
+    if (!(length > NOTHING) || begin.length < 2) return [0, 0];
+    const gaps = begin.map((p, j) => minus(pair((k) => p[k] + left[j][k] / 2), begin[i])).filter((_, j) => j !== i).map((gap) => {
+      const along = Math.min(Math.max((gap[0] * way[0] + gap[1] * way[1]) / length, 0), 1);
+      return pair((k) => gap[k] - along * way[k]);
+    });
+    const sizes = gaps.map((gap) => Math.hypot(...gap));
+    const off = gaps[sizes.indexOf(Math.min(...sizes))].map((c) => -c);
+    off[Math.abs(way[0]) <= Math.abs(way[1]) ? 0 : 1] += 1e-3;
+    const along = (off[0] * way[0] + off[1] * way[1]) / length;
+    const across = pair((k) => off[k] - along * way[k]), size = Math.hypot(...across);
+    return across.map((c) => c / size);
+  });
+}
+
+function flow(begin, left, bow, [lx, ly], steps) {
+  const at = (s) => begin.map((p, k) => pair((i) => p[i] + s * left[k][i] + 4 * s * (1 - s) * bow[k][i]));
+  const path = [], force = [];
+  let steepest = 0;
+  for (let step = 0; step < steps; step++) {
+    const here = at(step / steps), next = at((step + 1) / steps);
+    const kernel = here.map((p, i) => here.map((q, j) => (
+      Math.exp(-0.5 * (((p[0] - q[0]) / lx) ** 2 + ((p[1] - q[1]) / ly) ** 2)) + (i === j ? NOTHING : 0)
+    )));
+    const push = solve(kernel, next.map((p, k) => minus(p, here[k])));
+    steepest = Math.max(steepest, push.reduce((sum, p) => sum + Math.hypot(p[0] / lx, p[1] / ly), 0) * Math.exp(-0.5));
+    path.push(here);
+    force.push(push);
+  }
+  return { path, force, steepest };
+}
+
+/** The rows of A^-1 B, by elimination with pivots. */
+function solve(matrix, right) {
+  const a = matrix.map((row, i) => [...row, ...right[i]]), n = a.length;
+  for (let c = 0; c < n; c++) {
+    let p = c;
+    for (let r = c + 1; r < n; r++) if (Math.abs(a[r][c]) > Math.abs(a[p][c])) p = r;
+    [a[c], a[p]] = [a[p], a[c]];
+    for (let r = 0; r < n; r++) {
+      const share = r === c ? 0 : a[r][c] / a[c][c];
+      if (share) for (let k = c; k < n + 2; k++) a[r][k] -= share * a[c][k];
+    }
+  }
+  return a.map((row, i) => [row[n] / row[i], row[n + 1] / row[i]]);
+}

@@ -1,0 +1,337 @@
+"""What makes people trust the studio: every word agrees with what is seen beside it, in a real browser.
+
+Most pages here talk to a server of the test's own (`Pretended`): real answers to strokes, fields without training.
+"""
+
+import re
+
+import numpy as np
+import pytest
+from tests.studio_hands import (
+    Pretended,
+    bundles,
+    carry,
+    curve,
+    draw,
+    kept,
+    marks,
+    on_screen,
+    pause,
+    settle,
+    stored,
+    view_share,
+)
+
+from eigenwell import palette
+
+pytestmark = pytest.mark.browser
+
+SPOKES = [(0.2, 0.2), (0.8, 0.25), (0.25, 0.8), (0.8, 0.75)]
+
+
+def spokes(count, goal=(0.5, 0.5), scatter=0.0):
+    rng = np.random.default_rng(0)
+    return [curve(start, np.array(goal) + scatter * rng.normal(size=2), 0.1, 14) for start in SPOKES[:count]]
+
+
+def learned(page):
+    page.wait_for_selector("body[data-field=current]")
+
+
+def test_confidence_is_shown_once_it_means_something_and_never_runs_backwards(visit):
+    """One stroke had .99 and three to one spot .69: none is shown for one, and more strokes make it surer."""
+    page = visit(before=Pretended().between)
+    sure = []
+    for k, line in enumerate(spokes(4, scatter=0.004), start=1):
+        draw(page, line)
+        settle(page, k)
+        sure.append(page.inner_text("#sure-number"))
+        assert page.inner_text(".count").split() == ["1", "goal"]
+    assert sure[0] == "" and page.is_visible(".meter")
+    numbers = [float(re.search(r"[\d.]+", text).group()) for text in sure[1:]]
+    assert numbers == sorted(numbers) and numbers[-1] > 0.9
+
+
+def test_what_goes_round_is_a_question_and_a_tap_answers_it(visit):
+    """Three circles of three turns were three goals, very sure."""
+    angle = np.linspace(0, 6 * np.pi, 70)
+    rings = [np.column_stack([0.5 + 0.2 * np.cos(angle + a), 0.5 + 0.25 * np.sin(angle + a)]) for a in (0, 1, 2)]
+    page = visit(before=Pretended().between, live=True)
+    for k, ring in enumerate(rings, start=1):
+        draw(page, ring)
+        settle(page, k)
+    assert marks(page)["attractors"] == "0" and page.inner_text("#sure-number") == ""
+    assert "go round and never rest" in page.inner_text("#question") and page.is_visible("#ask")
+    assert page.is_disabled("#learn")
+    page.mouse.click(*on_screen(page, np.array([0.5, 0.25])))
+    page.wait_for_function("() => document.body.dataset.attractors === '1'")
+    settle(page, 3)
+    ends = stored(page, 3)
+    assert np.ptp(ends, axis=0).max() < 0.02 and np.linalg.norm(view_share(page, ends[0]) - [0.5, 0.25]) < 0.02
+    assert page.is_hidden("#question") and page.is_hidden("#ask") and "goal" in page.inner_text(".count")
+    learned(page)
+    # Undo asks again; the button stops them where the pen was lifted.
+    page.keyboard.press("Control+z")
+    page.wait_for_selector("#question:not([hidden])")
+    page.click("#stop-here")
+    page.wait_for_function("() => document.body.dataset.attractors === '1'")
+
+
+def test_the_colour_under_a_particle_is_where_it_ends(visit):
+    """At the edge of Duffing colours flipped between two borders, and particles ran through the other one."""
+    lines = [curve(s, (0.3, 0.5), 0.3, 40) for s in ((0.1, 0.2), (0.15, 0.8))]
+    lines += [curve(s, (0.7, 0.5), -0.3, 40) for s in ((0.9, 0.2), (0.85, 0.8))]
+    server = Pretended(bend=0.3)
+    page = visit(before=lambda page: (server.between(page), kept(lines, live=True)(page)), reduced_motion="reduce")
+    learned(page)
+    settle(page, 4)
+    page.keyboard.press("p")
+    field = server.field[1]
+    rng = np.random.default_rng(0)
+    tints = {tuple(int(c[i : i + 2], 16) for i in (1, 3, 5)): q for q, c in enumerate(palette.LIGHT.colours)}
+    pixel = """([x, y]) => { const c = document.getElementById('backdrop'), r = c.width / c.clientWidth;
+        return Array.from(c.getContext('2d').getImageData(Math.floor(x * r), Math.floor(y * r), 1, 1).data) }"""
+    pause(page, 600)
+    page.keyboard.press("4")  # level lines would be in the way
+    pause(page, 300)
+    box = page.locator("#paper").bounding_box()
+    counted, wrong = 0, []
+    for share in rng.uniform([0.03, 0.12], [0.97, 0.82], (60, 2)):
+        red, green, blue, alpha = page.evaluate(pixel, (share * [box["width"], box["height"]]).tolist())
+        hue = min(tints, key=lambda c: sum((a - b) ** 2 for a, b in zip(c, (red, green, blue), strict=True)))
+        if alpha > 90:
+            continue  # a border or a diamond
+        counted += 1
+        x0, y0, x1, y1 = map(float, page.get_attribute("#stage", "data-view").split())
+        place = np.array([x0 + share[0] * (x1 - x0), y1 - share[1] * (y1 - y0)])
+        if tints[hue] != int(field.basin(place)):
+            wrong.append(place)
+    assert counted > 45 and wrong == []
+    for share in ((0.15, 0.3), (0.85, 0.3), (0.5, 0.2)):
+        page.mouse.click(*on_screen(page, np.array(share)))
+        page.wait_for_function("() => /arrived at goal/.test(document.getElementById('said').textContent)")
+
+
+def test_undo_and_redo_before_the_certificate(visit):
+    """The panel was dead, putting it to the test for ever."""
+    server = Pretended(certified=False)
+    page = visit(before=server.between, live=True)
+    for k, line in enumerate(spokes(2), start=1):
+        draw(page, line)
+        settle(page, k)
+    learned(page)
+    assert "Putting it to the test" in page.inner_text("#certificate")
+    page.keyboard.press("Control+z")
+    settle(page, 1)
+    page.keyboard.press("Control+Shift+z")
+    settle(page, 2)
+    page.wait_for_function("() => document.body.dataset.field === 'current'")
+    assert "old" not in page.get_attribute("#fit", "class") and page.is_hidden("#training")
+    server.certify(int(marks(page)["rev"]))
+    page.wait_for_function("() => /holds/.test(document.getElementById('certificate').textContent)")
+    # A test that could not be done says so.
+    draw(page, spokes(3)[2])
+    settle(page, 3)
+    learned(page)
+    server.say("error", about="certify", rev=int(marks(page)["rev"]), message="It took too long.")
+    page.wait_for_function("() => /Not tested/.test(document.getElementById('certificate').textContent)")
+
+
+def test_the_stroke_that_is_missed_is_shown_with_the_particle_that_missed_it(visit):
+    fit = {"good": False, "head": "Does not follow 1 of 3 strokes.", "worst": "s2"}
+    page = visit(before=Pretended(fit=fit).between, live=True)
+    for k, line in enumerate(spokes(3), start=1):
+        draw(page, line)
+        settle(page, k)
+    learned(page)
+    page.click("#worst")
+    assert marks(page)["selected"] == "s2" and marks(page)["particles"] == "1"
+
+
+def test_where_strokes_cross_regions_stay_and_the_valley_is_shown_for_a_goal(visit):
+    """Valley, Regions and 3-D were lost without a word, their chips still lit."""
+    server = Pretended(memory=True)
+    page = visit(before=lambda page: (server.between(page), kept(bundles(40), live=True)(page)))
+    learned(page)
+    settle(page, 6)
+    pressed = lambda layer: page.get_attribute(f"[data-layer={layer}]", "aria-pressed")  # noqa: E731
+    assert "remember" in page.inner_text("#memory")
+    assert pressed("basins") == "true" and pressed("potential") == "false", "a chip is lit for what is not there"
+    coloured = """() => { const c = document.getElementById('backdrop'), seen = new Set();
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        for (let i = 0; i < d.length; i += 4) if (d[i + 3]) seen.add(d[i] > d[i + 2]);
+        return seen.size }"""
+    assert page.evaluate(coloured) == 2, "regions of both goals are tinted"
+    page.click("[data-layer=potential]")
+    assert pressed("potential") == "true" and "goal 1" in page.inner_text("#hint")
+    assert page.get_attribute("#goals [data-goal='0']", "aria-checked") == "true"
+    page.click("#goals [data-goal=all]")
+    assert pressed("potential") == "false"
+    page.keyboard.press("v")
+    assert page.is_visible("#valley") and pressed("deep") == "true"
+    page.keyboard.press("Escape")
+
+
+def test_a_near_miss_is_asked_about(visit):
+    """26 pixels beside a goal made a third one at .92."""
+    page = visit(before=Pretended().between)
+    page.check("#magnets")
+    for k, line in enumerate(spokes(2), start=1):
+        draw(page, line)
+        settle(page, k)
+    goal = view_share(page, stored(page, 2)[0])
+    size = np.array([page.locator("#paper").bounding_box()[side] for side in ("width", "height")])
+    draw(page, curve((0.8, 0.75), goal + np.array([34, 0]) / size, 0.1, 14))
+    settle(page, 3)
+    assert "Is it the same goal?" in page.inner_text("#ask")
+    page.click("#ask .primary")
+    page.wait_for_selector("#ask", state="hidden")
+    settle(page, 3)
+    assert marks(page)["attractors"] == "1"
+    ends = stored(page, 3)
+    assert np.linalg.norm(ends[2] - ends[0]) < 0.02
+    draw(page, curve((0.25, 0.8), goal + np.array([40, 0]) / size, 0.1, 14))
+    settle(page, 4)
+    page.click("#ask .link")
+    assert page.is_hidden("#ask") and np.linalg.norm(stored(page, 4)[3] - ends[0]) > 0.05
+
+
+def test_samples_of_a_brush_are_no_strokes(visit):
+    page = visit(before=Pretended().between)
+    page.keyboard.press("b")
+    for start in ((0.2, 0.2), (0.8, 0.2), (0.2, 0.8), (0.8, 0.8)):
+        draw(page, curve(start, (0.5, 0.5), 0.05, 16))
+    page.set_default_timeout(60_000)
+    settle(page, 4)
+    rows = page.locator("#attractors li").all_inner_texts()
+    assert rows and all("samples" in row and "stroke" not in row for row in rows)
+
+
+def test_a_flow_is_there_when_the_pen_is_lifted(visit):
+    """Before anybody has answered: the page itself repeats the strokes from anywhere, and the answer changes nothing of it."""
+    server = Pretended(silent={"strokes", "learn"})
+    page = visit(before=server.between, live=True, reduced_motion="reduce")
+    draw(page, spokes(1)[0])
+    page.wait_for_function("() => document.body.dataset.flowMs !== undefined")
+    assert marks(page)["field"] == "growing"
+    page.keyboard.press("p")
+    page.mouse.click(*on_screen(page, np.array([0.7, 0.3])))
+    page.wait_for_function("() => Number(document.body.dataset.arrived) === 1")
+    page.keyboard.press("d")
+    draw(page, curve((0.8, 0.2), (0.8, 0.75), 0.1, 14))
+    pause(page, 200)
+    page.keyboard.press("p")
+    page.mouse.click(*on_screen(page, np.array([0.82, 0.3])))
+    page.wait_for_function("() => Number(document.body.dataset.arrived) >= 2")
+
+
+def test_a_stroke_may_begin_under_a_toolbar_and_buttons_are_still_buttons(visit):
+    page = visit(before=Pretended().between)
+    bar = page.locator("button[data-tool=draw]").bounding_box()
+    start = np.array([bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2])
+    page.mouse.move(*start)
+    page.mouse.down()
+    for k in range(1, 15):
+        page.mouse.move(*(start + k * np.array([6, -22])))
+    page.mouse.up()
+    settle(page, 1)
+    assert marks(page)["strokes"] == "1" and marks(page)["tool"] == "draw"
+    chip = page.locator("[data-layer=strokes]").bounding_box()
+    at = np.array([chip["x"] + 10, chip["y"] + 8])
+    page.mouse.move(*at)
+    page.mouse.down()
+    for k in range(1, 15):
+        page.mouse.move(*(at + k * np.array([20, 18])))
+    page.mouse.up()
+    settle(page, 2)
+    assert page.get_attribute("[data-layer=strokes]", "aria-pressed") == "true"
+    page.click("[data-layer=strokes]")
+    assert page.get_attribute("[data-layer=strokes]", "aria-pressed") == "false"
+    page.click("button[data-tool=move]")
+    assert marks(page)["tool"] == "move"
+
+
+def test_rain_is_a_button_and_trails_go(visit):
+    page = visit(before=Pretended().between, live=True)
+    draw(page, spokes(1)[0])
+    settle(page, 1)
+    learned(page)
+    page.click("button[data-tool=drop]")
+    page.click("#rain")
+    page.wait_for_function("() => Number(document.body.dataset.particles) > 8")
+
+
+def test_nobody_meets_an_expert_s_word_unasked(visit):
+    server = Pretended(memory=True)
+    page = visit(before=lambda page: (server.between(page), kept(bundles(40), live=True)(page)))
+    learned(page)
+    settle(page, 6)
+    words = page.inner_text("aside").replace(page.inner_text("#code"), "") + page.inner_text("#stage")
+    expert = r"kernel|spectrum|embedding|eigen|loss|field\.|found\.|sub-dynamics|basin|separatri|saddle|What the method"
+    assert re.search(expert, words.replace("eigenwell", ""), re.IGNORECASE) is None
+    assert page.is_hidden("#spectrum")
+    page.click("#know summary")
+    assert page.is_visible("#spectrum") and page.is_visible("#order")
+
+
+# --- the world under the hand -----------------------------------------------------------------------------
+
+
+def test_goals_stones_and_walls_are_dragged_and_nothing_is_learned_again(visit):
+    server = Pretended()
+    page = visit(before=server.between, live=True)
+    for k, line in enumerate(spokes(3), start=1):
+        draw(page, line)
+        settle(page, k)
+    learned(page)
+    page.keyboard.press("p")
+    said = len(server.heard)
+    goal = view_share(page, stored(page, 3)[0])
+    before = page.evaluate("document.getElementById('backdrop').toDataURL()")
+    carry(page, goal, (0.15, -0.12))
+    assert marks(page)["world"] == "goal 1 moved" and "Nothing was learned again" in page.inner_text("#world")
+    page.wait_for_function("b => document.getElementById('backdrop').toDataURL() !== b", arg=before)
+    # A particle ends where the goal is now.
+    page.emulate_media(reduced_motion="reduce")
+    page.mouse.click(*on_screen(page, np.array([0.3, 0.3])))
+    page.wait_for_function("() => Number(document.body.dataset.arrived) >= 1")
+    page.keyboard.press("Escape")
+    page.click("#stone")
+    assert marks(page)["world"] == "goal 1 moved, one stone"
+    # Onto the goal it does not go, in words; beside it does. A tap takes it out.
+    middle = np.array([0.5, 0.49])
+    carry(page, middle, goal + np.array([0.15, -0.12]) - middle)
+    assert "on a goal" in page.inner_text("#hint")
+    page.click("#wall")
+    assert marks(page)["world"] == "goal 1 moved, one stone, walls"
+    page.keyboard.press("w")
+    assert marks(page)["world"] == "goal 1 moved, one stone"
+    page.click("#put-back")
+    assert marks(page)["world"] == "" and page.is_hidden("#world")
+    # By keys alone: a goal is chosen and nudged.
+    page.locator("#paper").focus()
+    page.keyboard.press("]")
+    page.keyboard.press("ArrowLeft")
+    assert marks(page)["world"] == "goal 1 moved"
+    assert [m["type"] for m in server.heard[said:] if m["type"] in ("learn", "strokes")] == []
+    # Strokes show goals where they are.
+    page.keyboard.press("d")
+    draw(page, spokes(4)[3])
+    settle(page, 4)
+    assert marks(page)["world"] == ""
+
+
+def test_pushed_the_flow_arrives_and_the_replay_does_not(visit):
+    page = visit(before=Pretended(bend=0).between, live=True)
+    for k, line in enumerate(spokes(2), start=1):
+        draw(page, line)
+        settle(page, k)
+    learned(page)
+    page.keyboard.press("x")
+    assert page.get_attribute("#push", "aria-pressed") == "true"
+    page.wait_for_function("() => document.body.dataset.pushed !== undefined", timeout=60_000)
+    flow, replay = map(float, marks(page)["pushed"].split())
+    assert flow < 0.02 < 0.1 < replay
+    assert "The replay ended" in page.inner_text("#hint")
+    page.keyboard.press("Escape")
+    assert page.get_attribute("#push", "aria-pressed") == "false"

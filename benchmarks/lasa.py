@@ -275,7 +275,6 @@ def ablation(shapes: Sequence[str]) -> dict[str, dict[str, float]]:
         "no haste": (replace(default, haste=0.0), wound),
         "no way home": (replace(default, home=0.0), wound),
         "no window": (replace(default, window=math.inf), wound),
-        "warm start on positions": (replace(default, warm_start=0.2), wound),
     }
     table = {}
     print("\nablation, test DTWD mean / median, cosine error mean / median, RMSE, end error; train cosine error, DTWD")

@@ -50,9 +50,14 @@ def bodies(field: Field) -> list[Around]:
     return [one for one in field.warps if isinstance(one, Around)]
 
 
+def gauge(one: Around, x: np.ndarray) -> np.ndarray:
+    """How many sizes of a body each state is from its middle: 1 on its surface."""
+    return np.asarray(one.gauge((x - one.centre).T)[0])
+
+
 def depth(field: Field, x: np.ndarray) -> np.ndarray:
     """How deep each state is inside a body, as a share of its size; 0 outside."""
-    inside = [1 - one.gauge(x)[0] for one in bodies(field)]
+    inside = [1 - gauge(one, x) for one in bodies(field)]
     return np.maximum(np.max(inside, axis=0), 0.0)
 
 
@@ -236,7 +241,7 @@ def modulated(field: Field, other: Field) -> Callable[[np.ndarray], np.ndarray]:
         v = field.predict(x)
         for one in bodies(other):
             away = x - one.centre
-            gamma = np.maximum(one.gauge(x)[0], 1e-3) ** 2
+            gamma = np.maximum(gauge(one, x), 1e-3) ** 2
             normal = away / np.linalg.norm(away, axis=1, keepdims=True)
             radial = (v * normal).sum(1, keepdims=True) * normal
             v = (1 - 1 / gamma)[:, None] * radial + (1 + 1 / gamma)[:, None] * (v - radial)
@@ -252,7 +257,7 @@ def around_part(fields: Fields, count: int) -> list[Row]:
         rng = np.random.default_rng(k)
         other = crowded(field, rng, 1 + k % 6)
         x = starts(field, rng, 4 * count)
-        x = x[np.all([one.gauge(x)[0] > 1.01 for one in bodies(other)], axis=0)][:count]
+        x = x[np.all([gauge(one, x) > 1.01 for one in bodies(other)], axis=0)][:count]
         arrived, deepest, length, steps = loop(other, x)
         free = loop(field, x)
         ratio.append((length / np.maximum(free[2], 1e-9))[arrived & free[0] & (free[2] > 0.02 * extent(field))])

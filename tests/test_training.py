@@ -173,9 +173,9 @@ def test_the_loops_over_the_layers_compute_the_field_itself(dimension: int) -> N
 
 def test_programs_are_kept_and_the_users_own_cache_is_left_alone(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("EIGENWELL_CACHE", str(tmp_path))
-    monkeypatch.setattr(programs, "WORTH_KEEPING", 0.0)
-    before = jax.config.jax_compilation_cache_dir
+    before, worth = jax.config.jax_compilation_cache_dir, jax.config.jax_persistent_cache_min_compile_time_secs
     try:
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_compilation_cache_dir", None)
         compilation_cache.reset_cache()
         with programs.kept_programs():
@@ -187,6 +187,7 @@ def test_programs_are_kept_and_the_users_own_cache_is_left_alone(tmp_path, monke
         assert jax.config.jax_compilation_cache_dir == str(tmp_path / "mine")
     finally:
         jax.config.update("jax_compilation_cache_dir", before)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", worth)
         compilation_cache.reset_cache()
 
 

@@ -20,8 +20,8 @@ APART = 0.15
 their distance: more than any corner short of a hairpin, less than any loop."""
 NOTICED = 0.005
 """A smaller share of a path's length that meets others is a touch: one crossing of a path of eight boxes is a hundredth."""
-SPACING, MOST = 0.01, 4000
-"""Paths are looked at every hundredth of a box, whatever their sampling; more coarsely where they are very many."""
+MOST = 4000
+"""Paths are looked at at every half of what is near, whatever their sampling; more coarsely where they are very many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def crossing_share(bundle: Bundle) -> float:
 def _even_samples(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Places and directions at even steps of length along all paths, with their motion and the length still to go."""
     total = sum(arc_to_go(x, bundle.attractor)[0] for bundle in bundles for x in bundle.x)
-    spacing = max(SPACING, total / MOST)
+    spacing = max(NEAR / 2, total / MOST)
     xs, vs, labels, rests = [], [], [], []
     for q, bundle in enumerate(bundles):
         for x, v in zip(bundle.x, bundle.v, strict=True):

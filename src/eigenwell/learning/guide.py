@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from .._types import FloatArray
+from ..fields.certificates import BOX
 from ..flow.one_field import ONE_FIELD, nodes, one_field
 from .targets import Bundle
 
@@ -21,8 +23,6 @@ DOUBT = ONE_FIELD
 """An uncertainty of this much, in units of the root mean square speed, halves the weight of a state."""
 HOME = 0.15
 """Nearer than this to a sample, in boxes, its heading counts for more than the way to it."""
-FAR, BLOCK = 3.0, 250
-"""Half of the places are drawn in the box, half in three times it."""
 MOVING = 0.02
 """Samples slower than this share of the fastest have no direction worth learning."""
 
@@ -63,7 +63,7 @@ class Home:
 
 
 def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home:
-    """States in the box and in three times it, and which way is home: to the paths, turning into their headings.
+    """States in the box and as far out as certificates look, and which way is home: to the paths, turning into their headings.
 
     The mean over all samples, weighted by distance^-3, of heading + min(distance / HOME, 1) x direction to the sample: a
     direction that is smooth but on the paths themselves, where it is theirs. The nearest sample's alone would jump where
@@ -77,21 +77,16 @@ def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home
     low, high = x.min(0), x.max(0)
     middle, half = (low + high) / 2, (high - low) / 2
     drawn = np.random.default_rng([seed, 2]).uniform(-1, 1, (DRAWS, x.shape[1]))
-    drawn[::2] *= FAR
+    drawn[::2] *= BOX
     drawn = middle + half * drawn
     if outside:
         beyond = ((drawn < low) | (drawn > high)).any(1)
         # As many for every model, so that they can be trained side by side.
         drawn = drawn[np.resize(np.flatnonzero(beyond), DRAWS)]
-    way = np.empty_like(drawn)
-    for start in range(0, DRAWS, BLOCK):
-        part = slice(start, start + BLOCK)
-        to = x[None] - drawn[part, None]
-        distance = np.maximum(np.linalg.norm(to, axis=2), 1e-9)
-        share = (distance.min(1, keepdims=True) / distance) ** 3
-        towards = np.minimum(1 / HOME, 1 / distance)[:, :, None] * to
-        way[part] = (share[:, :, None] * (heading + towards)).sum(1)
-    return Home(drawn, way)
+    distance = np.maximum(cdist(drawn, x), 1e-9)
+    share = (distance.min(1, keepdims=True) / distance) ** 3
+    towards = share * np.minimum(1 / HOME, 1 / distance)
+    return Home(drawn, share @ heading + towards @ x - towards.sum(1, keepdims=True) * drawn)
 
 
 def _paths(bundles: Sequence[Bundle]) -> list[tuple[FloatArray, FloatArray]]:

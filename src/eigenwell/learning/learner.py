@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Watch = Callable[["Growing"], None]
 """Called with a part of the field after every tenth of its training."""
 
-NODES_PER_PATH, MOST_NODES = 8, 20_000
+NODES_PER_PATH = 8
 KEPT_SAMPLES = 50_000
 """Samples kept with a field: they tell what is far, and where motions start."""
 
@@ -309,7 +309,7 @@ def learn_bundles(
     sets_of = [[one] if isinstance(one, Bundle) else list(one) for one in groups]
     # A few samples of every trajectory, however many there are.
     most = max(sum(len(bundle.x) for bundle in group) for group in sets_of)
-    recipe = replace(recipe, nodes=min(max(recipe.nodes, NODES_PER_PATH * most), MOST_NODES))
+    recipe = replace(recipe, nodes=max(recipe.nodes, NODES_PER_PATH * most))
     room = max(len(group) for group in sets_of)
     if guides is None:
         guides = [guide(group, seed=seed) if recipe.guide > 0 else no_guide(group) for group in sets_of]
@@ -378,12 +378,11 @@ def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArra
     return np.concatenate(samples), np.concatenate(labels), np.concatenate(phases)
 
 
-@dataclass
 class _Steps:
     """Steps counted through all parts of a training: the map, each goal alone, the motions."""
 
-    planned: int
-    begun: int = 0
+    def __init__(self, planned: int) -> None:
+        self.planned, self.begun = planned, 0
 
     def part(self, recipe: Recipe) -> Report:
         before = self.begun

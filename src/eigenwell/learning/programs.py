@@ -12,9 +12,6 @@ from typing import Any
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
-WORTH_KEEPING = 1.0
-"""Seconds of compilation."""
-
 
 @contextmanager
 def kept_programs() -> Iterator[None]:
@@ -27,14 +24,11 @@ def kept_programs() -> Iterator[None]:
     if folder is None:
         yield
         return
-    before = config.jax_persistent_cache_min_compile_time_secs
     config.update("jax_compilation_cache_dir", str(folder))
-    config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
     try:
         yield
     finally:
         config.update("jax_compilation_cache_dir", None)
-        config.update("jax_persistent_cache_min_compile_time_secs", before)
         compilation_cache.reset_cache()
 
 

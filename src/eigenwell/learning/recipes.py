@@ -33,7 +33,7 @@ class Recipe:
         Beyond how many boxes diffeomorphism and speed are constant.
     softening, focus_softening : float
         Of the attractors.
-    velocity, direction, position, warm_start
+    velocity, direction, position
         Weights of the loss.
     neighbours, tube
         Weight and shape of the samples put beside the paths.
@@ -82,8 +82,6 @@ class Recipe:
     velocity: float = 1.0
     direction: float = 2.0
     position: float = 0.5
-    warm_start: float = 0.0
-    """Share of the steps in which velocity and direction fade in, so that positions unfold first."""
     neighbours: float = 1.0
     tube: Tube = field(default_factory=Tube)
     guide: float = 2.0

@@ -218,7 +218,7 @@ def _descend(
     look(params, np.full(models, np.nan))
     while done < recipe.steps and stale < recipe.patience:
         draws = jax.tree.map(lambda a: a.astype(data.x.dtype), Draws.of(rng, size, dimension, recipe))
-        state, losses = _advance(state, fixed, data, draws, done, recipe)
+        state, losses = _advance(state, fixed, data, draws, recipe)
         done += size
         history.append(np.asarray(losses))
         # Who looks on has seen the losses when told how far it is.
@@ -232,18 +232,18 @@ def _descend(
 
 
 @partial(jax.jit, static_argnames=("recipe",))
-def _advance(state: Any, fixed: Any, data: TrainingSet, draws: Draws, done: Array, recipe: Recipe) -> tuple[Any, Array]:
+def _advance(state: Any, fixed: Any, data: TrainingSet, draws: Draws, recipe: Recipe) -> tuple[Any, Array]:
     """A step on every model for every row of the draws."""
     optimiser = _optimiser(recipe)
 
     def one(state: Any, data: TrainingSet) -> tuple[Any, Array]:
-        def step(state: Any, now: tuple[Array, Draws]) -> tuple[Any, Array]:
+        def step(state: Any, now: Draws) -> tuple[Any, Array]:
             params, memory = state
-            loss, slope = jax.value_and_grad(_loss)(params, fixed, data, now[1], now[0], recipe)
+            loss, slope = jax.value_and_grad(_loss)(params, fixed, data, now, recipe)
             update, memory = optimiser.update(slope, memory, params)
             return (optax.apply_updates(params, update), memory), loss
 
-        state, losses = jax.lax.scan(step, state, (done + jnp.arange(len(draws.sample)), draws))
+        state, losses = jax.lax.scan(step, state, draws)
         return state, jnp.nanmean(losses)
 
     return jax.vmap(one)(state, data)
@@ -265,8 +265,8 @@ def _model(fixed: Any, data: TrainingSet, params: Trainable) -> StableModel:
     )
 
 
-def _loss(params: Trainable, fixed: Any, data: TrainingSet, draws: Draws, i: Array, recipe: Recipe) -> Array:
-    misfit = _misfit(_model(fixed, data, params), _drawn(data, draws, recipe), i, recipe)
+def _loss(params: Trainable, fixed: Any, data: TrainingSet, draws: Draws, recipe: Recipe) -> Array:
+    misfit = _misfit(_model(fixed, data, params), _drawn(data, draws, recipe), recipe)
     return misfit + recipe.decay * (params.weights**2).sum() + recipe.speed_decay * (params.speed_weights**2).sum()
 
 
@@ -340,7 +340,7 @@ def _weighted(batch: Batch, weight: float) -> Batch:
     return Batch(*batch[:3], *(weight * one for one in batch[3:]))
 
 
-def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array:
+def _misfit(model: StableModel, batch: Batch, recipe: Recipe) -> Array:
     x, v = batch.x.T, batch.v.T
     way, y, goals = layers.direction(model, x)
     place = ((y - goals[0][:, None] - batch.target.T) ** 2).sum(0) @ batch.position
@@ -349,11 +349,10 @@ def _misfit(model: StableModel, batch: Batch, i: Array, recipe: Recipe) -> Array
     f = jnp.exp(log_speed(model.speed, x, layers.features)) * way
     error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(0) / KNEE**2) - 1)
     turn = 1 - (_unit(f) * _unit(v)).sum(0)
-    fade = jnp.minimum(1.0, i / (recipe.warm_start * recipe.steps)) if recipe.warm_start > 0 else 1.0
     moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
     if recipe.home > 0 and recipe.bending > 0:  # the last rows are those on their way home
         moving = moving + recipe.bending * _bending(model, x[:, -recipe.home_batch :], way[:, -recipe.home_batch :])
-    return fade * moving + recipe.position * place
+    return moving + recipe.position * place
 
 
 def _bending(model: StableModel, x: Array, way: Array) -> Array:

@@ -76,7 +76,7 @@ def _known() -> dict[str, Preset]:
         "crossing": Preset("Two bundles that cross", "Drawn", crossing),
         "corner": Preset("A hard corner", "Drawn", corner),
         "pen": Preset("Pen strokes, three goals", "Drawn", pen),
-        "duffing": Preset("Duffing oscillator", "Known systems", partial(_system, systems.duffing)),
+        # Not Duffing's oscillator: played in seconds it turns faster than a controller's hundred steps a second can follow.
         "heart": Preset("Heart", "Known systems", partial(_system, systems.heart)),
         "pendulum": Preset("Pendulum", "Known systems", partial(_system, systems.pendulum)),
         "four_wells": Preset("Four wells", "Known systems", partial(_system, systems.four_wells)),

@@ -15,7 +15,7 @@ import { wireKeys } from "./shortcuts.js";
 const $ = (id) => document.getElementById(id);
 const click = (id, call) => $(id).addEventListener("click", call);
 // The example behind "try an example": two goals, whose program is compiled before anybody asks.
-const FIRST = "duffing";
+const FIRST = "heart";
 const SLOW = 0.25;
 const system = matchMedia("(prefers-color-scheme: dark)");
 

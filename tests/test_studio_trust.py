@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 from tests.studio_hands import (
+    DONE,
     Pretended,
     bundles,
     carry,
@@ -20,6 +21,7 @@ from tests.studio_hands import (
     settle,
     stored,
     view_share,
+    wander,
 )
 
 from eigenwell import palette
@@ -272,6 +274,19 @@ def test_nobody_meets_an_expert_s_word_unasked(visit):
     assert page.is_hidden("#spectrum")
     page.click("#know summary")
     assert page.is_visible("#spectrum") and page.is_visible("#order")
+
+
+def test_there_is_no_dead_end(visit):
+    """A few of the random sequences; benchmarks.studio_page has hundreds."""
+    server = Pretended()
+    page = visit(before=server.between, live=True)
+    rng = np.random.default_rng(11)
+    for _ in range(4):
+        did = wander(page, server, rng, 7)
+        try:
+            page.wait_for_function(DONE, timeout=30_000)
+        except Exception as error:
+            raise AssertionError(f"stuck after {did}: {marks(page)}") from error
 
 
 # --- the world under the hand -----------------------------------------------------------------------------

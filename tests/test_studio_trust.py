@@ -289,6 +289,19 @@ def test_there_is_no_dead_end(visit):
             raise AssertionError(f"stuck after {did}: {marks(page)}") from error
 
 
+def test_strokes_are_copied_as_numpy(visit):
+    server = Pretended()
+    page = visit(before=lambda page: (server.between(page), kept(bundles(40))(page)))
+    settle(page, 6)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("[data-take=numpy]")
+    page.wait_for_function("() => /Copied/.test(document.getElementById('hint').textContent)")
+    names = {}
+    exec(page.evaluate("() => navigator.clipboard.readText()"), names)
+    assert names["found"].n_attractors == 2 and len(names["strokes"]) == 6
+    assert np.abs(names["strokes"][0][1][-1] - stored(page, 6)[0]).max() < 1e-9
+
+
 # --- the world under the hand -----------------------------------------------------------------------------
 
 

@@ -1,6 +1,6 @@
 """The studio as a hand feels it, in a real browser: labels, the first moving flow, the final field, scattered ends, frames.
 
-python -m benchmarks.studio_page [--strokes N] [--parts ready flow scatter crossing frames]
+python -m benchmarks.studio_page [--strokes N] [--parts ready flow scatter crossing frames hands colours static sequences]
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browsers import FLAGS, chromium, served
 
 import eigenwell as ew
+from benchmarks import studio_trust
 from benchmarks.table import Row, report
 
 SAMPLES = 200
@@ -261,12 +262,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strokes", type=int, default=7, help="how often a stroke is drawn for each median")
     parser.add_argument("--tries", type=int, default=20, help="drawings for every scatter")
+    parser.add_argument("--drawings", type=int, default=60, help="first drawings by a hand")
+    parser.add_argument("--places", type=int, default=10_000, help="where colour and fate are compared")
+    parser.add_argument("--sequences", type=int, default=500, help="random sequences of steps")
     parts: dict[str, Callable[[Browser, str], list[Row]]] = {
         "ready": lambda browser, address: ready(browser, address, chosen.strokes),
         "flow": lambda browser, address: flow(browser, address, max(3, chosen.strokes // 2)),
         "scatter": lambda browser, address: scatter(browser, address, chosen.tries),
         "crossing": lambda browser, address: crossing(browser, address, 200),
         "frames": lambda browser, address: frames(browser, address, 5),
+        "hands": lambda browser, address: studio_trust.hands(chosen.drawings),
+        "colours": lambda browser, address: studio_trust.without_server(browser, chosen.places, "colours"),
+        "static": lambda browser, address: studio_trust.without_server(browser, chosen.places, "static"),
+        "sequences": lambda browser, address: studio_trust.sequences(browser, address, chosen.sequences),
     }
     parser.add_argument("--parts", nargs="+", choices=list(parts), default=list(parts), help="only some of it")
     chosen = parser.parse_args()

@@ -42,6 +42,7 @@ def photograph(address: str, file: Path) -> None:
         browser = p.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         page = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=1.5, color_scheme="light")
         page.add_init_script(STEADY)
+        page.add_init_script("localStorage.setItem('eigenwell-studio-met', 'yes')")
         page.goto(address)
         box: Any = page.locator("#paper").bounding_box()
         place = lambda share: np.array(share) * [box["width"], box["height"]] + [box["x"], box["y"]]  # noqa: E731

@@ -238,6 +238,10 @@ class Pretended:
     def _preset(self, message):
         self.say("strokes_loaded", **presets.strokes_of(message["name"]))
 
+    def _load(self, message):
+        """Whatever the file: reading files is tested elsewhere."""
+        self.say("strokes_loaded", **presets.strokes_of("ess"))
+
     def _strokes(self, message):
         text = json.dumps(message["strokes"])
         parsed = protocol.parse(json.dumps(message))
@@ -265,3 +269,36 @@ class Pretended:
 
     def certify(self, rev, holds=True, words="Put to the test."):
         self.say("certified", rev=rev, holds=holds, words=words)
+
+
+# --- somebody who tries everything --------------------------------------------------------------------------
+
+DONE = """() => { const d = document.body.dataset;
+    if (["thinking", "learning", "connecting", "offline"].includes(d.state)) return false;
+    return d.strokes === "0" || (d.labelled === d.rev && (d.attractors === "0" || d.field === "current")) }"""
+
+
+def wander(page, server, rng, steps):
+    """Some steps in any order: draw, undo, redo, clear, an example, a file, reload, the server gone. Gives their names."""
+    did = []
+    for _ in range(steps):
+        what = str(rng.choice(["draw", "draw", "undo", "undo", "redo", "clear", "example", "open", "reload", "gone"]))
+        did.append(what)
+        if what == "draw":
+            goal = np.array([[0.3, 0.6], [0.65, 0.4]])[rng.integers(2)] + 0.003 * rng.normal(size=2)
+            draw(page, curve(rng.uniform([0.1, 0.15], [0.8, 0.7]), goal, 0.1, 8))
+        elif what in ("undo", "redo", "clear"):
+            page.evaluate("id => document.getElementById(id).click()", what)  # a disabled one does nothing
+        elif what == "example":
+            page.click("#presets")
+            page.locator("#presets-menu button").nth(int(rng.integers(6))).click()
+        elif what == "open":
+            page.set_input_files("#file", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x,y"})
+        elif what == "reload":
+            page.reload()
+        else:
+            server.socket.close()
+        pause(page, int(rng.choice([0, 30, 400])))
+    # Whoever was cut off need not wait for the next try.
+    page.evaluate("() => { dispatchEvent(new Event('online')) }")
+    return did

@@ -145,7 +145,7 @@ def test_hello_and_identify(server):
     with server.page() as page:
         assert page.hello["version"] == ew.__version__
         assert page.hello["limits"]["strokes"] == protocol.STROKES
-        assert {"crossing", "corner", "duffing"} <= {p["name"] for p in page.hello["presets"]}
+        assert {"crossing", "corner", "heart"} <= {p["name"] for p in page.hello["presets"]}
         for order in ("known", "unordered"):
             answer = page.identify(crossing(), order=order)
             assert answer["n_attractors"] == 2 and answer["confidence_words"] == "very sure"
@@ -159,7 +159,7 @@ def test_hello_and_identify(server):
 
 def test_presets_and_files_come_as_strokes(server):
     with server.page() as page:
-        page.send(type="preset", name="duffing")
+        page.send(type="preset", name="heart")
         loaded = page.read("strokes_loaded", "error")
         assert loaded["name"] == "Duffing oscillator" and len(loaded["strokes"]) == 12
         assert page.identify(loaded["strokes"])["n_attractors"] == 2

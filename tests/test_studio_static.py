@@ -87,6 +87,17 @@ def test_the_command_writes_it(tmp_path, monkeypatch, drawings):
     assert said["bytes"] == (tmp_path / "out" / "index.html").stat().st_size < 1_500_000
 
 
+def test_a_shared_page_says_what_it_is():
+    """It had no title, legend, layers or way home."""
+    from eigenwell.studio.share import shared_page
+
+    result = gallery.identified("ess")
+    text = shared_page(result, field_of(result.found))
+    assert "<title>A flow to 1 goal, from 3 strokes · eigenwell</title>" in text
+    assert re.search(r'Learned with <a href="https://[^"]+" rel="noopener">eigenwell</a>', text)
+    assert "<title>a &lt;b&gt; · eigenwell</title>" in shared_page(result, field_of(result.found), title="a <b>")
+
+
 # --- in a browser -------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from .share import content, whole_page
 from .strokes import Stroke, drawing
 
 DRAWINGS = (
-    "letter", "ess", "eight", "loop", "crossing", "corner", "pen", "duffing", "heart", "four_wells",
+    "letter", "ess", "eight", "loop", "crossing", "corner", "pen", "heart", "pendulum", "four_wells",
 )  # fmt: skip
 """Presets that are shown, in this order."""
 TITLE = "Ten drawings that move"

@@ -76,7 +76,7 @@ def _known() -> dict[str, Preset]:
         "crossing": Preset("Two bundles that cross", "Drawn", crossing),
         "corner": Preset("A hard corner", "Drawn", corner),
         "pen": Preset("Pen strokes, three goals", "Drawn", pen),
-        "duffing": Preset("Duffing oscillator", "Known systems", partial(_system, systems.duffing)),
+        # Not Duffing's oscillator: played in seconds it turns faster than a controller's hundred steps a second can follow.
         "heart": Preset("Heart", "Known systems", partial(_system, systems.heart)),
         "pendulum": Preset("Pendulum", "Known systems", partial(_system, systems.pendulum)),
         "four_wells": Preset("Four wells", "Known systems", partial(_system, systems.four_wells)),
@@ -125,8 +125,8 @@ WRITTEN = {
     ),
     "loop": (
         "A loop on the way",
-        "-0.95 -0.45, -0.50 -0.42, -0.02 -0.30, 0.30 0.10, 0.20 0.52, -0.12 0.60, -0.36 0.32, -0.20 -0.06, "
-        "0.20 -0.30, 0.60 -0.36, 0.95 -0.30",
+        "-0.95 -0.30, -0.50 -0.42, 0.02 -0.36, 0.42 -0.02, 0.40 0.44, 0.00 0.66, -0.40 0.44, -0.42 0.02, "
+        "-0.10 -0.26, 0.40 -0.50, 0.95 -0.66",
     ),
 }
 """One line each, by its knots: title, and where the pen passes."""

@@ -1,7 +1,7 @@
 // Buttons, files and keys: each does one thing to the studio.
 
 import { write } from "./answer.js";
-import { toCsv } from "./drawing.js";
+import { toCsv, toNumpy } from "./drawing.js";
 import { Menu } from "./menus.js";
 import { colour } from "./palette.js";
 import { picture } from "./picture.js";
@@ -15,7 +15,7 @@ import { wireKeys } from "./shortcuts.js";
 const $ = (id) => document.getElementById(id);
 const click = (id, call) => $(id).addEventListener("click", call);
 // The example behind "try an example": two goals, whose program is compiled before anybody asks.
-const FIRST = "duffing";
+const FIRST = "heart";
 const SLOW = 0.25;
 const system = matchMedia("(prefers-color-scheme: dark)");
 
@@ -185,7 +185,11 @@ async function take(studio, what) {
   const seen = { strokes: drawing.strokes, labels, found, field: fields.learned ? field : null, shown };
   if (what === "png") canvas.flattened(theme.paper).toBlob((blob) => download("eigenwell-canvas.png", blob));
   else if (what === "svg") download("eigenwell-canvas.svg", picture(canvas.view, theme, seen));
-  else if (what === "webm") {
+  else if (what === "numpy") {
+    const lines = toNumpy(drawing.strokes);
+    if (await copy(lines)) hint("Copied: your strokes as NumPy arrays.", 3000);
+    else download("eigenwell-strokes.py", lines);
+  } else if (what === "webm") {
     hint("Filming four seconds", 4000);
     const film = await canvas.film(theme.paper, 4);
     if (film) download("eigenwell-flow.webm", film);

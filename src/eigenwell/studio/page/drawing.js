@@ -109,6 +109,20 @@ export function wholeStrokes(given) {
   );
 }
 
+/** Lines of Python with the strokes as arrays, seconds and places, ready for `identify`; samples of a brush have velocities. */
+export function toNumpy(strokes) {
+  const pairs = (list) => `np.array([${list.map(([a, b]) => `[${a}, ${b}]`).join(", ")}])`;
+  const motions = strokes.filter((s) => !s.v), samples = strokes.filter((s) => s.v);
+  const lines = ["import numpy as np", "", "import eigenwell as ew", ""];
+  if (samples.length) {
+    lines.push(`x = ${pairs(strokes.flatMap((s) => (s.v ? s.x : [])))}`, `v = ${pairs(samples.flatMap((s) => s.v))}`);
+    return [...lines, "found = ew.identify(x, v)", ""].join("\n");
+  }
+  lines.push("strokes = [  # seconds, places", ...motions.map(({ t, x }) => `    (np.array([${t.join(", ")}]), ${pairs(x)}),`), "]");
+  lines.push("demos = ew.Demonstrations.from_trajectories([x for _, x in strokes], time=[t for t, _ in strokes])");
+  return [...lines, "found = ew.identify(demos)", ""].join("\n");
+}
+
 export function toCsv(strokes) {
   const rows = ["trajectory,time_s,x,y"];
   strokes.forEach(({ t, x }, k) => t.forEach((time, i) => rows.push(`${k},${time},${x[i][0]},${x[i][1]}`)));

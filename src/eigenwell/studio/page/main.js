@@ -1,11 +1,13 @@
 // eigenwell studio: draw demonstrations, watch them become a stable field.
 
 import { systemTheme, wire } from "./controls.js";
+import { introduce, isFirstVisit } from "./intro.js";
 import { handleMessages } from "./messages.js";
 import { restore } from "./storage.js";
 import { mark, Studio } from "./studio.js";
 
 const WELCOME = 150;
+const first = isFirstVisit();
 const kept = restore();
 const studio = new Studio(kept.choices);
 if (["light", "dark"].includes(kept.choices.theme)) studio.chosenTheme = kept.choices.theme;
@@ -22,3 +24,4 @@ addEventListener("pagehide", () => studio.storeRest());
 studio.link.open();
 // The example of the empty page can wait until everything else is there.
 setTimeout(() => { if (!studio.fields.learned) studio.fields.forget(); }, WELCOME);
+if (first) introduce();

@@ -2,7 +2,7 @@
 
 import { wholeStrokes } from "./drawing.js";
 
-const KEY = "eigenwell-studio";
+export const KEY = "eigenwell-studio";
 
 // Steps of the history that are kept on either side; a reload is no reason to lose more than a morning's worth.
 const STEPS = 30;

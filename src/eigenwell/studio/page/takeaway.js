@@ -1,6 +1,6 @@
 // Files to take home: some are made here, the others by the server.
 
-const KINDS = { csv: "text/csv", svg: "image/svg+xml" };
+const KINDS = { csv: "text/csv", py: "text/x-python", svg: "image/svg+xml" };
 
 export function download(name, content, kind = KINDS[name.split(".").pop()]) {
   const blob = content instanceof Blob ? content : new Blob([content], { type: kind });
@@ -25,13 +25,13 @@ export function ownAddress(given) {
   return address.origin === location.origin ? address.href : null;
 }
 
-export async function copy(words, node) {
+export async function copy(words, node = null) {
   try {
     await navigator.clipboard.writeText(words);
     return true;
   } catch {
     // No clipboard without a secure address: mark the lines, so that Ctrl+C is enough.
-    getSelection().selectAllChildren(node);
+    if (node) getSelection().selectAllChildren(node);
     return false;
   }
 }

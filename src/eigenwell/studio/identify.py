@@ -286,7 +286,7 @@ def _path_lines(x: FloatArray, graph: PathGraph) -> dict[str, Any]:
         nodes = graph.path(k)[path]
         starts.append(nodes[:-1])
         stops.append(nodes[1:])
-    for q in range(int(graph.group.max()) + 1):
+    for q in range(int(graph.group.max(initial=-1)) + 1):
         joins.append(Clique().edges(graph.terminals[graph.paths_of(q)]))
     if not starts:
         return {"links": [], "joins": []}

@@ -87,6 +87,8 @@ export class Pusher extends EventTarget {
     this.#ink.push({ q, pen: this.#pen.line, replay: this.#replay.line });
     this.duration = Math.max(t.at(-1) - t[0], 0.2);
     this.rate = Math.min(1, this.duration / LONGEST);
+    // A flow may be slower than a quick hand: pushed, it has twice the time of its own way.
+    this.patience = Math.max(PATIENCE * this.duration, 2 * (this.#learned.way(from)?.t.at(-1) ?? 0));
   }
 
   step(seconds) {
@@ -101,7 +103,7 @@ export class Pusher extends EventTarget {
     // A frame in some smaller steps: a flow bends.
     for (let part = 0; part < 4; part++) this.#advance((seconds / 4) * this.rate * this.tempo);
     this.#mark();
-    const late = this.#clock > PATIENCE * this.duration;
+    const late = this.#clock > this.patience;
     if ((this.#pen.done && this.#replay.done) || late) this.#finish();
   }
 

@@ -220,6 +220,8 @@ class Operations:
     """Functions of values, under the names that NumPy has for them."""
 
     def __getattr__(self, name: str) -> Callable[..., Value]:
+        if name not in PLAIN:
+            raise AttributeError(f"No operation {name!r}; there are {', '.join(PLAIN)}.")
         return partial(_called, *PLAIN[name])
 
     def cos(self, x: Value) -> Value:

@@ -61,21 +61,20 @@ def drawn(name: str) -> dict[str, Any]:
     """A preset and its field as a page shows them, learned or from where it was kept."""
     shown, home = presets.strokes_of(name), _home()
     recipe = json.dumps([__version__, shown, training.WRITTEN])
-    kept = home and home / f"{name}-{hashlib.sha256(recipe.encode()).hexdigest()[:16]}.json"
-    if kept and kept.exists():
+    kept = home / f"{name}-{hashlib.sha256(recipe.encode()).hexdigest()[:16]}.json"
+    if kept.exists():
         read: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
         return read
     result = identified(name)
     _, field = training.learned(result, lambda *_: None, lambda _: None)
     made = content(result, field, title=shown["name"])
-    if kept:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(kept) as temporary:
-            temporary.write_text(as_json(made), encoding="utf-8")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(kept) as temporary:
+        temporary.write_text(as_json(made), encoding="utf-8")
     return made
 
 
-def _home() -> Path | None:
+def _home() -> Path:
     """Where fields are kept."""
     return Path(os.environ.get("EIGENWELL_CACHE") or Path.home() / ".cache" / "eigenwell") / "gallery"
 

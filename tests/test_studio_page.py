@@ -465,7 +465,8 @@ def test_drop_perturb_and_take_away(visit, tmp_path):
     page.wait_for_selector('body[data-arrived="1"]')
     assert re.search(r"arrived at goal \d", page.inner_text("#said"))
     carry(page, np.array([0.6, 0.3]), (0.07, -0.1))  # one that is carried on before it is let go
-    page.wait_for_selector('body[data-arrived="2"]')
+    # Set down it runs at once, and without motion it may have been there before it was carried on: then it arrives twice.
+    page.wait_for_function("() => Number(document.body.dataset.arrived) >= 2")
     assert marks(page)["particles"] == "2" and marks(page)["world"] == ""
 
     for what in ("csv", "npz", "model", "report", "png", "svg"):

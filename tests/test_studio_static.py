@@ -14,7 +14,7 @@ NAMES = ("crossing", "pen", "ess")
 
 
 @pytest.fixture(scope="module")
-def drawings():
+def drawings(tmp_path_factory):
     """Three of the ten, with fields without training: with motions that remember, with three goals, with one."""
 
     def untrained(result, tell, grow):
@@ -23,7 +23,7 @@ def drawings():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "learned", untrained)
-        patch.setattr(gallery, "_home", lambda: None)
+        patch.setattr(gallery, "_home", lambda: tmp_path_factory.mktemp("kept"))
         return {name: gallery.drawn(name) for name in NAMES}
 
 

@@ -67,14 +67,12 @@ def by_two(demos: Demonstrations, paths: PathFinding) -> PathFinding | FlowFindi
         return paths
     said = agreed(paths, field)
     number = max(said, key=lambda q: said[q])
-    ends_say = number == paths.grouping.n_groups
-    if number != len(field.located) or (ends_say and not doubtful):
+    offsets, ends_say = demos.offsets, number == paths.grouping.n_groups
+    if number != len(field.located) or (ends_say and (offsets is not None or not doubtful)):
         return paths.weighed(said)
-    if demos.offsets is None:
+    if offsets is None:
         return replace(field, agreed=said[number])
-    if ends_say:
-        return paths.weighed(said)
-    labels = np.repeat(fate, np.diff(demos.offsets))
+    labels = np.repeat(fate, np.diff(offsets))
     by_field = TrajectoryGraph().build(demos, Told(labels=labels))
     return replace(by_field, grouping=replace(by_field.grouping, probability=said[number], told=""))
 

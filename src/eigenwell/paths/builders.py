@@ -291,7 +291,7 @@ def _grouped(
     extent = extent_of(*boxes(block), usable)
     graded = grade_blocks(
         lambda: [block],
-        path_ends(block, usable, extent),
+        path_ends(block, usable, extent, pauses=trusted_ends),
         extent,
         resolution,
         trusted_ends=trusted_ends,
@@ -300,8 +300,8 @@ def _grouped(
         told=told.for_paths(nodes, offsets),
     )
     sure = np.zeros(demos.n_samples)
-    x, v = demos.x[nodes] / unit, demos.v[nodes] / unit
-    sure[nodes] = label_confidence(x, v, offsets, graded.labels, graded.sure, recovered=not trusted_ends)
+    here = block.scaled(unit)
+    sure[nodes] = label_confidence(here.x, here.v, offsets, graded.labels, graded.sure, recovered=not trusted_ends)
     group, alternatives = graded.group, graded.alternatives
     scraps = (group < 0) & (graded.labels >= 0)
     if scraps.any():

@@ -110,8 +110,8 @@ def extent_of(low: FloatArray, high: FloatArray, usable: BoolArray) -> FloatArra
     return np.where(np.isfinite(size) & (size > 0), size, 1.0)
 
 
-def path_ends(block: Block, usable: BoolArray, extent: FloatArray) -> PathEnds:
-    """All that is asked of the paths of a block; `extent` (d,) is the box of all data."""
+def path_ends(block: Block, usable: BoolArray, extent: FloatArray, *, pauses: bool = True) -> PathEnds:
+    """All that is asked of the paths of a block; `extent` (d,) is the box of all data, `pauses` matter where ends are trusted."""
     paths = block.paths()
     bound = [bound_for(x / extent, v / extent) for x, v in paths]
     return PathEnds(
@@ -124,7 +124,7 @@ def path_ends(block: Block, usable: BoolArray, extent: FloatArray) -> PathEnds:
         ahead=np.array([ahead for ahead, _ in bound]),
         error=np.array([error for _, error in bound]),
         start=block.x[block.offsets[:-1]],
-        pauses=np.array([has_pause(v) for _, v in paths]),
+        pauses=np.array([has_pause(v) for _, v in paths]) if pauses else None,
     )
 
 

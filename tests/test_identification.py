@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
 from sklearn.metrics import adjusted_rand_score
 
 import eigenwell as ew
@@ -186,6 +187,41 @@ def test_one_orbit_among_real_paths_is_a_cycle():
     t = np.linspace(0, 30, 3000)
     orbit = (5 + np.column_stack([np.cos(t), np.sin(t)]), np.column_stack([-np.sin(t), np.cos(t)]))
     assert ew.identify([*demos.trajectories(), orbit]).kinds == ("point", "point", "cycle")
+
+
+def relaxing(seed, count, samples, duration):
+    """Van der Pol's oscillator from random starts, seen at random times: few samples on its fast parts."""
+    rng, field = np.random.default_rng(seed), ew.systems.van_der_pol.field
+    paths = []
+    for start in rng.uniform([-2.5, -3], [2.5, 3], (count, 2)):
+        times = np.sort(rng.uniform(0, duration, samples))
+        x = solve_ivp(lambda _, x: field(x), (0, duration), start, t_eval=times, rtol=1e-8).y.T
+        paths.append((x, field(x)))
+    return paths
+
+
+@pytest.mark.parametrize("samples", [60, 150])
+def test_a_cycle_seen_at_few_random_times_is_one_cycle(samples):
+    found = ew.identify(relaxing(0, 12, samples, 30.0))
+    assert found.kinds == ("cycle",) and (found.labels == 0).all()
+
+
+def test_what_is_on_a_cycle_when_its_recording_ends_belongs_to_it():
+    long, short = relaxing(1, 3, 300, 40.0), relaxing(2, 9, 60, 9.0)  # nine seconds: less than two turns
+    found = ew.identify([*long, *short])
+    assert found.kinds == ("cycle",) and (found.labels == 0).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noisy_places_at_rest_are_no_cycle(seed):
+    # Velocities die away, places tremble: the last turns are noise, each as large as the one before.
+    rng, t = np.random.default_rng(seed), np.linspace(0, 40, 200)[:, None]
+    paths = []
+    for angle in rng.uniform(0, 2 * np.pi, 20):
+        turning = [np.cos(angle + 2 * t), np.sin(angle + 2 * t)]
+        x, across = np.exp(-t) * np.hstack(turning), np.exp(-t) * np.hstack([-turning[1], turning[0]])
+        paths.append((x + 0.004 * rng.standard_normal(x.shape), 2 * across - x))
+    assert ew.identify(paths).kinds == ("point",)
 
 
 def test_one_trajectory_is_enough_to_find_its_end():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -16,12 +16,15 @@ from ..paths import PathFinding, TrajectoryGraph
 # A turn is closed when it misses its start by less than this share of its diameter, and is as large as the turn before
 # it to the same share: a spiral that loses less in a turn has more than thirty turns to go.
 CLOSED = 0.03
-# A motion that slows to less than this share of its top speed somewhere on a turn stops there rather than goes round.
+# A motion that slows to less than this share of its top speed somewhere on a turn stops there rather than goes round; one
+# whose whole turn is slower than that, beside the way there, is at rest, and its turn is noise.
 STOPS = 0.02
 # Fewest samples on a turn that show its shape.
 SHORTEST_TURN = 12
 # Two curves are one when they lie within this share of their diameter from each other.
 SAME = 0.05
+# Places between two samples, by Hermite's cubic.
+BETWEEN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +42,29 @@ class Orbit:
 def orbits(demos: Demonstrations) -> list[Orbit]:
     """Closed curves that trajectories end on, in the order of the trajectories.
 
-    Two trajectories are on one cycle when each lies on the other's closed curve, however coarsely they were sampled.
+    Two trajectories are on one cycle when each lies on the other's closed curve, however coarsely they were sampled. One that was
+    not seen to close is on a cycle too if its last states lie on the curve, moving along it: what is on a cycle stays there.
     """
-    turns = {k: turn for k, (x, v) in enumerate(demos.trajectories()) if (turn := last_turn(x, v)) is not None}
+    runs = list(demos.trajectories())
+    turns = {k: turn for k, (x, v) in enumerate(runs) if (turn := last_turn(x, v)) is not None}
     groups: list[list[int]] = []
     for k, turn in turns.items():
         for group in groups:
-            other = turns[group[0]]
-            apart = max(cKDTree(a.curve).query(b.x)[0].mean() for a, b in ((turn, other), (other, turn)))
-            if apart < SAME * np.linalg.norm(np.ptp(other.x, axis=0)):
+            if max(turn.apart(turns[group[0]]), turns[group[0]].apart(turn)) < SAME:
                 group.append(k)
                 break
         else:
             groups.append([k])
-    return [_orbit(group, turns) for group in groups]
+    cycles = [_orbit(group, turns) for group in groups]
+    for k in sorted(set(range(len(runs))) - set(turns)):
+        x, v = runs[k]
+        last = slice(-SHORTEST_TURN, None)
+        on = [
+            q for q, group in enumerate(groups) if len(x) >= SHORTEST_TURN and turns[group[0]].carries(x[last], v[last])
+        ]
+        if on:
+            cycles[on[0]] = replace(cycles[on[0]], members=np.sort(np.append(cycles[on[0]].members, k)))
+    return cycles
 
 
 def group_with_orbits(
@@ -101,22 +113,27 @@ def _orbit(group: list[int], turns: dict[int, Turn]) -> Orbit:
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """The last turn of a trajectory, with velocities, and how `steady` it is."""
+    """The last turn of a trajectory as a closed curve, with velocities, and how `steady` it is."""
 
     x: FloatArray
     v: FloatArray
     steady: float
 
     @property
-    def curve(self) -> FloatArray:
-        """The closed curve through its samples, along their velocities: a cubic between any two, at eight places."""
-        x, y = self.x, np.roll(self.x, -1, axis=0)
-        v, w = self.v, np.roll(self.v, -1, axis=0)
-        pace = np.linalg.norm(v + w, axis=1, keepdims=True) / 2
-        time = np.linalg.norm(y - x, axis=1, keepdims=True) / np.maximum(pace, np.finfo(np.float64).tiny)
-        s = np.linspace(0, 1, 8, endpoint=False)[:, None, None]
-        to, along, there = s**2 * (3 - 2 * s), s * (1 - s) ** 2, -(s**2) * (1 - s)
-        return np.asarray((x + to * (y - x) + time * (along * v + there * w)).reshape(-1, x.shape[1]))
+    def size(self) -> float:
+        return float(np.linalg.norm(np.ptp(self.x, axis=0)))
+
+    def apart(self, other: Turn) -> float:
+        """How far the other turn lies from this one in the mean, as a share of this one's size."""
+        return float(cKDTree(self.x).query(other.x)[0].mean()) / self.size
+
+    def carries(self, x: FloatArray, v: FloatArray) -> bool:
+        """Whether most of the states x lie on the curve and move along it, both to the same share."""
+        off, at = cKDTree(self.x).query(x)
+        along = (v * self.v[at]).sum(axis=1) > (1 - SAME) * np.linalg.norm(v, axis=1) * np.linalg.norm(
+            self.v[at], axis=1
+        )
+        return bool((along & (off < SAME * self.size)).mean() > 0.5)
 
 
 def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
@@ -125,6 +142,9 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
     The turn begins where the trajectory crossed the plane through its end, across its motion there, in the same
     direction and next to its end. There must be one before it, of the same size.
     """
+    if len(x) < 2 * SHORTEST_TURN:
+        return None
+    x, v = between(x, v)
     first = _return(x, v, len(x) - 1)
     if first is None:
         return None
@@ -134,17 +154,30 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
     size, size_before = (np.linalg.norm(np.ptp(x[a:b], axis=0)) for a, b in ((first, len(x)), (before, first + 1)))
     speed = np.linalg.norm(v[first:], axis=1)
     change = abs(size - size_before) / (CLOSED * size)
-    if change > 1 or speed.min() < STOPS * speed.max():
+    if change > 1 or speed.min() < STOPS * speed.max() or speed.max() < STOPS * np.linalg.norm(v, axis=1).max():
         return None
     return Turn(x[first:], v[first:], float(1 - change))
 
 
+def between(x: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """States along the curve through the samples with their velocities: Hermite's cubic between any two, at BETWEEN places."""
+    pace = np.linalg.norm(v[:-1] + v[1:], axis=1, keepdims=True) / 2
+    time = np.linalg.norm(np.diff(x, axis=0), axis=1, keepdims=True) / np.maximum(pace, np.finfo(np.float64).tiny)
+    s = np.linspace(0, 1, BETWEEN, endpoint=False)[:, None, None]
+    step, begin, end = np.diff(x, axis=0), time * v[:-1], time * v[1:]
+    places = x[:-1] + s**2 * (3 - 2 * s) * step + s * (1 - s) ** 2 * begin - s**2 * (1 - s) * end
+    slopes = 6 * s * (1 - s) * step + (1 - s) * (1 - 3 * s) * begin + s * (3 * s - 2) * end
+    slopes = np.where(time > 0, slopes / np.where(time > 0, time, 1.0), v[:-1])
+    in_order = [part.transpose(1, 0, 2).reshape(-1, x.shape[1]) for part in (places, slopes)]
+    return np.concatenate([in_order[0], x[-1:]]), np.concatenate([in_order[1], v[-1:]])
+
+
 def _return(x: FloatArray, v: FloatArray, end: int) -> int | None:
-    """The last sample after which the trajectory passed its place at `end` in the same direction, a turn earlier."""
+    """The last state after which the trajectory passed its place at `end` in the same direction, a turn earlier."""
     ahead = (x[: end + 1] - x[end]) @ v[end]
     crossing = np.flatnonzero((ahead[:-1] < 0) & (ahead[1:] >= 0))
     for k in crossing[::-1]:
-        if end - k < SHORTEST_TURN or v[k] @ v[end] <= 0:
+        if end - k < SHORTEST_TURN * BETWEEN or v[k] @ v[end] <= 0:
             continue
         share = -ahead[k] / (ahead[k + 1] - ahead[k])
         miss = np.linalg.norm(x[k] + share * (x[k + 1] - x[k]) - x[end])

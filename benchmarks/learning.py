@@ -1,8 +1,15 @@
-"""The parts of the learning benchmark that are not LASA's metrics: certificates, latency, systems, dimensions."""
+"""The parts of the learning benchmark that are not LASA's metrics: certificates, latency, systems, dimensions.
+
+python -m benchmarks.learning [NAME ...]
+
+prints how long `learn` takes and how well it fits: map alone and with motions, compiled anew and again, seconds of the
+processor.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -163,3 +170,48 @@ def _errors(field: object, bundle: Bundle, held: tuple[np.ndarray, np.ndarray]) 
     rolled = field.simulate(x[0], t=np.linspace(0, 2.0, len(x)))
     dtwd = metrics.dtwd((rolled - frame.centre) / frame.scale, (x - frame.centre) / frame.scale)
     return dtwd, float(np.linalg.norm(field.predict(x) - v, axis=1).mean() / np.linalg.norm(v, axis=1).mean())
+
+
+def training_sets() -> dict[str, Callable[[], Any]]:
+    """Data sets by name whose training is timed."""
+
+    def reaches() -> Any:
+        x, v = zip(*curved_reaches(7), strict=True)
+        return ew.Demonstrations.of(list(x), list(v))
+
+    return {
+        "duffing": lambda: systems.duffing.sample(seed=0),
+        "heart": lambda: systems.heart.sample(seed=0),
+        "strokes": lambda: datasets.pen_strokes(0),
+        "four wells": lambda: systems.four_wells.sample(seed=0),
+        "7-D reaches": reaches,
+    }
+
+
+def trainings(names: Sequence[str] = ()) -> None:
+    """Seconds of training and fit, printed set by set."""
+    import jax
+
+    jax.config.update("jax_enable_compilation_cache", False)
+    for name, made in training_sets().items():
+        if names and name not in names:
+            continue
+        found = ew.identify(made())
+        for memory in (False, True):
+            jax.clear_caches()
+            seconds = []
+            for _ in range(2):
+                start = time.process_time()
+                field = learn(found, memory=memory)
+                seconds.append(time.process_time() - start)
+            fit = field.fit if memory else field.map_fit
+            print(
+                f"{name}, {'with motions' if memory else 'map'}: {seconds[0]:.1f} s, again {seconds[1]:.1f} s; {fit.by} "
+                f"{fit.distance:.2%}, worst {fit.worst.distance:.2%}, {fit.arrives:.0%} arrive; "
+                f"{', '.join(one.name for one in field.warnings) or 'no doubts'}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    trainings(sys.argv[1:])

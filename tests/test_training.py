@@ -407,3 +407,23 @@ def test_fewer_paths_than_d_plus_one_are_no_smooth_field(monkeypatch, n_paths, e
     monkeypatch.setattr(learner, "guide", lambda *a, **k: asked.append(True) or guide(*a, **k))
     learn_motions(motions, np.zeros((1, 2)), memory=False, recipe=replace(SMALL, steps=2))
     assert bool(asked) == expected
+
+
+@pytest.mark.parametrize("passing", [1, 3])
+def test_the_slopes_of_a_layer_are_those_of_its_definition(passing: int) -> None:
+    from eigenwell.fields.flows import fourier_features, with_slopes
+
+    rng = np.random.default_rng(passing)
+    frequencies, weights = rng.normal(size=(6, passing)), rng.normal(size=(4, 12))
+    p, mix = rng.normal(size=(passing, 9)), rng.normal(size=(4 * (1 + passing), 9))
+    with double_precision(True):
+
+        def ours(weights, p):
+            return (mix * jnp.sin(layers.told(frequencies, weights, p))).sum()
+
+        def defined(weights, p):
+            return (mix * jnp.sin(with_slopes(frequencies, weights) @ fourier_features(frequencies, p))).sum()
+
+        at = (jnp.asarray(weights), jnp.asarray(p))
+        for mine, theirs in zip(jax.grad(ours, (0, 1))(*at), jax.grad(defined, (0, 1))(*at), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-12)

@@ -32,7 +32,7 @@ def direction(model: StableModel, x: Array) -> tuple[Array, Array, Array]:
         frequencies, weights, order = layer
         turned = order @ x
         p, q = turned[:passing], turned[passing:]
-        q, scale, shear = moved(model.flow.window, p, q, with_slopes(frequencies, weights) @ features(frequencies, p))
+        q, scale, shear = moved(model.flow.window, p, q, told(frequencies, weights, p))
         return order.T @ jnp.concatenate([p, q]), (scale[..., :count], shear[..., :count])
 
     def backwards(w: Array, layer: tuple[Array, Array, Array]) -> tuple[Array, None]:
@@ -55,6 +55,36 @@ def _orders(dimension: int, layers: int) -> np.ndarray:
 
 
 # --- features -----------------------------------------------------------------------------------------
+
+
+@jax.custom_vjp
+def told(frequencies: Array, weights: Array, p: Array) -> Array:
+    """sigma, tau and all their derivatives at p, as `flows.Flow.told`; the frequencies are fixed.
+
+    Backwards, the features' slopes are the features themselves: nothing but phi is kept, and where one coordinate passes,
+    what moves it is the next derivative of sigma and tau, one more product in place of a slope for every feature.
+    """
+    return with_slopes(frequencies, weights) @ features(frequencies, p)
+
+
+def _told(frequencies: Array, weights: Array, p: Array) -> tuple[Array, tuple[Array, ...]]:
+    phi = features(frequencies, p)
+    return with_slopes(frequencies, weights) @ phi, (frequencies, weights, phi)
+
+
+def _told_back(kept: tuple[Array, ...], slope: Array) -> tuple[None, Array, Array]:
+    frequencies, weights, phi = kept
+    count = frequencies.shape[0]
+    once, transposed = jax.vjp(lambda one: with_slopes(frequencies, one), weights)
+    if frequencies.shape[1] == 1:
+        along = (slope * (with_slopes(frequencies, once)[len(once) :] @ phi)).sum(0, keepdims=True)
+    else:
+        back = once.T @ slope
+        along = frequencies.T @ (phi[:count] * back[count:] - phi[count:] * back[:count])
+    return None, transposed(slope @ phi.T)[0], along
+
+
+told.defvjp(_told, _told_back)
 
 
 def features(frequencies: Array, p: Array) -> Array:

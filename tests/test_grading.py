@@ -9,8 +9,9 @@ import eigenwell as ew
 from eigenwell import DataError
 from eigenwell.numbering import canonical_order
 from eigenwell.paths.beside import lying_on, nearest_path, running_on, tails
+from eigenwell.paths.bound import bound_for
 from eigenwell.paths.builders import _with_scraps, resolution, whole_enough
-from eigenwell.paths.grading import PathEnds, adopted, bound_for, end_pace, grade_paths, is_orbit, way_left
+from eigenwell.paths.grading import PathEnds, adopted, end_pace, grade_paths, is_orbit, way_left
 from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims
 
 
@@ -58,24 +59,24 @@ def test_where_a_linear_motion_is_bound_for_is_known_long_before_it_arrives(rate
     away = (np.exp(-np.outer(t, value))[:, None, :] * vector) @ np.linalg.solve(vector, np.array([1.0, 0.6]))
     x, v = rest + away.real, -away.real @ rate.T
     assert np.linalg.norm(x[-1] - rest) > 0.05
-    ahead, error = bound_for(x, v)
+    (ahead,), (error,) = bound_for(x, v, np.array([0, len(x)]))
     np.testing.assert_allclose(np.median(x[-3:], axis=0) + ahead, rest, atol=1e-9)
     assert error < 1e-9
     # Noise is what it is carried to rest with, and the error says so.
     rng = np.random.default_rng(0)
     for _ in range(20):
         noisy = x + 0.003 * rng.standard_normal(x.shape)
-        ahead, error = bound_for(noisy, v + 0.003 * rng.standard_normal(v.shape))
+        (ahead,), (error,) = bound_for(noisy, v + 0.003 * rng.standard_normal(v.shape), np.array([0, len(x)]))
         assert np.linalg.norm(np.median(noisy[-3:], axis=0) + ahead - rest) < error
 
 
 def test_a_saddle_that_is_passed_is_not_where_a_path_is_bound_for():
     t = np.linspace(0, 4, 100)[:, None]
     x = np.hstack([np.exp(-t), 0.01 * np.exp(t)])
-    assert np.isinf(bound_for(x, x * [-1, 1])[1])
+    assert np.isinf(bound_for(x, x * [-1, 1], np.array([0, len(x)]))[1])
     # Nor is a motion that never slows down bound for anywhere.
     straight, wiggle = np.hstack([t, 0 * t]), 0.01 * np.random.default_rng(0).standard_normal((100, 2))
-    assert bound_for(straight + wiggle, np.ones((100, 1)) * [1.0, 0.0] + wiggle)[1] > 1.0
+    assert bound_for(straight + wiggle, np.ones((100, 1)) * [1.0, 0.0] + wiggle, np.array([0, 100]))[1] > 1.0
 
 
 def ends_of(places, pace, length=None, usable=None, orbit=None):

@@ -273,7 +273,7 @@ class _Tree:
 def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]:
     """Distinct partitions (c, K) along all trees, with their log p (c,)."""
     found: dict[bytes, tuple[IntArray, float]] = {}
-    moments = model.moments()
+    moments, best = model.moments(), -np.inf
     proposals = [model.place] if (model.rest == model.place).all() else [model.place, model.rest]
     for tree in (tree for place in proposals for tree in _trees(place)):
         of_leaves = np.zeros((tree.n_leaves, *moments.shape[1:]))
@@ -307,8 +307,13 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             if at in promising or len(nodes) <= FEW:
                 given = model.spreads(alike[nodes], of_nodes[nodes], size > 1)
             scores = model.partition(given, size, centre[nodes], blur[nodes], odds[alone])
-            for lost, score in enumerate(scores[np.isfinite(scores)]):
-                kept = group.copy()
+            # What is less likely than rounding is kept only where so many goals were asked for.
+            best = max(best, float(scores.max()))
+            worth = scores > best + np.log(np.finfo(np.float64).eps)
+            if told is not None:
+                worth |= np.isfinite(scores) & (len(nodes) - np.arange(len(scores)) == told)
+            for lost in np.flatnonzero(worth):
+                kept, score = group.copy(), scores[lost]
                 kept[single[alone[:lost]]] = -1
                 kept = by_appearance(kept)
                 found[kept.tobytes()] = kept, float(score)

@@ -23,17 +23,13 @@ RIVAL = 0.2
 FEW = 0.25
 # Beyond this share of the box a path that has not slowed down says nothing about its goal.
 UNKNOWN_WAY = 0.1
-# The rest that a path is bound for is missed by .2 to 3 times what its last samples let expect, over thirteen textbook systems.
-CAREFUL = 3.0
-# A saddle is passed when more than this share of the gap to it grows; noise lets a little of any gap grow.
-GROWING = 0.1
 
 
 @dataclass(frozen=True)
 class PathEnds:
     """All that is asked of K paths: where they end (K, d), how fast relative to their way (`end_pace`), how far they still had
     to go (`way_left`) in units of the data's box, whether they are closed orbits, how many samples they have, whether they are
-    whole enough to count, and how far `ahead` (K, d) they are `bound_for`, in the same units, with an `error` (K,).
+    whole enough to count, and how far `ahead` (K, d) they are `bound.bound_for`, in the same units, with an `error` (K,).
 
     Of recordings also where they start (K, d), the earlier one a path repeats (K,), -1 for none, and whether they stand
     still on the way (K,)."""
@@ -173,53 +169,6 @@ def way_left(x: FloatArray, v: FloatArray) -> float:
         return float("inf")
     then, now = (np.median(x[k : k + width], axis=0) for k in (fast[-1], len(pace) - 1))
     return float(np.linalg.norm(now - then))
-
-
-def bound_for(x: FloatArray, v: FloatArray) -> tuple[FloatArray, float]:
-    """How far ahead (d,) of its last place the rest lies that a path is bound for, and how wrong that may be.
-
-    Near a rest c a smooth field is linear, v = A (x - c), so that x = c + B v: a regression of last places on their velocities
-    has the rest as its value at v = 0, be it a node, seen along one direction alone, or a spiral, whose speed says little. Of the
-    last 1, 1/2, 1/4, ... of the path those count that miss least: by what is left of places, carried to v = 0, and by
-    how far half of them would put it elsewhere. The rest must come nearer, and what is left must decay: a saddle is passed.
-    """
-    n, d = x.shape
-    found: list[tuple[FloatArray, float]] = []
-    last, length = last_place(x), n
-    while length >= 2 * d + 4:
-        near_x, near_v = x[-length:] - last, v[-length:]
-        mean_x, mean_v = near_x.mean(axis=0), near_v.mean(axis=0)
-        slope = np.linalg.lstsq(near_v - mean_v, near_x - mean_x, rcond=1e-9)[0]
-        rest = mean_x - mean_v @ slope
-        left = near_x - rest - near_v @ slope
-        # Squared distance of v = 0 from the velocities, in units of their spread.
-        off = float(mean_v @ np.linalg.lstsq((near_v - mean_v).T @ (near_v - mean_v), mean_v, rcond=1e-12)[0]) * length
-        gap = np.linalg.norm(near_x - rest, axis=1)
-        third = length // 3
-        nearer = gap[-third:].mean() < gap[:third].mean() and _growing(slope.T, rest) < GROWING
-        miss = float(np.sqrt((left**2).sum() / length * (1 + off))) if nearer else np.inf
-        found.append((rest, miss))
-        length //= 2
-    best, error = np.zeros(d), float("inf")
-    for (rest, miss), (half, _) in zip(found[:-1], found[1:], strict=True):
-        total = CAREFUL * (miss + float(np.linalg.norm(rest - half)))
-        if total < error:
-            best, error = rest, total
-    return best, error
-
-
-def _growing(inverse: FloatArray, gap: FloatArray) -> float:
-    """Share of a gap that grows under v = A (x - c), given the inverse of A."""
-    value, vector = np.linalg.eig(inverse)
-    part = vector * np.linalg.lstsq(vector, gap.astype(complex), rcond=None)[0]
-    return float(
-        np.linalg.norm(part[:, value.real > 0].sum(axis=1)) / (np.linalg.norm(gap) + np.finfo(np.float64).tiny)
-    )
-
-
-def last_place(x: FloatArray) -> FloatArray:
-    """Where a path ends: the median of its last three samples, so that one wrong row of a logger is not a goal."""
-    return np.asarray(np.median(x[-3:], axis=0))
 
 
 def end_pace(v: FloatArray) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from .beside import Tails, lying_on, nearest_path, running_on, tails
-from .grading import Graded, PathEnds, bound_for, end_pace, grade_paths, has_pause, is_orbit, last_place, way_left
+from .bound import bound_for, last_places
+from .grading import Graded, PathEnds, end_pace, grade_paths, has_pause, is_orbit, way_left
 from .told import NOTHING, Told
 
 
@@ -113,16 +114,17 @@ def extent_of(low: FloatArray, high: FloatArray, usable: BoolArray) -> FloatArra
 def path_ends(block: Block, usable: BoolArray, extent: FloatArray, *, pauses: bool = True) -> PathEnds:
     """All that is asked of the paths of a block; `extent` (d,) is the box of all data, `pauses` matter where ends are trusted."""
     paths = block.paths()
-    bound = [bound_for(x / extent, v / extent) for x, v in paths]
+    scaled = block.scaled(extent)
+    ahead, error = bound_for(scaled.x, scaled.v, block.offsets)
     return PathEnds(
-        place=np.array([last_place(x) for x, _ in paths]),
+        place=last_places(block.x, block.offsets),
         pace=np.array([end_pace(v) for _, v in paths]),
-        way=np.array([way_left(x / extent, v / extent) for x, v in paths]),
+        way=np.array([way_left(x, v) for x, v in scaled.paths()]),
         orbit=np.array([is_orbit(x, v) for x, v in paths]),
         length=np.diff(block.offsets),
         usable=usable[block.number],
-        ahead=np.array([ahead for ahead, _ in bound]),
-        error=np.array([error for _, error in bound]),
+        ahead=ahead,
+        error=error,
         start=block.x[block.offsets[:-1]],
         pauses=np.array([has_pause(v) for _, v in paths]) if pauses else None,
     )

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
-from .grading import AT_REST
+from .grading import AT_REST, full_speed
 from .settings import DEFAULT
 
 # Velocities are alike when they differ by less than half of the larger one: 30 degrees, or a factor of two.
@@ -39,8 +39,7 @@ def tails(x: FloatArray, v: FloatArray, offsets: IntArray, which: IntArray, numb
     last = [slice(max(offsets[k], offsets[k + 1] - DEFAULT.half_fit), offsets[k + 1]) for k in which]
     d = x.shape[1]
     places, paces = ([a[s].mean(axis=0) for s in last] for a in (x, v))
-    speed = [np.linalg.norm(v[offsets[k] : offsets[k + 1]], axis=1) for k in which]
-    rest = AT_REST * np.array([np.quantile(one, 0.9) for one in speed])
+    rest = AT_REST * np.array([full_speed(v[offsets[k] : offsets[k + 1]]) for k in which])
     return Tails(np.array(places).reshape(-1, d), np.array(paces).reshape(-1, d), number[which], rest)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class PathEnds:
     whole enough to count, and how far `ahead` (K, d) they are `bound.bound_for`, in the same units, with an `error` (K,).
 
     Of recordings also where they start (K, d), the earlier one a path repeats (K,), -1 for none, and whether they stand
-    still on the way (K,)."""
+    still on the way (K,); and the speed in motion (K,), see `full_speed`."""
 
     place: FloatArray
     pace: FloatArray
@@ -45,6 +45,14 @@ class PathEnds:
     start: FloatArray | None = None
     twin: IntArray | None = None
     pauses: BoolArray | None = None
+    full: FloatArray | None = None
+
+    def beside_others(self) -> PathEnds:
+        """Paces beside those of the others: a path many times slower than most is at rest all along, and has no pause."""
+        if self.full is None or not self.usable.any():
+            return self
+        share = np.minimum(self.full / (AT_REST * np.median(self.full[self.usable])), 1.0)
+        return replace(self, pace=self.pace * share, pauses=None if self.pauses is None else self.pauses & (share == 1))
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,7 @@ def grade_paths(
     `running_on` says of paths which other one runs on where they end, -1 for none: a recovered path may have lost its tail.
     `lying_on` says of paths too short to be trusted on which of the others, given too, each lies.
     """
+    ends = ends.beside_others()
     usable = ends.usable & ~told.excluded(len(ends.pace))
     twin = np.full(len(ends.pace), -1) if ends.twin is None else ends.twin
     paths = np.flatnonzero(usable & (twin < 0))
@@ -171,15 +180,24 @@ def way_left(x: FloatArray, v: FloatArray) -> float:
     return float(np.linalg.norm(now - then))
 
 
-def end_pace(v: FloatArray) -> float:
-    """Speed at the end of a path, relative to the speed it keeps below for nine tenths of its samples.
+def full_speed(v: FloatArray) -> float:
+    """The speed of a path in motion: its largest median velocity over a twentieth of it, at least three samples.
 
-    Not relative to the median: a recording may stand still for half of its time. The end is the slowest of the last
-    three samples or the mean velocity of the last twentieth, whichever is less: noise of a pen at rest averages out.
+    Not a quantile over time: a recording may stand still for most of it, where a sensor leaves noise that averages out.
     """
-    speed = np.linalg.norm(v, axis=1)
+    width = min(max(3, len(v) // 20), len(v))
+    pieces = v[len(v) % width :].reshape(-1, width, v.shape[1])
+    return float(np.linalg.norm(np.median(pieces, axis=1), axis=1).max()) + np.finfo(np.float64).tiny
+
+
+def end_pace(v: FloatArray) -> float:
+    """Speed at the end of a path, relative to its `full_speed`.
+
+    The end is the slowest of the last three samples or the mean velocity of the last twentieth, whichever is less: noise of
+    a pen at rest averages out.
+    """
     mean = np.linalg.norm(v[-max(3, len(v) // 20) :].mean(axis=0))
-    return float(min(speed[-3:].min(), mean) / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny))
+    return float(min(np.linalg.norm(v[-3:], axis=1).min(), mean) / full_speed(v))
 
 
 def has_pause(v: FloatArray) -> bool:
@@ -195,7 +213,7 @@ def rests(v: FloatArray, still: float = STILL) -> IntArray:
     speed = np.linalg.norm(v, axis=1)
     # Between two samples that move against each other it stood still, whichever of them is slower.
     between = np.linalg.norm(v + np.concatenate([v[1:], v[-1:]]), axis=1) / 2
-    pace, slow = np.stack([speed, np.minimum(speed, between)]) / (np.quantile(speed, 0.9) + np.finfo(np.float64).tiny)
+    pace, slow = np.stack([speed, np.minimum(speed, between)]) / full_speed(v)
     moving = np.flatnonzero(pace > IN_FULL_MOTION)
     gaps = zip(moving[:-1], moving[1:], strict=True)
     slowest = [a + int(np.argmin(slow[a:b])) for a, b in gaps if b > a + 1]
@@ -211,7 +229,7 @@ def is_orbit(x: FloatArray, v: FloatArray) -> bool:
     """
     speed = np.linalg.norm(v, axis=1)
     # Mean velocity of the last samples: the noise of a pen at rest is not motion.
-    if len(x) < 20 or np.linalg.norm(v[-5:].mean(axis=0)) < IN_FULL_MOTION * np.quantile(speed, 0.9):
+    if len(x) < 20 or np.linalg.norm(v[-5:].mean(axis=0)) < IN_FULL_MOTION * full_speed(v):
         return False
     if speed[-1] == 0:  # stopped dead
         return False

@@ -11,7 +11,7 @@ import numpy as np
 from .._types import BoolArray, FloatArray, IntArray
 from .beside import Tails, lying_on, nearest_path, running_on, tails
 from .bound import bound_for, last_places
-from .grading import Graded, PathEnds, end_pace, grade_paths, has_pause, is_orbit, way_left
+from .grading import Graded, PathEnds, end_pace, full_speed, grade_paths, has_pause, is_orbit, way_left
 from .told import NOTHING, Told
 
 
@@ -127,6 +127,7 @@ def path_ends(block: Block, usable: BoolArray, extent: FloatArray, *, pauses: bo
         error=error,
         start=block.x[block.offsets[:-1]],
         pauses=np.array([has_pause(v) for _, v in paths]) if pauses else None,
+        full=np.array([full_speed(v) for _, v in paths]),
     )
 
 

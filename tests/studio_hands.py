@@ -238,6 +238,9 @@ class Pretended:
     def _preset(self, message):
         self.say("strokes_loaded", **presets.strokes_of(message["name"]))
 
+    def _pictures(self, message):
+        self.say("pictures", pictures=presets.pictures())
+
     def _load(self, message):
         """Whatever the file: reading files is tested elsewhere."""
         self.say("strokes_loaded", **presets.strokes_of("ess"))

@@ -25,7 +25,7 @@ from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
 from eigenwell.studio.tickets import EACH, SECONDS, Tickets
 from eigenwell.studio.viewport import fit_to_view
 
-TYPES = ["strokes", "learn", "compare", "cancel", "preset", "load", "restore", "take", "ping"]
+TYPES = ["strokes", "learn", "compare", "cancel", "preset", "pictures", "load", "restore", "take", "ping"]
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),

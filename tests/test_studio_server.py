@@ -145,7 +145,12 @@ def test_hello_and_identify(server):
     with server.page() as page:
         assert page.hello["version"] == ew.__version__
         assert page.hello["limits"]["strokes"] == protocol.STROKES
-        assert {"crossing", "corner", "heart"} <= {p["name"] for p in page.hello["presets"]}
+        named = {p["name"] for p in page.hello["presets"]}
+        assert {"crossing", "corner", "heart"} <= named
+        # Pictures are made when they are asked for: the server does not wait for them.
+        page.send(type="pictures")
+        pictures = page.read("pictures")["pictures"]
+        assert set(pictures) == named and all(len(line) == 28 for lines in pictures.values() for line in lines)
         for order in ("known", "unordered"):
             answer = page.identify(crossing(), order=order)
             assert answer["n_attractors"] == 2 and answer["confidence_words"] == "very sure"

@@ -263,6 +263,26 @@ def test_rain_is_a_button_and_trails_go(visit):
     page.wait_for_function("() => Number(document.body.dataset.particles) > 8")
 
 
+def test_examples_have_pictures_once_their_menu_is_open(visit):
+    """They were made before the server answered anybody."""
+    server = Pretended()
+    page = visit(before=server.between)
+    drawn = "() => [...document.querySelectorAll('#presets-menu svg')].filter(s => s.childElementCount > 1).length"
+    assert page.locator("#presets-menu button").count() > 9 and page.evaluate(drawn) == 0
+    asked = lambda: sum(m["type"] == "pictures" for m in server.heard)  # noqa: E731
+    assert asked() == 0
+    page.click("#presets")
+    page.wait_for_function(f"() => ({drawn})() === document.querySelectorAll('#presets-menu button').length")
+    page.keyboard.press("Escape")
+    # A server that comes back fills the menu anew; the pictures are still known.
+    server.socket.close()
+    page.wait_for_selector("body[data-state=offline]")
+    page.evaluate("() => { dispatchEvent(new Event('online')) }")
+    page.wait_for_selector("body[data-state=empty]")
+    page.click("#presets")
+    assert page.evaluate(drawn) == page.locator("#presets-menu button").count() and asked() == 1
+
+
 def test_nobody_meets_an_expert_s_word_unasked(visit):
     server = Pretended(memory=True)
     page = visit(before=lambda page: (server.between(page), kept(bundles(40), live=True)(page)))

@@ -33,8 +33,7 @@ Progress = Callable[[str, int, int], None]
 def write_gallery(folder: Path, drawings: Mapping[str, dict[str, Any]]) -> Path:
     """index.html in `folder`, with these drawings by name; it needs nothing else, and asks nobody for anything."""
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = {one["name"]: one for one in presets.listed()}
-    links = "\n".join(_link(name, one["title"], pictures[name]["lines"]) for name, one in drawings.items())
+    links = "\n".join(_link(name, one["title"], presets.picture(name)) for name, one in drawings.items())
     page = whole_page(TITLE, drawings, f'<nav id="gallery" aria-label="Drawings">\n{links}\n</nav>')
     with replacing(folder / "index.html") as temporary:
         temporary.write_text(page, encoding="utf-8")

@@ -28,17 +28,20 @@ PICTURED, POINTS = 6, 14
 """Strokes in the small picture of a preset, and points of each: as many as can be told apart in it."""
 
 
-@lru_cache(maxsize=1)
-def listed() -> list[dict[str, Any]]:
-    """Names, titles, groups and small pictures, as far as the data are installed."""
-    return [
-        {"name": name, "title": one.title, "group": one.group, "lines": _picture(one.make()[0])}
-        for name, one in _known().items()
-    ]
+def listed() -> list[dict[str, str]]:
+    """Names, titles and groups, as far as the data are installed."""
+    return [{"name": name, "title": one.title, "group": one.group} for name, one in _known().items()]
 
 
-def _picture(xs: Sequence[FloatArray]) -> list[list[int]]:
-    """Some strokes as x, y, x, y in a square of 100, y downwards."""
+def pictures() -> dict[str, list[list[int]]]:
+    """The small picture of each: all are made for it, which takes a second."""
+    return {name: picture(name) for name in _known()}
+
+
+@lru_cache(maxsize=64)
+def picture(name: str) -> list[list[int]]:
+    """Some strokes of a preset as x, y, x, y in a square of 100, y downwards."""
+    xs = _known()[name].make()[0]
     every = np.concatenate(xs)
     low, side = every.min(axis=0), float(np.ptp(every, axis=0).max())
     aside = (side - np.ptp(every, axis=0)) / 2

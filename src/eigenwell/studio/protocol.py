@@ -108,6 +108,11 @@ class Preset:
 
 
 @dataclass(frozen=True)
+class Pictures:
+    """Small pictures of the presets: asked for when their menu opens."""
+
+
+@dataclass(frozen=True)
 class Load:
     """A file from the page. `suffix` is all that is left of its name."""
 
@@ -147,7 +152,7 @@ class Ping:
     pass
 
 
-Message = Strokes | Learn | Compare | Cancel | Preset | Load | Restore | Take | Ping
+Message = Strokes | Learn | Compare | Cancel | Preset | Pictures | Load | Restore | Take | Ping
 
 
 def parse(text: str) -> Message:
@@ -307,6 +312,7 @@ _READERS: dict[str, Callable[[dict[str, Any]], Message]] = {
     "compare": lambda said: Compare(_rev(said)),
     "cancel": lambda said: Cancel(),
     "preset": lambda said: Preset(_name(said.get("name"), "the name of a preset")),
+    "pictures": lambda said: Pictures(),
     "load": _load,
     "restore": _restore,
     "take": _take,

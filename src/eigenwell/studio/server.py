@@ -82,7 +82,6 @@ class Studio:
         self.rules, self.files, self.tickets = rules, page_files(), Tickets()
         self.sessions: set[Session] = set()
         self.queues: JobQueues | None = None
-        self.presets = presets.listed()
 
     def app(self) -> Starlette:
         return Starlette(
@@ -156,7 +155,7 @@ class Studio:
         self.sessions.add(session)
         writing = asyncio.create_task(_write(socket, session))
         try:
-            await session.outbox.put(hello(__version__, self.presets))
+            await session.outbox.put(hello(__version__, presets.listed()))
             await _read(socket, session, writing)
         finally:
             self.sessions.discard(session)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from . import protocol
-from .protocol import Cancel, Compare, Learn, Load, Message, Options, Ping, Preset, Restore, Strokes, Take
+from .protocol import Cancel, Compare, Learn, Load, Message, Options, Pictures, Ping, Preset, Restore, Strokes, Take
 from .tickets import Tickets
 from .workers import Job, JobQueue
 
@@ -23,6 +23,7 @@ SECONDS = {
     "learn": 600.0,
     "certify": 120.0,
     "preset": 30.0,
+    "pictures": 30.0,
     "load": 30.0,
     "restore": 30.0,
     "take": 60.0,
@@ -88,6 +89,8 @@ class Session:
                 self._cancel()
             case Preset():
                 self._work(self._queues.errands, "preset", "preset", (message.name,), self._loaded)
+            case Pictures():
+                self._work(self._queues.errands, "pictures", "pictures", (), partial(self.say, "pictures"))
             case Load():
                 self._work(self._queues.errands, "load", "load", (message.suffix, message.data), self._loaded)
             case Restore():
@@ -260,7 +263,7 @@ class Session:
         queue.put(Job(self, about, name, arguments, done, failed, news, limit=SECONDS[about]))
 
 
-def hello(version: str, presets: list[dict[str, Any]]) -> str:
+def hello(version: str, presets: list[dict[str, str]]) -> str:
     """The first message of a connection: what the server is, takes and offers."""
     limits = {
         "strokes": protocol.STROKES,

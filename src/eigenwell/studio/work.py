@@ -69,6 +69,10 @@ def preset(name: str, tell: Tell) -> str:
     return text(presets.strokes_of(name))
 
 
+def pictures(tell: Tell) -> str:
+    return text({"pictures": presets.pictures()})
+
+
 def load(suffix: str, data: bytes, tell: Tell) -> str:
     if suffix == documents.SUFFIX:
         return text(documents.read(data))
@@ -109,7 +113,7 @@ def warm(what: str, part: int, tell: Tell) -> int | None:
 
 
 JOBS: dict[str, Callable[..., Any]] = {
-    job.__name__: job for job in (identify, compare, learn, restore, certify, preset, load, take, warm)
+    job.__name__: job for job in (identify, compare, learn, restore, certify, preset, pictures, load, take, warm)
 }
 
 

@@ -24,7 +24,7 @@ export function wire(studio) {
   const { drawing, link } = studio;
   const menu = new Menu($("presets"), $("presets-menu"), (name) => {
     if (!link.send({ type: "preset", name })) notify("There is no connection to the server. It will be tried again.");
-  });
+  }, () => link.send({ type: "pictures" }));
   wireLooks(studio);
   wireFiles(studio);
   const use = wireTools(studio);

@@ -7,11 +7,15 @@ export class Menu {
   #button;
   #list;
   #choose;
+  #look;
+  #pictures = null;
 
-  constructor(button, list, choose) {
+  /** `choose(name)`; `look()` asks for pictures, once the list is opened and until `picture` has them. */
+  constructor(button, list, choose, look) {
     this.#button = button;
     this.#list = list;
     this.#choose = choose;
+    this.#look = look;
     button.addEventListener("click", () => (list.hidden ? this.open() : this.#close()));
     button.addEventListener("keydown", (e) => { if (e.key === "ArrowDown") { e.preventDefault(); this.open(); } });
     list.addEventListener("keydown", (e) => this.#key(e));
@@ -27,11 +31,11 @@ export class Menu {
   fill(items) {
     let group = null;
     const rows = [];
-    for (const { name, title, group: of, lines } of items) {
+    for (const { name, title, group: of } of items) {
       if (of && of !== group) rows.push(element("h3", { role: "presentation" }, of));
       group = of ?? group;
       const about = { type: "button", role: "menuitem", tabindex: "-1", "data-name": name };
-      const row = element("button", about, thumbnail(lines), title ?? name);
+      const row = element("button", about, thumbnail(this.#pictures?.[name]), title ?? name);
       row.addEventListener("click", () => { this.#close(); this.#button.focus(); this.#choose(name); });
       rows.push(row);
     }
@@ -39,7 +43,14 @@ export class Menu {
     this.#button.disabled = !items.length;
   }
 
+  /** Lines by name. */
+  picture(pictures) {
+    this.#pictures = pictures;
+    for (const row of this.#rows()) row.firstChild.replaceWith(thumbnail(pictures[row.dataset.name]));
+  }
+
   open() {
+    if (!this.#pictures) this.#look();
     this.#list.hidden = false;
     this.#button.setAttribute("aria-expanded", "true");
     this.#rows()[0]?.focus();

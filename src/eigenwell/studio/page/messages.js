@@ -116,6 +116,8 @@ export function handleMessages(studio, menu) {
       announce(`${name ?? "File"} opened: ${whole.length} strokes`);
     },
 
+    pictures({ pictures }) { menu.picture(pictures ?? {}); },
+
     compared(message) { if (message.rev === studio.rev) studio.comparison.show(message, studio); },
 
     file({ url, name }) {

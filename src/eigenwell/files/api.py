@@ -291,7 +291,7 @@ def _demonstrations(
                 aside = "Orientations of unordered samples were left aside; add a column of time."
                 cautions += (Caution("orientation-left-aside", aside),)
             # Between which unordered samples to interpolate nobody knows: those with gaps go.
-            good = np.isfinite(alone.x if alone.v is None else np.hstack([alone.x, alone.v])).all(axis=1)
+            good = np.asarray(np.isfinite(alone.x if alone.v is None else np.hstack([alone.x, alone.v])).all(axis=1))
             if longest_gap and 0 < good.sum() < len(good):
                 said = f"{int((~good).sum())} of {len(good)} samples have no numbers somewhere and were dropped."
                 cautions += (Caution("gaps", said),)

@@ -119,8 +119,8 @@ def _recording(path: Path, reader: Any, wanted: Wanted) -> Recording:
     about += (f"; left aside: {', '.join(aside[:20])}" if aside else "") + "."
     angles = tuple((i, 2 * np.pi) for i in range(x.shape[1])) if best.msgtype.endswith("JointState") else ()
     turns = None if orientation is None else orientation[order]
-    rows = Recording(x[order], velocity, time, None, "time [ns]", (), turns, angles, about)
-    return rows.thinned(wanted.every)
+    found = Recording(x[order], velocity, time, None, "time [ns]", (), turns, angles, about)
+    return found.thinned(wanted.every)
 
 
 def _twist(reader: Any, time: Any, frame: str) -> tuple[str, FloatArray] | None:

@@ -66,7 +66,8 @@ class Recording:
         rows = {f.name: a for f in fields(self) if isinstance(a := getattr(self, f.name), np.ndarray)}
         thinner = Thinner(every)
         thinner.add(rows, self.trajectory)
-        return replace(self, **thinner.result())
+        kept: dict[str, Any] = thinner.result()
+        return replace(self, **kept)
 
 
 class Format(Protocol):

@@ -208,5 +208,7 @@ def _parse(
 def _table(
     chunk: list[str], layout: _Layout, wanted: list[int], converters: dict[int | str, Callable[[str], float]]
 ) -> NDArray[Any]:
-    asked = {"delimiter": layout.delimiter, "usecols": wanted, "converters": converters or None}
-    return np.loadtxt(chunk, **asked, ndmin=2, quotechar='"', encoding=None, comments=None)  # type: ignore[arg-type]
+    more: dict[str, Any] = {"ndmin": 2, "quotechar": '"', "encoding": None, "comments": None}
+    return np.asarray(
+        np.loadtxt(chunk, delimiter=layout.delimiter, usecols=wanted, converters=converters or None, **more)
+    )

@@ -12,8 +12,8 @@ import eigenwell as ew
 from eigenwell import files, poses
 from eigenwell.demonstrations import Chart
 from eigenwell.errors import DataError
+from eigenwell.files.assembly import mend
 from eigenwell.files.columns import recognise
-from eigenwell.files.gaps import mend
 from eigenwell.files.recording import Wanted
 
 T = np.linspace(0, 2, 81)
@@ -199,9 +199,9 @@ def test_no_row_is_lost_or_made_up_by_mending(seed):
     rng = np.random.default_rng(seed)
     x = np.column_stack([np.arange(60.0), 2 * np.arange(60.0)])
     x[rng.random(60) < 0.3] = np.nan
-    mended = mend(x, [], 2)
-    rows = np.concatenate(mended.rows)
-    assert len(rows) + mended.dropped == 60 and len(np.unique(rows)) == len(rows)
+    pieces, _, dropped = mend([x], 2)
+    rows = np.concatenate(pieces)
+    assert len(rows) + dropped == 60 and len(np.unique(rows)) == len(rows)
     np.testing.assert_allclose(x[rows], np.column_stack([rows, 2 * rows]))  # lines are filled exactly
 
 

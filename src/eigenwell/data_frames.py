@@ -10,37 +10,14 @@ from numpy.typing import NDArray
 
 from .errors import missing_extra
 
-__all__ = ["FramedResult", "FramedSamples", "Kind", "data_frame", "sample_columns"]
+__all__ = ["Framed", "Kind", "data_frame", "sample_columns"]
 
 Kind = Callable[[dict[str, Any]], Any]
 """What makes a frame of named columns: `pandas.DataFrame`, `polars.DataFrame`, `pyarrow.table`, `dict`."""
 
 
 def data_frame(columns: dict[str, NDArray[Any]], kind: Kind | None) -> Any:
-    """A frame of columns of one length.
-
-    Parameters
-    ----------
-    columns : dict of str to (n,) array
-    kind : callable, optional
-        `pandas.DataFrame` where left out.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    MissingExtra
-        Where pandas is needed and not installed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.data_frames import data_frame
-    >>> list(data_frame({"x1": np.zeros(2)}, dict))
-    ['x1']
-    """
+    """A frame of columns of one length; `pandas.DataFrame` where no kind is given."""
     if kind is None:
         try:
             import pandas as pd
@@ -63,11 +40,17 @@ def sample_columns(samples: Any) -> dict[str, NDArray[Any]]:
     return out
 
 
-class FramedSamples:
-    """What has samples, and gives them as a frame."""
+class Framed:
+    """What holds rows, and gives them as a frame."""
+
+    def _frame_columns(self) -> dict[str, NDArray[Any]]:
+        raise NotImplementedError
 
     def frame(self, kind: Kind | None = None) -> Any:
-        """One row for every sample: trajectory, time_s, x1 .., v1 .., task, as far as they are known.
+        """A data frame, with one row for every sample or, of an audit, for every fault and every episode without.
+
+        Samples have their trajectory, time_s, x1 .., v1 .. and task, as far as they are known; an identification adds the label
+        and how sure it is and, of snapshots, the probability of every fate.
 
         Parameters
         ----------
@@ -78,31 +61,4 @@ class FramedSamples:
         -------
         DataFrame
         """
-        task = getattr(self, "task", None)
-        return data_frame(sample_columns(self) | ({} if task is None else {"task": task}), kind)
-
-
-class FramedResult:
-    """What has labels of samples, and gives both as a frame."""
-
-    def frame(self, kind: Kind | None = None) -> Any:
-        """One row for every sample: what `demos.frame` has, and its label; of snapshots, the probability of every fate.
-
-        Parameters
-        ----------
-        kind : callable, optional
-            What makes the frame, as `polars.DataFrame`; `pandas.DataFrame` where left out.
-
-        Returns
-        -------
-        DataFrame
-        """
-        found: Any = self
-        columns = sample_columns(found.demos) | {"label": found.labels}
-        sure = getattr(found, "label_confidence", None)
-        if sure is not None:
-            columns["label_confidence"] = sure
-        if found.fates is not None:
-            names = [*(f"fate{q}" for q in range(found.n_attractors)), "leaves"]
-            columns |= dict(zip(names, found.fates.T, strict=True))
-        return data_frame(columns, kind)
+        return data_frame(self._frame_columns(), kind)

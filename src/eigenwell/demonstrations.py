@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._types import BoolArray, FloatArray, IntArray
 from .annotations import Chart as Chart
@@ -27,7 +28,7 @@ from .checks import (
     matrix,
 )
 from .checks import first_occurrence as first_occurrence
-from .data_frames import FramedSamples
+from .data_frames import Framed, sample_columns
 from .errors import DataError as DataError
 from .grids import flattened, of_mapping
 from .wording import plural
@@ -36,7 +37,7 @@ __all__ = ["Caution", "Demonstrations", "Truth"]
 
 
 @dataclass(frozen=True, eq=False)
-class Demonstrations(FramedSamples):
+class Demonstrations(Framed):
     """The data, checked once as they come in and frozen after: positions and velocities, in order or not.
 
     Make them with `of`, `from_samples`, `from_trajectories` or `from_grid`, which check what they get.
@@ -94,6 +95,9 @@ class Demonstrations(FramedSamples):
         for array in (self.x, self.v, self.offsets, self.time, self.raw, self.noise, self.task):
             if array is not None:
                 array.flags.writeable = False
+
+    def _frame_columns(self) -> dict[str, NDArray[Any]]:
+        return sample_columns(self) | ({} if self.task is None else {"task": self.task})
 
     def __repr__(self) -> str:
         count = self.n_trajectories

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import repr_html
 from ._types import FloatArray, IntArray
 from .attractors import Attractor
-from .data_frames import FramedResult
+from .data_frames import Framed, sample_columns
 from .demonstrations import Caution, DataError, Demonstrations
 from .flow import EstimatedField, Evidence, Exit
 from .graphs import Graph, PathGraph
@@ -79,7 +80,7 @@ class Result(ABC):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identification(Result, FramedResult):
+class Identification(Result, Framed):
     """What `identify` found; sub-dynamics are numbered by the position of their attractor, first coordinate first.
 
     Attributes
@@ -169,6 +170,11 @@ class Identification(Result, FramedResult):
     known: float = 1.0
     spread: FloatArray | None = None
     exits: tuple[Exit, ...] = ()
+
+    def _frame_columns(self) -> dict[str, NDArray[Any]]:
+        columns = sample_columns(self.demos) | {"label": self.labels, "label_confidence": self.label_confidence}
+        names = [*(f"fate{q}" for q in range(self.n_attractors)), "leaves"]
+        return columns if self.fates is None else columns | dict(zip(names, self.fates.T, strict=True))
 
     @property
     def n_samples(self) -> int:

@@ -25,7 +25,7 @@ MOVES = 0.05  # of all motion: a column with less says nothing of its velocities
 def idle(episodes: Episodes, rested: list[Rests], out: Faults, covered: list[tuple[int, int]]) -> None:
     """Rests before, between and after the motion, in shares of the usual time under way."""
     seconds = "s" if episodes.timed else "samples"
-    spans = np.array([_spans(e.t, r) for e, r in zip(episodes.items, rested, strict=True)])
+    spans = np.array([r.spans(e.t) for e, r in zip(episodes.items, rested, strict=True)])
     usual = max(float(np.median(spans[:, 3])), np.finfo(float).tiny)
     words = ("at the start", "in the middle", "at the end")
     for which, (name, where) in enumerate(zip(("idle-start", "idle-middle", "idle-end"), words, strict=True)):
@@ -34,19 +34,8 @@ def idle(episodes: Episodes, rested: list[Rests], out: Faults, covered: list[tup
             a, b = rested[k].middle
             if name == "idle-middle" and covered[k][0] < b and a < covered[k][1]:
                 continue  # a frozen reading looks like a rest
-            said = (
-                f"Rests for {spans[k, which]:.2g} {seconds} {where}, far longer than the others. Cut it off (--trim)."
-            )
-            out[k].append(found.fault(int(k), name, said))
-
-
-def _spans(t: FloatArray, rest: Rests) -> tuple[float, float, float, float]:
-    a, b = rest.middle
-    if (a, b) == (0, len(t)):  # never moves: not idle, but too short
-        return 0.0, 0.0, 0.0, float(t[-1] - t[0])
-    start, stop = float(t[max(rest.start - 1, 0)] - t[0]), float(t[-1] - t[min(rest.stop, len(t) - 1)])
-    middle = float(t[b - 1] - t[a]) if b > a else 0.0
-    return start, middle, stop, float(t[-1] - t[0]) - start - stop - middle
+            rest = f"Rests for {spans[k, which]:.2g} {seconds} {where}"
+            out[k].append(found.fault(int(k), name, f"{rest}, far longer than the others. Cut it off (--trim)."))
 
 
 def stuck(episodes: Episodes, size: float, out: Faults) -> list[tuple[int, int]]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._types import FloatArray
-from ..data_frames import Kind, data_frame
+from .._types import BoolArray, FloatArray
+from ..data_frames import Framed
 from ..progress import log
 from ..wording import plural
 from . import alone, goals, together
 from .episodes import Episodes
 from .faults import TRIM, Fault
-from .measures import Rests, rests, unflipped
+from .measures import rests, unflipped
 from .starts import never_shown
 from .units import units
 
@@ -87,7 +88,7 @@ class Goal:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Framed):
     """What `audit` found: a verdict for every episode, the goals, what is missing, and a list to keep.
 
     Attributes
@@ -151,18 +152,7 @@ class Audit:
                 "seconds": v.seconds if self.source.timed else None,
                 "moving": list(v.moving),
                 "keep": v.keep,
-                "faults": [
-                    {
-                        "name": f.name,
-                        "message": f.message,
-                        "severity": f.severity,
-                        "confidence": f.confidence,
-                        "value": f.value,
-                        "threshold": f.threshold,
-                        "action": f.action,
-                    }
-                    for f in v.faults
-                ],
+                "faults": [asdict(f) | {"action": f.action} for f in v.faults],
             }
             for v in self.verdicts
         ]
@@ -174,38 +164,23 @@ class Audit:
             "skipped": [{"name": name, "message": why} for name, why in self.skipped],
         }
 
-    def frame(self, kind: Kind | None = None) -> Any:
-        """One row for every fault, and one for every episode without.
-
-        Parameters
-        ----------
-        kind : callable, optional
-            What makes the frame, as `polars.DataFrame`; `pandas.DataFrame` where left out.
-
-        Returns
-        -------
-        DataFrame
-        """
+    def _frame_columns(self) -> dict[str, NDArray[Any]]:
         rows = [(v, f) for v in self.verdicts for f in v.faults or (None,)]
-        columns = {
-            name: np.array([getattr(v, name) for v, _ in rows]) for name in ("episode", "name", "goal", "samples")
-        }
-        columns |= {"seconds": np.array([v.seconds for v, _ in rows]), "keep": np.array([v.keep for v, _ in rows])}
+        of_episodes = ("episode", "name", "goal", "samples", "seconds", "keep")
+        columns = {name: np.array([getattr(v, name) for v, _ in rows]) for name in of_episodes}
         for name, none in (("name", ""), ("message", ""), ("action", ""), ("severity", 0.0), ("confidence", np.nan)):
             as_called = "fault" if name == "name" else name
             columns[as_called] = np.array([none if f is None else getattr(f, name) for _, f in rows])
-        return data_frame(columns, kind)
+        return columns
 
     def __repr__(self) -> str:
         return f"Audit({self.headline})"
 
     def __str__(self) -> str:
         lines = [self.headline]
-        lines += [
-            f"  {v.episode}{f' ({v.name})' if v.name else ''}: {f.name}: {f.message}"
-            for v in self.bad
-            for f in v.faults
-        ]
+        for v in self.bad:
+            called = f"{v.episode} ({v.name})" if v.name else str(v.episode)
+            lines += [f"  {called}: {f.name}: {f.message}" for f in v.faults]
         lines += [f"  skipped {name}: {why}" for name, why in self.skipped]
         return "\n".join([*lines, *(f"  ! {said}" for said in self.missing)])
 
@@ -273,56 +248,39 @@ def audited(episodes: Episodes) -> Audit:
     healthy[other_units] = False
     ends, speeds = together.ends_of(straight, rested)
     starts = np.array([e.x[0] for e in items])
-    resting = speeds < together.MOVING
-    found = (
-        goals.find(items, healthy, ends, resting)
-        if healthy.sum() > 1
-        else goals.Goals.none(ends, "There are too few episodes to find goals.")
-    )
+    found = goals.Goals.none(ends, "There are too few episodes to find goals.")
+    if healthy.sum() > 1:
+        found = goals.find(items, healthy, ends, speeds < together.MOVING)
     together.arrivals(found, speeds, size, starts, healthy, out)
-    astray = np.array([bool({f.name for f in o} & {"cut-off", "no-goal", "backwards"}) for o in out])
-    arrived = healthy & ~astray & (found.of >= 0)
+    arrived = healthy & ~_any_of(out, "cut-off", "no-goal", "backwards") & (found.of >= 0)
     together.tasks(straight, found, arrived, out)
     group = np.where(arrived, found.of, -1)
     together.pace(straight, rested, group, out)
     points = np.array([together.along(e.x, r) for e, r in zip(items, rested, strict=True)])
-    smooth = np.array([not {f.name for f in o} & {"jump", "frozen", "time-gap"} for o in out])
-    together.ways(points, group, size, arrived & smooth, out)
+    together.ways(points, group, size, arrived & ~_any_of(out, "jump", "frozen", "time-gap"), out)
     together.repeats(straight, points, size, out)
-    verdicts = tuple(
-        Verdict(
-            e.number,
-            e.name,
-            tuple(sorted(faults, key=lambda f: (f.action == TRIM, -f.severity))),
-            int(group[k]),
-            len(e),
-            float(e.t[-1] - e.t[0]),
-            _moving(rested[k], len(e)),
-        )
-        for k, (e, faults) in enumerate(zip(items, out, strict=True))
-    )
+    verdicts = []
+    for e, faults, goal, rest in zip(items, out, group, rested, strict=True):
+        worst_first = tuple(sorted(faults, key=lambda f: (f.action == TRIM, -f.severity)))
+        # Rows to keep when rests are cut off: the motion and one sample on either side.
+        moves = rest.middle != (0, len(e))
+        moving = (max(rest.start - 1, 0), min(rest.stop + 1, len(e))) if moves else (0, len(e))
+        verdicts.append(Verdict(e.number, e.name, worst_first, int(goal), len(e), float(e.t[-1] - e.t[0]), moving))
     reached = tuple(
         Goal(place, tuple(v.episode for v in verdicts if v.goal == q)) for q, place in enumerate(found.places)
     )
-    lacks = _missing(straight, found, reached) + never_shown(starts, group, size)
-    result = Audit(verdicts, reached, lacks, episodes.skipped, episodes)
+    lacks = [found.doubt] if found.doubt else []
+    lacks += [] if straight.timed else ["There are no times: durations are counted in samples."]
+    for q, goal in enumerate(reached):
+        if len(goal.episodes) < 3:
+            count = plural(len(goal.episodes), "episode")
+            lacks.append(f"Goal {q} is reached by {count} only; record at least three.")
+    lacks += never_shown(starts, group, size)
+    result = Audit(tuple(verdicts), reached, tuple(lacks), episodes.skipped, episodes)
     log.info("audit: %s", result.headline)
     return result
 
 
-def _moving(rest: Rests, n: int) -> tuple[int, int]:
-    """Rows to keep when rests are cut off: the motion and one sample on either side."""
-    if rest.middle == (0, n):
-        return 0, n
-    return max(rest.start - 1, 0), min(rest.stop + 1, n)
-
-
-def _missing(episodes: Episodes, found: goals.Goals, reached: tuple[Goal, ...]) -> tuple[str, ...]:
-    """What the set lacks."""
-    said = [found.doubt] if found.doubt else []
-    if not episodes.timed:
-        said.append("There are no times: durations are counted in samples.")
-    for q, goal in enumerate(reached):
-        if len(goal.episodes) < 3:
-            said.append(f"Goal {q} is reached by {plural(len(goal.episodes), 'episode')} only; record at least three.")
-    return tuple(said)
+def _any_of(out: alone.Faults, *names: str) -> BoolArray:
+    """Which episodes have one of these faults."""
+    return np.array([any(f.name in names for f in faults) for faults in out])

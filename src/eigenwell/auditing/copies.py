@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
 from ..files import replacing, write
 from ..files.parquet import is_lerobot
 from ..files.text import opened
 from .api import Audit
+from .episodes import Episode
 from .measures import rests, run_ends
 
 __all__ = ["keep_list", "parts", "write_parts", "write_trimmed"]
@@ -23,33 +23,15 @@ PART = 0.05
 
 
 def keep_list(found: Audit) -> dict[str, Any]:
-    """`keep.json`: numbers of the episodes to keep and to drop, and the rows of each kept without its rests at start and end.
-
-    Parameters
-    ----------
-    found : Audit
-
-    Returns
-    -------
-    dict
-        "keep" and "drop", lists of numbers, and "rows", [first, last) of each that is kept.
-    """
+    """`keep.json`: numbers of the episodes to "keep" and to "drop", and the "rows" [first, last) of each kept without its rests
+    at start and end."""
     kept = [v for v in found.verdicts if v.keep]
     drop = [v.episode for v in found.verdicts if not v.keep]
     return {"keep": [v.episode for v in kept], "drop": drop, "rows": {str(v.episode): list(v.moving) for v in kept}}
 
 
 def parts(found: Audit) -> dict[int, list[tuple[int, int]]]:
-    """The motions between the rests of every episode to keep: its subtasks, as rows [first, last).
-
-    Parameters
-    ----------
-    found : Audit
-
-    Returns
-    -------
-    dict of int to list of (int, int)
-    """
+    """The motions between the rests of every episode to keep: its subtasks, as rows [first, last)."""
     items = found.source.items
     size = float(np.median([np.linalg.norm(e.extent) for e in items]))
     out = {}
@@ -62,43 +44,15 @@ def parts(found: Audit) -> dict[int, list[tuple[int, int]]]:
 
 
 def write_trimmed(found: Audit, source: Path, folder: Path) -> list[Path]:
-    """Copies of the episodes to keep without the rests at start and end, in the format they came in.
+    """Copies in `folder` of the episodes of `source` to keep, without the rests at start and end, in the format they came in.
 
-    Parameters
-    ----------
-    found : Audit
-    source : path
-        The file or folder that was looked at.
-    folder : path
-        Where the copies go.
-
-    Returns
-    -------
-    list of paths
-
-    Raises
-    ------
-    DataError
-        For a LeRobot data set, which is only read: its rows are in keep.json.
+    A DataError for a LeRobot data set, which is only read: its rows are in keep.json.
     """
     return _write(found, source, folder, {v.episode: [v.moving] for v in found.verdicts if v.keep}, "trimmed")
 
 
 def write_parts(found: Audit, source: Path, folder: Path) -> list[Path]:
-    """The parts between rests, each as a recording of its own; and `subtasks.json`, which says where they are.
-
-    Parameters
-    ----------
-    found : Audit
-    source : path
-        The file or folder that was looked at.
-    folder : path
-        Where they go.
-
-    Returns
-    -------
-    list of paths
-    """
+    """The parts between rests of `source`, each as a recording of its own; and `subtasks.json`, which says where they are."""
     cut = parts(found)
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / "subtasks.json") as temporary:
@@ -125,13 +79,12 @@ def _write(found: Audit, source: Path, folder: Path, rows: dict[int, list[tuple[
                 stem, suffix = e.name.split(".", 1)
                 target = folder / (e.name if len(rows[e.number]) == 1 else f"{stem}_{i}.{suffix}")
                 if not _copy(source / e.name, target, a, b, len(e)):
-                    _as_table(target, [(e.x, e.t, e.v)], [(a, b)])
+                    _as_table(target, [(e, (a, b))])
                 out.append(target)
         return out
     suffix = source.suffix if source.is_file() else Path(chosen[0].name.split("#")[0]).suffix
     target = folder / f"{called}{suffix or '.csv'}"
-    cuts = [(e, ab) for e in chosen for ab in rows[e.number]]
-    _as_table(target, [(e.x, e.t, e.v) for e, _ in cuts], [ab for _, ab in cuts])
+    _as_table(target, [(e, ab) for e in chosen for ab in rows[e.number]])
     return [target]
 
 
@@ -161,10 +114,7 @@ def _copy(source: Path, target: Path, a: int, b: int, n: int) -> bool:
     return False
 
 
-def _as_table(
-    target: Path, episodes: list[tuple[FloatArray, FloatArray, FloatArray | None]], rows: list[tuple[int, int]]
-) -> None:
-    xs = [x[a:b] for (x, _, _), (a, b) in zip(episodes, rows, strict=True)]
-    ts = [t[a:b] for (_, t, _), (a, b) in zip(episodes, rows, strict=True)]
-    vs = [v[a:b] for (_, _, v), (a, b) in zip(episodes, rows, strict=True) if v is not None]
+def _as_table(target: Path, cuts: list[tuple[Episode, tuple[int, int]]]) -> None:
+    xs, ts = [e.x[a:b] for e, (a, b) in cuts], [e.t[a:b] for e, (a, b) in cuts]
+    vs = [e.v[a:b] for e, (a, b) in cuts if e.v is not None]
     write(target, Demonstrations.from_trajectories(xs, vs if len(vs) == len(xs) else None, time=ts, smooth=False))

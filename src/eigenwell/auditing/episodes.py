@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -86,17 +87,12 @@ def of_demonstrations(demos: Demonstrations) -> Episodes:
         )
     estimated = demos.noise is not None
     items = []
-    for k, (a, b) in enumerate(zip(demos.offsets[:-1], demos.offsets[1:], strict=True)):
-        items.append(
-            Episode(
-                k,
-                (demos.x if demos.raw is None else demos.raw)[a:b],
-                np.arange(b - a, dtype=np.float64) if demos.time is None else demos.time[a:b],
-                None if estimated else demos.v[a:b],
-                None if demos.task is None else most_common(demos.task[a:b]),
-                demos.names[k] if demos.names else "",
-            )
-        )
+    for k, (a, b) in enumerate(pairwise(demos.offsets)):
+        x = (demos.x if demos.raw is None else demos.raw)[a:b]
+        t = np.arange(b - a, dtype=np.float64) if demos.time is None else demos.time[a:b]
+        task = None if demos.task is None else most_common(demos.task[a:b])
+        name = demos.names[k] if demos.names else ""
+        items.append(Episode(k, x, t, None if estimated else demos.v[a:b], task, name))
     return Episodes(tuple(items), demos.time is not None, about=demos.about)
 
 

@@ -70,9 +70,7 @@ def grouped(label: IntArray, places: FloatArray, ends: FloatArray, at_rest: Bool
     away = np.linalg.norm(ends[:, None] - centres[None], axis=2)
     nearest = np.argmin(away, axis=1)
     order = np.lexsort(centres.T[::-1])
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return Goals(centres[order], rank[nearest], away.min(axis=1), confidence, False)
+    return Goals(centres[order], np.argsort(order)[nearest], away.min(axis=1), confidence, False)
 
 
 def _thinned(items: list[Episode]) -> Demonstrations:

@@ -26,6 +26,15 @@ class Rests:
     middle: tuple[int, int]
     still: BoolArray
 
+    def spans(self, t: FloatArray) -> tuple[float, float, float, float]:
+        """Time at rest at the start, in the middle and at the end, and the time under way."""
+        a, b = self.middle
+        if (a, b) == (0, len(t)):  # never moves: not idle, but too short
+            return 0.0, 0.0, 0.0, float(t[-1] - t[0])
+        start, stop = float(t[max(self.start - 1, 0)] - t[0]), float(t[-1] - t[min(self.stop, len(t) - 1)])
+        middle = float(t[b - 1] - t[a]) if b > a else 0.0
+        return start, middle, stop, float(t[-1] - t[0]) - start - stop - middle
+
 
 def rests(episode: Episode, size: float) -> Rests:
     """Rests of an episode in a set whose episodes are of this size: where the means of windows side by side agree.

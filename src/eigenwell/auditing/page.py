@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from importlib import resources
 
 import numpy as np
 
@@ -19,38 +20,21 @@ SIZE, MARGIN, POINTS, LIKE = 200, 10, 40, 24
 
 
 def page(found: Audit, title: str) -> str:
-    """The page, without scripts, fonts or network.
-
-    Parameters
-    ----------
-    found : Audit
-        What `audit` found.
-    title : str
-        Of the page: what was looked at.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> import eigenwell as ew
-    >>> from eigenwell.auditing.page import page
-    >>> page(ew.audit(ew.systems.heart.sample(seed=0, frequency=20.0)), "heart")[:15]
-    '<!doctype html>'
-    """
-    view = View.of(found)
+    """The page, without scripts, fonts or network; its title says what was looked at."""
+    view = View(found)
     bad, good = found.bad, [v for v in found.verdicts if not v.faults]
     cards = "".join(_card(v, view) for v in bad)
-    fine = "".join(_thumbnail(v, view) for v in good)
+    fine = "".join(
+        f'<figure title="{escape(v.name)}">{_picture(v, view)}<figcaption>{v.episode}</figcaption></figure>'
+        for v in good
+    )
     count = f"{len(bad)} of {plural(len(found.verdicts), 'episode')}" if bad else plural(len(found.verdicts), "episode")
     said = f"{'looks' if len(bad) == 1 else 'look'} bad" if bad else "nothing wrong"
     notes = "".join(f"<li>{escape(m)}</li>" for m in found.missing)
     notes += "".join(f"<li>Skipped {escape(name)}: {escape(why)}</li>" for name, why in found.skipped)
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
-        f'initial-scale=1"><title>Audit of {escape(title)}</title><style>{_STYLE}</style></head><body><main>'
+        f'initial-scale=1"><title>Audit of {escape(title)}</title><style>{_style()}</style></head><body><main>'
         f'<header><p class="of">Audit of {escape(title)}</p><h1><b>{count}</b> {said}</h1>'
         f"<p>{len(found.keep)} to keep. {_goals(found)}</p>{f'<ul>{notes}</ul>' if notes else ''}</header>{view.symbols()}"
         f"{f'<h2>Look at these</h2><section class=cards>{cards}</section>' if cards else ''}"
@@ -74,7 +58,9 @@ def _goals(found: Audit) -> str:
 class View:
     """Ways of all episodes in the plane in which they are widest, and how to put them into a thumbnail."""
 
-    def __init__(self, ways: list[FloatArray], verdicts: tuple[Verdict, ...]) -> None:
+    def __init__(self, found: Audit) -> None:
+        verdicts, items = found.verdicts, found.source.items
+        ways = [e.x[np.linspace(0, len(e) - 1, min(len(e), POINTS)).round().astype(int)] for e in items]
         # The good ones decide the frame: an episode in millimetres would shrink all others to a dot.
         core = np.concatenate([w for w, v in zip(ways, verdicts, strict=True) if not v.faults] or ways)
         centre, axes = core.mean(axis=0), np.eye(core.shape[1])
@@ -84,14 +70,6 @@ class View:
         edge = np.concatenate([self.flat[v.episode] for v in verdicts if not v.faults] or list(self.flat.values()))
         self.low, self.high = edge.min(axis=0), edge.max(axis=0)
         self.verdicts = verdicts
-
-    @classmethod
-    def of(cls, found: Audit) -> View:
-        ways = []
-        for e in found.source.items:
-            rows = np.unique(np.linspace(0, len(e) - 1, min(len(e), POINTS)).round().astype(int))
-            ways.append(e.x[rows])
-        return cls(ways, found.verdicts)
 
     @staticmethod
     def _flat(points: FloatArray) -> FloatArray:
@@ -155,36 +133,19 @@ def _card(v: Verdict, view: View) -> str:
     )
 
 
-def _thumbnail(v: Verdict, view: View) -> str:
-    return f'<figure title="{escape(v.name)}">{_picture(v, view)}<figcaption>{v.episode}</figcaption></figure>'
+def _style() -> str:
+    def variables(theme: Theme) -> str:
+        colours = "".join(f"--q{q}:{c};" for q, c in enumerate(theme.colours))
+        named = {
+            "paper": theme.paper,
+            "ink": theme.ink,
+            "faint": theme.faint,
+            "grid": theme.grid,
+            "none": theme.unassigned,
+        }
+        return "".join(f"--{name}:{colour};" for name, colour in named.items()) + colours
 
-
-def _variables(theme: Theme) -> str:
-    colours = "".join(f"--q{q}:{c};" for q, c in enumerate(theme.colours))
-    return (
-        f"--paper:{theme.paper};--ink:{theme.ink};--faint:{theme.faint};--grid:{theme.grid};--none:{theme.unassigned};"
-        f"{colours}"
-    )
-
-
-_STYLE = (
-    f":root{{{_variables(LIGHT)}color-scheme:light dark}}@media(prefers-color-scheme:dark){{:root{{{_variables(DARK)}}}}}"
-    + "".join(f".q{q}{{color:var(--q{q})}}" for q in range(len(LIGHT.colours)))
-    + """.q-1{color:var(--ink)}
-*{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
-main{max-width:1180px;margin:0 auto;padding:28px 20px}h1{font-weight:400;font-size:30px;line-height:1.2;margin:0 0 6px}
-h1 b{font-weight:650}h2{font-size:17px;margin:30px 0 12px}h3{font-size:15px;margin:0 0 6px;display:flex;gap:8px;flex-wrap:wrap;
-align-items:baseline}.of,.sure,.file,footer,figcaption{color:var(--faint)}.of{margin:0}.file{font-weight:400;overflow-wrap:anywhere}
-header ul{color:var(--faint);padding-left:20px;margin:8px 0 0}.cards{display:grid;gap:14px;
-grid-template-columns:repeat(auto-fill,minmax(min(100%,440px),1fr))}article{display:grid;grid-template-columns:150px 1fr;gap:14px;
-border:1px solid var(--grid);border-radius:10px;padding:12px}article ul{margin:0;padding:0;list-style:none}
-article li{margin:0 0 6px}.name{font-weight:650}.sure{font-size:13px;white-space:nowrap}
-.out,.mend{margin-left:auto;font-weight:400;font-size:13px;
-border:1px solid currentColor;border-radius:99px;padding:0 9px;white-space:nowrap}.out{color:var(--q1)}.mend{color:var(--q0)}
-svg{display:block;width:100%}.fine{display:grid;gap:8px;grid-template-columns:repeat(auto-fill,minmax(84px,1fr))}
-figure{margin:0;content-visibility:auto;contain-intrinsic-size:84px 104px}figcaption{text-align:center;font-size:12px}
-polyline{fill:none;stroke-linejoin:round;stroke-linecap:round}.like{stroke:var(--none);stroke-width:2;stroke-opacity:.35}.own{stroke:currentColor;
-stroke-width:3}.fine .own{stroke-width:5}.start{fill:var(--paper);stroke:currentColor;stroke-width:2}.end{fill:currentColor}
-footer{font-size:13px;margin-top:34px;border-top:1px solid var(--grid);padding-top:12px}
-@media(max-width:520px){main{padding:18px 14px}h1{font-size:24px}article{grid-template-columns:96px 1fr;gap:10px;padding:10px}}"""
-)
+    tints = "".join(f".q{q}{{color:var(--q{q})}}" for q in range(len(LIGHT.colours)))
+    dark = f"@media(prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}"
+    rules = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    return f":root{{{variables(LIGHT)}color-scheme:light dark}}{dark}{tints}{rules}"

@@ -27,7 +27,8 @@ def collect(data: Any, v: Any = None, *, dt: float | None = None, time: Any = No
     check_dt(dt)
     if isinstance(data, Demonstrations):
         return of_demonstrations(data)
-    if isinstance(data, str | os.PathLike) or _are_paths(data):
+    several = data if isinstance(data, list | tuple) and len(data) > 0 else [data]
+    if all(isinstance(one, str | os.PathLike) for one in several):
         return of_files(data, dt=dt)
     if not is_sequence_of_trajectories(data):
         raise DataError(
@@ -46,10 +47,6 @@ def collect(data: Any, v: Any = None, *, dt: float | None = None, time: Any = No
     if ts is None and dt is not None:
         ts = [dt * np.arange(len(x), dtype=np.float64) for x in xs]
     return of_arrays(xs, vs, ts, None, [""] * len(xs))
-
-
-def _are_paths(data: Any) -> bool:
-    return isinstance(data, list | tuple) and len(data) > 0 and all(isinstance(p, str | os.PathLike) for p in data)
 
 
 def _table(item: Any, k: int) -> FloatArray:
@@ -82,11 +79,9 @@ def of_files(
     wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every, task, quaternion)
     if robot and task is None and "task_index" in task_names(Path(given[0])).columns:
         wanted = replace(wanted, task="task_index")
-    untimed = False
     try:
         parts, skipped, about = read_each(given, wanted)
-        if not parts.time and not parts.v and dt is None:
-            untimed = True
+        untimed = not parts.time and not parts.v and dt is None
     except UnknownColumns:
         # Positions alone are enough for most of what is looked at; what remains wrong is said again.
         if dt is not None:
@@ -97,20 +92,13 @@ def of_files(
     if dt is not None:
         ts = [dt * np.arange(len(x), dtype=np.float64) for x in parts.x]
     if parts.turns:
-        demos = from_poses(
-            parts.x, parts.turns, time=ts, dt=1.0 if ts is None else None, names=parts.names, smooth=False
-        )
-        items = of_demonstrations(demos)
+        step = 1.0 if ts is None else None
+        items = of_demonstrations(from_poses(parts.x, parts.turns, time=ts, dt=step, names=parts.names, smooth=False))
     else:
         tasks = parts.task if len(parts.task) == len(parts.x) else None
         names = [name if not name.startswith("#") else "" for name in parts.names]
         items = of_arrays(parts.x, parts.v or None, ts, tasks, names)
     numbered = tuple(replace(e, number=parts.numbers[e.number]) for e in items.items)
-    return replace(
-        items,
-        items=numbered,
-        timed=not untimed and ts is not None,
-        skipped=tuple(skipped) + items.skipped,
-        about=about,
-        tasks=task_names(Path(given[0])).names if robot else {},
-    )
+    tasks_said = task_names(Path(given[0])).names if robot else {}
+    left, timed = tuple(skipped) + items.skipped, not untimed and ts is not None
+    return replace(items, items=numbered, timed=timed, skipped=left, about=about, tasks=tasks_said)

@@ -68,28 +68,9 @@ Model = Callable[[FloatArray, float], tuple[FloatArray, float]]
 
 
 def judged(values: FloatArray, matters: float, model: Model) -> Judged:
-    """Which of `values` (n,) are too large for their like, and matter at all.
+    """Which of `values` (n,), finite and large where something may be wrong, are too large for their like and matter at all.
 
-    Parameters
-    ----------
-    values : (n,) array
-        One finite number per episode, large where something may be wrong.
-    matters : float
-        What is smaller is no fault, however alike the others are.
-    model : function
-        `excess` or `spread`.
-
-    Returns
-    -------
-    Judged
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.auditing.tails import judged, spread
-    >>> seen = np.append(np.random.default_rng(0).normal(size=40), 20.0)
-    >>> np.flatnonzero(judged(seen, 1.0, spread).bad)
-    array([40])
+    What is smaller than `matters` is no fault, however alike the others are; `model` is `excess` or `spread`.
     """
     n = len(values)
     if n < FEWEST:

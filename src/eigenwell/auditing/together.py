@@ -49,11 +49,7 @@ def travelled(x: FloatArray, lag: int) -> float:
 
 def under_way(t: FloatArray, rest: Rests) -> float:
     """Time between the rests at both ends, less the longest rest between."""
-    if rest.middle == (0, len(t)):
-        return 0.0
-    start, stop = t[max(rest.start - 1, 0)], t[min(rest.stop, len(t) - 1)]
-    a, b = rest.middle
-    return float(stop - start - (t[b - 1] - t[a] if b > a else 0.0))
+    return 0.0 if rest.middle == (0, len(t)) else rest.spans(t)[3]
 
 
 def short(episodes: Episodes, rested: list[Rests], out: Faults) -> BoolArray:

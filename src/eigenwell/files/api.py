@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, FloatArray
+from .._types import FloatArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import MissingExtra
 from ..poses import from_poses
 from ..progress import log
-from .assembly import Assembled, assemble, clocked
+from .assembly import LONGEST_GAP, Assembled, assemble, clocked
 from .atomic import replacing
 from .bags import Bag, is_bag
 from .columns import natural_order
@@ -29,14 +29,12 @@ from .errors import (
     UnknownFormat,
     UnreadableFile,
 )
-from .feather import Feather
 from .frames import from_frame, is_frame
-from .gaps import LONGEST_GAP
 from .h5ad import H5ad
 from .json_lines import JsonLines
 from .mat import Mat
 from .npz import Npz
-from .parquet import Parquet, is_lerobot, read_lerobot
+from .parquet import Feather, Parquet, is_lerobot, read_lerobot
 from .recording import Format, Recording, Wanted, numbered
 from .text import Text
 
@@ -151,21 +149,16 @@ def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tup
             skipped.append((Path(one).name, str(error)))
     if not recordings:
         raise EmptyFile(f"Expected files that can be read, got none. {skipped[0][1] if skipped else ''}".strip())
-    for what in ("velocities", "time", "orientations"):
+    for what, part in (("velocities", "v"), ("time", "time"), ("orientations", "orientation")):
         # Files unlike most of the others are set aside, so that the rest can be looked at.
-        have = [r for r in recordings if _has(r, what)]
-        lack = [r for r in recordings if not _has(r, what)]
+        have = [r for r in recordings if getattr(r, part) is not None]
+        lack = [r for r in recordings if getattr(r, part) is None]
         many = len(have) > len(lack)
         recordings = have if many else lack
         word = f"it has no {what} where most have them." if many else f"it has {what} where most have none."
         skipped += [(r.name, word) for r in (lack if many else have)]
     about = " ".join(dict.fromkeys(r.about for r in recordings if r.about))
     return assemble(recordings, longest_gap), skipped, about
-
-
-def _has(recording: Recording, what: str) -> bool:
-    part = {"velocities": recording.v, "time": recording.time, "orientations": recording.orientation}[what]
-    return part is not None
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
@@ -295,11 +288,18 @@ def _demonstrations(
         _, trajectory, cautions = clocked(alone)
         if trajectory is None:
             if alone.orientation is not None:
-                cautions += (_left_aside(),)
-            good, gaps = _without_gaps(alone, longest_gap)
+                aside = "Orientations of unordered samples were left aside; add a column of time."
+                cautions += (Caution("orientation-left-aside", aside),)
+            # Between which unordered samples to interpolate nobody knows: those with gaps go.
+            good = np.asarray(np.isfinite(alone.x if alone.v is None else np.hstack([alone.x, alone.v])).all(axis=1))
+            if longest_gap and 0 < good.sum() < len(good):
+                said = f"{int((~good).sum())} of {len(good)} samples have no numbers somewhere and were dropped."
+                cautions += (Caution("gaps", said),)
+            else:
+                good[:] = True
             demos = Demonstrations.from_samples(alone.x[good], None if alone.v is None else alone.v[good])
             task = None if alone.task is None else numbered(alone.task[good])
-            return _told(replace(demos, task=task), cautions + gaps, recordings)
+            return _told(replace(demos, task=task), cautions, recordings)
     parts = assemble(recordings, longest_gap).check()
     timed = None if dt is not None else parts.time or None
     if parts.turns:
@@ -315,25 +315,9 @@ def _demonstrations(
     return _told(replace(demos, task=task), parts.warnings, recordings)
 
 
-def _without_gaps(recording: Recording, longest: int) -> tuple[BoolArray, tuple[Caution, ...]]:
-    """Which unordered samples are whole: between which of them to interpolate nobody knows."""
-    x, v = recording.x, recording.v
-    good = np.isfinite(x if v is None else np.hstack([x, v])).all(axis=1)
-    if good.all() or not longest or not good.any():
-        return np.ones(len(x), dtype=bool), ()
-    said = f"{int((~good).sum())} of {len(x)} samples have no numbers somewhere and were dropped."
-    return np.asarray(good), (Caution("gaps", said),)
-
-
-def _left_aside() -> Caution:
-    return Caution("orientation-left-aside", "Orientations of unordered samples were left aside; add a column of time.")
-
-
 def _told(demos: Demonstrations, warnings: tuple[Caution, ...], recordings: Sequence[Recording]) -> Demonstrations:
-    return replace(_warned(demos, warnings), about=" ".join(dict.fromkeys(r.about for r in recordings if r.about)))
-
-
-def _warned(demos: Demonstrations, warnings: tuple[Caution, ...]) -> Demonstrations:
     """Doubts about the file before doubts about the data."""
     names = {c.name for c in demos.warnings}
-    return replace(demos, warnings=tuple(c for c in warnings if c.name not in names) + demos.warnings)
+    first = tuple(c for c in warnings if c.name not in names)
+    about = " ".join(dict.fromkeys(r.about for r in recordings if r.about))
+    return replace(demos, warnings=first + demos.warnings, about=about)

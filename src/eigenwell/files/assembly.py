@@ -11,9 +11,11 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
 from ..wording import plural
 from .errors import UnknownColumns
-from .gaps import mend, told, whole
 from .recording import Recording
 from .time_units import seconds
+
+LONGEST_GAP = 10
+"""Rows in a row that are interpolated; a longer gap splits the recording."""
 
 
 @dataclass
@@ -66,20 +68,46 @@ def assemble(recordings: Sequence[Recording], longest_gap: int) -> Assembled:
         for number, rows in enumerate(groups):
             x = recording.x[rows]
             kept = [(into, a[rows].astype(np.float64)) for a, into in beside if a is not None]
-            mended = mend(x, [a for _, a in kept], longest_gap) if longest_gap else whole(x)
-            filled, dropped, pieces = filled + mended.filled, dropped + mended.dropped, pieces + len(mended.rows) - 1
+            parts, mended, cut = mend([x, *(a for _, a in kept)], longest_gap)
+            filled, dropped, pieces = filled + mended, dropped + cut, pieces + len(parts) - 1
             unwrapped += _unwrap(x, recording.angles)
-            for part in mended.rows:
+            for part in parts:
                 out.x.append(x[part])
                 for into, a in kept:
                     into.append(a[part])
                 out.numbers.append(recording.ids[number] if recording.ids else before + number)
                 out.names.append(recording.name if len(groups) == 1 else f"{recording.name}#{number}")
-    out.warnings += told(filled, dropped, pieces, longest_gap)
+    if filled or dropped:
+        said = f"{filled} rows without numbers, in gaps of up to {longest_gap}, were interpolated"
+        said += f"; {dropped} rows in longer gaps or at the ends were dropped" if dropped else ""
+        said += f", which split recordings into {pieces} more" if pieces else ""
+        out.warnings += (Caution("gaps", said + "."),)
     if unwrapped:
         said = f"{plural(unwrapped, 'jump')} by a full turn in angles {'was' if unwrapped == 1 else 'were'} undone."
         out.warnings += (Caution("unwrapped", said),)
     return out
+
+
+def mend(parts: list[FloatArray], longest: int) -> tuple[list[IntArray], int, int]:
+    """Fill gaps (rows without numbers) of up to `longest` rows in place, by straight lines over the rows; the rest is cut.
+
+    Gaps at the beginning and the end have one side only and are dropped. Gives the rows of every piece, and how many were
+    filled and dropped.
+    """
+    n = len(parts[0])
+    bad = np.any([~np.isfinite(a).reshape(n, -1).all(axis=1) for a in parts], axis=0)
+    if not (longest and bad.any()):
+        return [np.arange(n)], 0, 0
+    good, keep, cuts = np.flatnonzero(~bad), np.ones(n, dtype=bool), []
+    for a, b in np.flatnonzero(np.diff(bad, prepend=False, append=False)).reshape(-1, 2):
+        if a == 0 or b == n or b - a > longest:
+            keep[a:b] = False
+            cuts.append(int(a))
+            continue
+        for column in (column for part in parts for column in part.reshape(n, -1).T):
+            column[a:b] = np.interp(np.arange(a, b), good, column[good])
+    rows = [r[keep[r]] for r in np.split(np.arange(n), cuts)]
+    return [r for r in rows if len(r)], int((bad & keep).sum()), int((~keep).sum())
 
 
 def _unwrap(x: FloatArray, angles: Sequence[tuple[int, float]]) -> int:

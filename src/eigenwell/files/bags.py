@@ -23,26 +23,17 @@ def _xyz(v: Any) -> list[float]:
     return [float(v.x), float(v.y), float(v.z)]
 
 
-def _pose(pose: Any) -> Row:
-    return _xyz(pose.position), [*_xyz(pose.orientation), float(pose.orientation.w)], []
-
-
-def _transform(one: Any) -> Row:
-    t = one.transform
-    return _xyz(t.translation), [*_xyz(t.rotation), float(t.rotation.w)], []
-
-
-def _joints(m: Any) -> Row:
-    return [float(p) for p in m.position], [], [float(v) for v in m.velocity]
+def _pose(place: Any, turn: Any) -> Row:
+    return _xyz(place), [*_xyz(turn), float(turn.w)], []
 
 
 # What is read of each type of message; of several topics the type that stands first wins.
 _READERS: dict[str, Callable[[Any], Row]] = {
-    "geometry_msgs/msg/PoseStamped": lambda m: _pose(m.pose),
-    "geometry_msgs/msg/PoseWithCovarianceStamped": lambda m: _pose(m.pose.pose),
-    "nav_msgs/msg/Odometry": lambda m: _pose(m.pose.pose),
-    "geometry_msgs/msg/TransformStamped": _transform,
-    "sensor_msgs/msg/JointState": _joints,
+    "geometry_msgs/msg/PoseStamped": lambda m: _pose(m.pose.position, m.pose.orientation),
+    "geometry_msgs/msg/PoseWithCovarianceStamped": lambda m: _pose(m.pose.pose.position, m.pose.pose.orientation),
+    "nav_msgs/msg/Odometry": lambda m: _pose(m.pose.pose.position, m.pose.pose.orientation),
+    "geometry_msgs/msg/TransformStamped": lambda m: _pose(m.transform.translation, m.transform.rotation),
+    "sensor_msgs/msg/JointState": lambda m: ([float(p) for p in m.position], [], [float(v) for v in m.velocity]),
     "geometry_msgs/msg/PointStamped": lambda m: (_xyz(m.point), [], []),
 }
 _TWIST = "geometry_msgs/msg/TwistStamped"
@@ -127,17 +118,9 @@ def _recording(path: Path, reader: Any, wanted: Wanted) -> Recording:
     aside = sorted(t for t in topics if t not in used)
     about += (f"; left aside: {', '.join(aside[:20])}" if aside else "") + "."
     angles = tuple((i, 2 * np.pi) for i in range(x.shape[1])) if best.msgtype.endswith("JointState") else ()
-    return Recording(
-        x[order],
-        velocity,
-        time,
-        None,
-        "time [ns]",
-        (),
-        None if orientation is None else orientation[order],
-        angles,
-        about,
-    ).thinned(wanted.every)
+    turns = None if orientation is None else orientation[order]
+    found = Recording(x[order], velocity, time, None, "time [ns]", (), turns, angles, about)
+    return found.thinned(wanted.every)
 
 
 def _twist(reader: Any, time: Any, frame: str) -> tuple[str, FloatArray] | None:

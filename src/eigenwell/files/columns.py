@@ -29,18 +29,8 @@ _VELOCITY = re.compile(
     rf"(?:(?:{_RATES})_?){_AXIS}|(?:(?:{_STEMS})_?)?{_AXIS}_?(?:dot|vel|velocity|d|p|/dt|_dt)|d{_AXIS}_?/?_?dt"
 )
 TIME_NAMES = (
-    "time",
-    "t",
-    "timestamp",
-    "timestamps",
-    "stamp",
-    "seconds",
-    "secs",
-    "sec",
-    "clock",
-    "header_stamp",
-    "datetime",
-)
+    "time", "t", "timestamp", "timestamps", "stamp", "seconds", "secs", "sec", "clock", "header_stamp", "datetime",
+)  # fmt: skip
 # Seconds and nanoseconds in two columns, as ROS and C clocks keep them: what the names end in.
 _SPLIT = (("sec", "nanosec"), ("secs", "nsecs"), ("sec", "nsec"), ("s", "ns"), ("seconds", "nanoseconds"))
 _QUATERNION = re.compile(r"(?P<of>.*?)_?(?:q|quat|quaternion|orientation|rot|rotation|o)_?(?P<axis>[xyzw])")
@@ -89,15 +79,11 @@ class Columns:
     @property
     def about(self) -> str:
         """One line: what was read as what, and what was left aside."""
-        read = [f"{listed(self.position)} as position"]
-        read += [f"{listed(self.velocity)} as velocity"] if self.velocity else []
-        read += [f"{listed(self.orientation)} as orientation"] if self.orientation else []
         clock = " and ".join(n for n in (self.time, self.nanoseconds) if n)
-        read += [f"{clock} as time"] if clock else []
-        read += [f"{self.trajectory} as trajectory"] if self.trajectory else []
-        read += [f"{self.task} as task"] if self.task else []
+        several = {w: listed(names) for w in ("position", "velocity", "orientation") if (names := getattr(self, w))}
+        read = several | {"time": clock, "trajectory": self.trajectory, "task": self.task}
         left = f"; left aside: {listed(self.aside)}" if self.aside else ""
-        return f"Read {', '.join(read)}{left}."
+        return f"Read {', '.join(f'{names} as {what}' for what, names in read.items() if names)}{left}."
 
     def recording(self, table: Mapping[str, NDArray[Any]]) -> Recording:
         """The rows of a table of these columns."""
@@ -112,25 +98,16 @@ class Columns:
         x = stacked(self.position)
         assert x is not None
         wrap = tuple((i, TURN[unit(n) == "deg"]) for i, n in enumerate(self.position) if _ANGLE.fullmatch(plain(n)))
-        return Recording(
-            x, stacked(self.velocity), time, numbered(table[self.trajectory]) if self.trajectory else None, name, self.warnings,
-            stacked(self.orientation), wrap, self.about, task=_whole(table[self.task]) if self.task else None,
-            ids=_ids(table[self.trajectory]) if self.trajectory else (),
-        )  # fmt: skip
-
-
-def _counts(ids: NDArray[Any]) -> bool:
-    return ids.dtype.kind in "iu"
-
-
-def _ids(ids: NDArray[Any]) -> tuple[int, ...]:
-    """The numbers of trajectories in order of appearance, where they are whole numbers."""
-    return tuple(dict.fromkeys(ids.tolist())) if _counts(ids) else ()
-
-
-def _whole(ids: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of tasks as they are, where they are whole numbers; else in order of appearance."""
-    return ids.astype(np.intp) if _counts(ids) else numbered(ids)
+        trajectory, task = (table[n] if n else None for n in (self.trajectory, self.task))
+        # Whole numbers are what the file calls its trajectories and tasks; anything else is numbered as it appears.
+        ids = (
+            () if trajectory is None or trajectory.dtype.kind not in "iu" else tuple(dict.fromkeys(trajectory.tolist()))
+        )
+        if task is not None:
+            task = task.astype(np.intp) if task.dtype.kind in "iu" else numbered(task)
+        group = None if trajectory is None else numbered(trajectory)
+        more = (name, self.warnings, stacked(self.orientation), wrap, self.about)
+        return Recording(x, stacked(self.velocity), time, group, *more, task=task, ids=ids)
 
 
 def unit(name: str) -> str | None:
@@ -242,13 +219,10 @@ def _mixed(position: Sequence[str]) -> tuple[Caution, ...]:
     units = {u for u in map(unit, position) if u}
     if len(units) < 2:
         return ()
-    return (
-        Caution(
-            "mixed-units",
-            f"The position columns name different units ({', '.join(sorted(units))}): distances add them up as they are. "
-            "Bring all coordinates to one unit.",
-        ),
+    said = (
+        f"The position columns name different units ({', '.join(sorted(units))}): distances add them up as they are. "
     )
+    return (Caution("mixed-units", said + "Bring all coordinates to one unit."),)
 
 
 def natural_order(name: str) -> list[tuple[int, int | str]]:

@@ -42,12 +42,12 @@ def columns_of(frame: Any) -> Table:
 
 
 def spread(name: str, column: NDArray[Any]) -> Table:
-    """A column of numbers as it is; one of lists as many columns; anything else (pictures, words) as it is."""
+    """A column of numbers as it is; one of lists, or a matrix, as many columns; anything else (pictures, words) as it is."""
     if column.dtype == object and len(column) and isinstance(column[0], list | tuple | np.ndarray):
         if len({len(cell) for cell in column}) != 1:
             return {}
-        return {f"{name}.{i}": part for i, part in enumerate(np.stack([np.asarray(c) for c in column]).T)}
-    return {name: column}
+        column = np.stack([np.asarray(c) for c in column])
+    return {name: column} if column.ndim != 2 else {f"{name}.{i}": part for i, part in enumerate(column.T)}
 
 
 def from_table(path: Path, table: Mapping[str, NDArray[Any]], wanted: Wanted) -> Recording:
@@ -56,7 +56,9 @@ def from_table(path: Path, table: Mapping[str, NDArray[Any]], wanted: Wanted) ->
         raise EmptyFile(f"Expected rows in {path}, got a table without any.")
     single = {wanted.time, wanted.trajectory, wanted.task}
     known = {
-        n: c for n, c in table.items() if _usable(c) or n in single or plain(n) in (*TIME_NAMES, *TRAJECTORY_NAMES)
+        n: c
+        for n, c in table.items()
+        if _numbers(c).dtype.kind in "fiub" or n in single or plain(n) in (*TIME_NAMES, *TRAJECTORY_NAMES)
     }
     if not known:
         raise UnknownColumns(f"Expected columns of numbers in {path}, found {', '.join(list(table)[:30])}.")
@@ -71,13 +73,9 @@ def from_frame(frame: Any, wanted: Wanted, name: str) -> Recording:
     return replace(from_table(Path(name), columns_of(frame), wanted), name=name)
 
 
-def _usable(column: NDArray[Any]) -> bool:
-    return column.dtype.kind in "fiub" or (column.dtype == object and _numbers(column).dtype.kind == "f")
-
-
 def _numbers(column: NDArray[Any]) -> NDArray[Any]:
     """Numbers with holes (None, pandas.NA) as floats with NaN; words as they are."""
-    if column.dtype.kind in "fiub":
+    if column.dtype != object:
         return column
     try:
         missing = np.array([cell is None or cell != cell or str(cell) == "<NA>" for cell in column])

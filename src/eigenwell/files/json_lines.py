@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data_frames import sample_columns
 from ..demonstrations import Demonstrations
 from .errors import EmptyFile, UnreadableFile, unreadable
 from .frames import Table, from_table, spread
 from .recording import Recording, Wanted
-from .text import as_columns, opened
+from .text import opened
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,10 @@ class JsonLines:
         return from_table(path, _table(path), wanted)
 
     def write(self, path: Path, demos: Demonstrations) -> None:
-        names, columns = as_columns(demos)
+        columns = sample_columns(demos)
         with path.open("w", encoding="utf-8") as handle:
-            for row in zip(*(c.tolist() for c in columns), strict=True):
-                handle.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
+            for row in zip(*(c.tolist() for c in columns.values()), strict=True):
+                handle.write(json.dumps(dict(zip(columns, row, strict=True))) + "\n")
 
 
 def _table(path: Path) -> Table:
@@ -50,23 +51,18 @@ def _table(path: Path) -> Table:
         rows = {len(c) for c in columns.values()}
         if len(rows) != 1:
             raise UnreadableFile(f"Expected columns of one length in {path}, got lengths {sorted(rows)[:5]}.")
-        return {n: c for k, v in columns.items() for n, c in (_axes(k, v) if v.ndim == 2 else {k: v}).items()}
+        return {n: c for k, v in columns.items() for n, c in spread(k, v).items()}
     if not isinstance(document, list) or not all(isinstance(r, dict) for r in document):
         raise UnreadableFile(f"Expected records with names, {{...}}, in {path}, got {type(document).__name__}.")
     if not document:
         raise EmptyFile(f"Expected records in {path}, got none.")
     flat = [_flat(r) for r in document]
-    names = dict.fromkeys(n for r in flat for n in r)
     out: Table = {}
-    for n in names:
+    for n in dict.fromkeys(n for r in flat for n in r):
         column = np.empty(len(flat), dtype=object)
         column[:] = [r.get(n) for r in flat]
         out |= spread(n, column)
     return out
-
-
-def _axes(name: str, table: Any) -> Table:
-    return {f"{name}.{i}": column for i, column in enumerate(table.T)}
 
 
 def _flat(record: dict[str, Any], begin: str = "") -> dict[str, Any]:

@@ -103,34 +103,21 @@ def _drawn(path: Path, demo: Any, struct: Any) -> Recording:
         raise UnknownColumns(
             f"Expected demo_struct in {path} to name position, velocity, time, labels; found {listed(names)}."
         )
-    xs: list[FloatArray] = []
-    vs: list[FloatArray] = []
-    ts: list[NDArray[Any]] = []
+    found: dict[str, list[Any]] = {name: [] for name in ("position", "velocity", "time", "labels")}
+    widths = [name in ("position", "velocity") for name in names]
     for k, cell in enumerate(_items(demo)):
         rows = _matrix(path, cell, f"demo {k}")
-        singles, vectors = (
-            sum(n in ("time", "labels") for n in names),
-            sum(n in ("position", "velocity") for n in names),
-        )
-        d, left = divmod(rows.shape[1] - singles, vectors)
+        d, left = divmod(rows.shape[1] - widths.count(False), widths.count(True))
         if d < 1 or left:
             raise UnknownColumns(
                 f"Expected rows for {', '.join(names)} in every demo of {path}, got {rows.shape[1]} rows in demo {k}."
             )
-        start = 0
-        for name in names:
-            width = d if name in ("position", "velocity") else 1
-            part = rows[:, start : start + width]
-            start += width
-            if name == "position":
-                xs.append(part)
-            elif name == "velocity":
-                vs.append(part)
-            elif name == "time":
-                ts.append(part[:, 0])
-    if not xs:
+        ends = np.cumsum([d if wide else 1 for wide in widths])
+        for name, wide, part in zip(names, widths, np.split(rows, ends[:-1], axis=1), strict=True):
+            found[name].append(part if wide else part[:, 0])
+    if not found["position"]:
         raise EmptyFile(f"Expected demonstrations in {path}, got an empty demo.")
-    return _joined(path, xs, vs or None, ts or None)
+    return _joined(path, found["position"], found["velocity"] or None, found["time"] or None)
 
 
 def _joined(

@@ -21,21 +21,8 @@ LARGEST = 2 << 30
 _DEEPEST = 16
 _MOST = 1 << 16
 """Variables of a file, and cells of a variable: a file of many more is a file of something else, and slow to find out."""
-_TYPES = {
-    1: "i1",
-    2: "u1",
-    3: "i2",
-    4: "u2",
-    5: "i4",
-    6: "u4",
-    7: "f4",
-    9: "f8",
-    12: "i8",
-    13: "u8",
-    16: "u1",
-    17: "u2",
-    18: "u4",
-}
+_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_TYPES |= {16: "u1", 17: "u2", 18: "u4"}
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 _ENCODINGS = {2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
 _MATRIX, _COMPRESSED = 14, 15

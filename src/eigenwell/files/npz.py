@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -91,9 +92,8 @@ def _header(handle: IO[bytes], path: Path, name: str) -> tuple[np.dtype[Any], tu
         raise unreadable(path, f"an array {name}", error) from error
     if dtype.hasobject:
         raise PickledFile(
-            f"Expected arrays of numbers in {path}, got pickled objects in {name}: reading them could run code. "
-            "Save trajectories "
-            "as one array x with 'offsets', or write them with eigenwell."
+            f"Expected arrays of numbers in {path}, got pickled objects in {name}: reading them could run code. Save "
+            "trajectories as one array x with 'offsets', or write them with eigenwell."
         )
     if any(n < 0 for n in shape):
         raise UnreadableFile(f"Expected an array in {name} of {path}, got the shape {shape}.")
@@ -101,9 +101,7 @@ def _header(handle: IO[bytes], path: Path, name: str) -> tuple[np.dtype[Any], tu
 
 
 def _check_size(path: Path, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], there: int) -> None:
-    needed = dtype.itemsize
-    for n in shape:
-        needed *= n
+    needed = dtype.itemsize * math.prod(shape)
     if needed != there:
         raise UnreadableFile(
             f"Expected {needed} bytes in {name} of {path} for shape {shape}, got {there}: the file is truncated."

@@ -1,22 +1,24 @@
-"""Parquet tables and LeRobot data sets (v2.1 and v3), read row group by row group."""
+"""Parquet and Feather tables and LeRobot data sets (v2.1 and v3); Parquet is read row group by row group."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data_frames import sample_columns
 from ..demonstrations import Demonstrations
 from ..errors import missing_extra
 from .columns import Columns, recognise
 from .errors import EmptyFile, FileError, TooLarge, UnreadableFile, unreadable
+from .frames import columns_of, from_table
 from .recording import Recording, Wanted
-from .text import as_columns
 from .thinning import Block, Thinner
 
 ROWS = 1 << 16
@@ -38,8 +40,31 @@ class Parquet:
 
     def write(self, path: Path, demos: Demonstrations) -> None:
         pa, pq = _arrow()
-        names, columns = as_columns(demos)
-        pq.write_table(pa.table({n: np.ascontiguousarray(c) for n, c in zip(names, columns, strict=True)}), path)
+        pq.write_table(_table(pa, demos), path)
+
+
+@dataclass(frozen=True)
+class Feather:
+    """A table as pandas, polars and R write it: Feather and Arrow IPC."""
+
+    name: ClassVar[str] = "Feather"
+    suffixes: ClassVar[tuple[str, ...]] = (".feather", ".arrow", ".ipc")
+
+    def read(self, path: Path, wanted: Wanted) -> Recording:
+        pa, feather = pyarrow_for("Reading Feather", "files", "feather")
+        try:
+            table = feather.read_table(path)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise unreadable(path, "a Feather table", error) from error
+        return from_table(path, columns_of(table), wanted)
+
+    def write(self, path: Path, demos: Demonstrations) -> None:
+        pa, feather = pyarrow_for("Writing Feather", "files", "feather")
+        feather.write_feather(_table(pa, demos), str(path))
+
+
+def _table(pa: Any, demos: Demonstrations) -> Any:
+    return pa.table({name: np.ascontiguousarray(column) for name, column in sample_columns(demos).items()})
 
 
 def read_lerobot(folder: Path, wanted: Wanted) -> Recording:
@@ -55,9 +80,9 @@ def read_lerobot(folder: Path, wanted: Wanted) -> Recording:
     recording = read_tables(files, wanted, aliases, lerobot=True)
     fps = info.get("fps")
     if recording.time is None and wanted.dt is None and isinstance(fps, int | float) and fps > 0:
-        group = np.zeros(len(recording.x), dtype=np.intp) if recording.trajectory is None else recording.trajectory
-        first = np.flatnonzero(np.r_[True, np.diff(group) != 0])
-        frame = np.arange(len(group)) - np.repeat(first, np.diff(np.r_[first, len(group)]))
+        group = np.zeros(len(recording.x)) if recording.trajectory is None else recording.trajectory
+        begins = np.diff(group, prepend=-1) != 0
+        frame = np.arange(len(group)) - np.flatnonzero(begins)[np.cumsum(begins) - 1]
         return replace(recording, time=frame / float(fps), time_name="time_s")
     return recording
 
@@ -186,18 +211,18 @@ def batches(
         out = {}
         for name in columns.all:
             column, place = numbers[name]
-            data = whole[column]
+            data, single = whole[column], name in (columns.trajectory, columns.time, columns.task)
             if place is not None:
                 if data.ndim != 2 or place >= data.shape[1]:
                     raise UnreadableFile(
                         f"Expected lists of one length in column {column!r} of {path}, got several lengths."
                     )
                 data = data[:, place]
-            if name not in (columns.trajectory, columns.time, columns.task) and data.dtype.kind not in "fiubM":
+            if not single and data.dtype.kind not in "fiubM":
                 raise UnreadableFile(
                     f"Expected numbers in column {name!r} of {path}, got {data.dtype}. Map another column."
                 )
-            out[name] = data if name in (columns.time, columns.trajectory, columns.task) else data.astype(np.float64)
+            out[name] = data if single else data.astype(np.float64)
         yield out
 
 
@@ -233,11 +258,9 @@ def _arrow() -> tuple[Any, Any]:
     return pyarrow_for("Reading and writing Parquet", "files")
 
 
-def pyarrow_for(what: str, extra: str) -> tuple[Any, Any]:
-    """pyarrow and its reader of Parquet, or the pip line of the extra that brings them."""
+def pyarrow_for(what: str, extra: str, part: str = "parquet") -> tuple[Any, Any]:
+    """pyarrow and its reader of a format, or the pip line of the extra that brings them."""
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        return import_module("pyarrow"), import_module(f"pyarrow.{part}")
     except ImportError as error:
         raise missing_extra(what, "pyarrow", extra) from error
-    return pa, pq

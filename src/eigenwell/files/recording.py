@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, Demonstrations
+from .thinning import Thinner
 
 MOST_COLUMNS = 4096
 """No robot has more joints; a file with more columns is a file of something else."""
@@ -62,20 +63,11 @@ class Recording:
         """Each `every`-th row of every trajectory, and its last, which is where it arrived."""
         if every == 1 or len(self.x) == 0:
             return self
-        group = np.zeros(len(self.x), dtype=np.intp) if self.trajectory is None else self.trajectory
-        order = np.argsort(group, kind="stable")
-        first = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
-        counts = np.diff(np.r_[first, len(order)])
-        rank = np.arange(len(order)) - np.repeat(first, counts)
-        keep = np.sort(order[(rank % every == 0) | (rank == np.repeat(counts, counts) - 1)])
-
-        def kept(a: NDArray[Any] | None) -> Any:
-            return None if a is None else a[keep]
-
-        return replace(
-            self, x=self.x[keep], v=kept(self.v), time=kept(self.time), trajectory=kept(self.trajectory),
-            orientation=kept(self.orientation), task=kept(self.task),
-        )  # fmt: skip
+        rows = {f.name: a for f in fields(self) if isinstance(a := getattr(self, f.name), np.ndarray)}
+        thinner = Thinner(every)
+        thinner.add(rows, self.trajectory)
+        kept: dict[str, Any] = thinner.result()
+        return replace(self, **kept)
 
 
 class Format(Protocol):

@@ -58,12 +58,12 @@ class Text:
 
     def write(self, path: Path, demos: Demonstrations) -> None:
         """Every float with the fewest digits that give it back exactly."""
-        names, columns = as_columns(demos)
+        columns = sample_columns(demos)
         with path.open("w", encoding="utf-8", newline="") as handle:
             writer = csv.writer(handle, lineterminator="\n")
-            writer.writerow(names)
+            writer.writerow(columns)
             for a in range(0, demos.n_samples, CHUNK):
-                writer.writerows(zip(*(c[a : a + CHUNK].tolist() for c in columns), strict=True))
+                writer.writerows(zip(*(c[a : a + CHUNK].tolist() for c in columns.values()), strict=True))
 
 
 def opened(path: Path) -> IO[str]:
@@ -71,12 +71,6 @@ def opened(path: Path) -> IO[str]:
     if path.suffix.lower() == ".gz":
         return gzip.open(path, "rt", encoding="utf-8-sig", newline=None)
     return path.open(encoding="utf-8-sig", newline=None)
-
-
-def as_columns(demos: Demonstrations) -> tuple[list[str], list[NDArray[Any]]]:
-    """A table of demonstrations: trajectory, time_s, x1.., v1.. ."""
-    columns = sample_columns(demos)
-    return list(columns), list(columns.values())
 
 
 def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
@@ -112,16 +106,13 @@ def _lines(handle: IO[str], path: Path) -> Iterator[str]:
     """Lines with something on them, none endless, none binary; of the comments those above the data."""
     started = False
     while line := handle.readline(LONGEST_LINE):
-        if len(line) == LONGEST_LINE and not line.endswith("\n"):
-            if "\0" in line:
-                raise UnreadableFile(f"Expected text in {path}, got binary data. Is it a CSV file?")
-            raise TooLarge(
-                f"Expected lines of at most {MOST_COLUMNS} columns in {path}, got one of more than "
-                f"{LONGEST_LINE} characters: one "
-                "row per sample, one column per coordinate. If the file is transposed, turn it first."
-            )
         if "\0" in line:
             raise UnreadableFile(f"Expected text in {path}, got binary data. Is it a CSV file?")
+        if len(line) == LONGEST_LINE and not line.endswith("\n"):
+            raise TooLarge(
+                f"Expected lines of at most {MOST_COLUMNS} columns in {path}, got one of more than {LONGEST_LINE} characters: "
+                "one row per sample, one column per coordinate. If the file is transposed, turn it first."
+            )
         if line.strip() and not (started and line.startswith("#")):
             started = started or not line.startswith("#")
             yield line
@@ -217,13 +208,7 @@ def _parse(
 def _table(
     chunk: list[str], layout: _Layout, wanted: list[int], converters: dict[int | str, Callable[[str], float]]
 ) -> NDArray[Any]:
-    return np.loadtxt(
-        chunk,
-        delimiter=layout.delimiter,
-        usecols=wanted,
-        ndmin=2,
-        converters=converters or None,
-        quotechar='"',
-        encoding=None,
-        comments=None,
+    more: dict[str, Any] = {"ndmin": 2, "quotechar": '"', "encoding": None, "comments": None}
+    return np.asarray(
+        np.loadtxt(chunk, delimiter=layout.delimiter, usecols=wanted, converters=converters or None, **more)
     )

@@ -29,9 +29,9 @@ class Thinner:
             self._blocks.append(block)
             return
         keep = np.zeros(n, dtype=bool)
-        names, group = (np.zeros(1), np.zeros(n, dtype=np.intp)) if ids is None else np.unique(ids, return_inverse=True)
-        for k, name in enumerate(names.tolist()):
-            mine = np.flatnonzero(group == k)
+        names, counts = np.unique(np.zeros(n) if ids is None else ids, return_counts=True)
+        order = np.arange(n) if ids is None else np.argsort(ids, kind="stable")
+        for name, mine in zip(names.tolist(), np.split(order, np.cumsum(counts)[:-1]), strict=True):
             seen = self._seen.get(name, 0)
             keep[mine[-seen % self.every :: self.every]] = True
             self._seen[name] = seen + len(mine)

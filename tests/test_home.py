@@ -1,5 +1,7 @@
 """A field stays home, and can be advanced: no start in the box leaves it far, and steps of any size stay on one solution."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.untrained import learned_field, stable_field
@@ -56,6 +58,27 @@ def test_steps_of_any_size_end_at_the_same_state(steps):
     exact = field.simulate(x0, t=np.array([0.0, 0.8]))[:, -1]
     np.testing.assert_allclose(x, exact, atol=5e-3)
     assert (field.potential(x) < field.potential(x0)).all()
+
+
+@pytest.mark.parametrize(
+    ("dimension", "count", "swirl"), [(2, 1, 0.0), (2, 1, 2.0), (2, 3, 2.0), (3, 2, 0.0), (7, 3, 0.0)]
+)
+def test_one_state_is_advanced_as_many_are(dimension, count, swirl):
+    """Along the same solution, with the same clock; far out, near, and where nothing moves."""
+    field = stable_field(goals_in(dimension, count), bend=0.3, seed=2)
+    turn = np.zeros((count, dimension, dimension))
+    turn[:, 0, 1], turn[:, 1, 0] = swirl, -swirl
+    field = kept_home(
+        replace(field, model=field.model._replace(swirls=turn)), *np.array([[-0.5], [0.5]]).repeat(dimension, 1)
+    )
+    x = np.random.default_rng(1).uniform(-1.5, 1.5, (20, dimension))
+    for dt in (0.001, 0.01, 0.5):
+        alone, together = np.array([field.advance(one, dt) for one in x]), field.advance(x, dt)
+        np.testing.assert_allclose(alone, together, atol=1e-8)
+        assert (field.potential(alone) < field.potential(x)).all()
+        # On the solution itself: the rest of the way is the same, whatever the clock said.
+        np.testing.assert_array_equal(field.basin(alone), field.basin(x))
+    np.testing.assert_array_equal(field.advance(field.attractors[0], 0.1), field.attractors[0])
 
 
 @pytest.mark.slow

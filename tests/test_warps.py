@@ -164,12 +164,17 @@ def test_one_state_in_plain_numbers_is_the_same(d, name):
     x, v = np.random.default_rng(5).uniform(-1.8, 1.8, (2, d + 1, 200))
     x[:d, 0] = 0.0
     z, seen = world.linearise(x)
-    w, _ = seen.carry(v)
+    w, clock = seen.carry(v)
+    small = v[:d]
+    for slope in reversed(seen.slopes):
+        small = slope.pull(small)
     enter = _entrance(world)
     for i in range(x.shape[1]):
-        place, leave = enter(x[:, i].tolist())
+        place, leave, home = enter(x[:, i].tolist())
         np.testing.assert_allclose(place, z[:, i], rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(leave(v[:, i].tolist()), w[:, i], rtol=1e-7, atol=1e-10)
+        velocity, rate = leave(v[:, i].tolist())
+        np.testing.assert_allclose([*velocity, rate], [*w[:, i], clock[i]], rtol=1e-7, atol=1e-10)
+        np.testing.assert_allclose(home(v[:, i].tolist()), [*small[:, i], v[d, i]], rtol=1e-7, atol=1e-10)
 
 
 def test_landmarks_go_exactly_where_they_belong():

@@ -70,10 +70,15 @@ def advance(wells: Wells, y: Array, step: float | FloatArray) -> Array:
     return runge_kutta_step(lambda state: slope(wells, state), y, step)
 
 
+def softened(wells: Wells, y: Array) -> Array:
+    """|e| + epsilon, (n,)."""
+    e, a = shares(wells, y)
+    return length(e) + wells.softening @ a
+
+
 def pace(model: StableModel, wells: Wells, y: FloatArray) -> FloatArray:
     """dt/dsigma = (|e| + epsilon) / (m s)."""
-    e, a = shares(wells, y)
-    return np.asarray((length(e) + wells.softening @ a) / clock_speed(model, wells, y))
+    return np.asarray(softened(wells, y) / clock_speed(model, wells, y))
 
 
 def resting(wells: Wells, y: FloatArray) -> BoolArray:

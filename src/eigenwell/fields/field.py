@@ -141,7 +141,7 @@ class StableField:
         """The way of a single state, fast; None where arrays are as fast, or goals move."""
         if self.moves or self.dimension > single.MOST:
             return None
-        return single.passage(self.model, self.centre, self.scale, self.pace)
+        return single.Passage(self.model, self.centre, self.scale, self.pace)
 
     @cached_property
     def _pulled(self) -> Callable[..., single.Numbers]:
@@ -151,8 +151,13 @@ class StableField:
         assert self.passage is not None
         if x in self._places:
             return [0.0] * len(x)
-        s, y, finish = self.passage(x)
-        return finish([s * c for c in self._pulled(y)])
+        here = self.passage.at(x)
+        return here.finish([here.speed * c for c in self._pulled(here.y)])[0]
+
+    @cached_property
+    def _after(self) -> Callable[[single.Numbers, float], single.Numbers]:
+        assert self.passage is not None
+        return single.after(self.passage, self.wells)
 
     @cached_property
     def _places(self) -> list[list[float]]:
@@ -319,6 +324,9 @@ class StableField:
         """
         states, alone = check_states(x, self.dimension)
         unit, dt = self.to_unit(states), check_step(dt) * self.pace
+        if 0 < len(states) <= FEW and self.passage is not None:
+            some = [state if state in self._places else self._after(state, dt) for state in states.tolist()]
+            return np.array(some[0] if alone else some)
         after = self._apply(lambda model, wells, x: curves.after(model, wells, x, dt), states).T
         after = np.where((after == unit).all(1, keepdims=True), states, self.from_unit(after))
         return np.asarray(after[0] if alone else after)

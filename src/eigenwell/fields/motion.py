@@ -194,7 +194,7 @@ class Motion:
         """
         x, dt = self._measured(x), check_step(dt)
         z = np.append(x, self.phase)
-        after = motion_after(self.lifted, z, self._path, dt)
+        after = self._after(z, dt)
         self._last = (x, (after - z) / dt, dt)
         return np.asarray(after[:-1])
 
@@ -214,9 +214,43 @@ class Motion:
             return np.zeros(len(z))
         if self.lifted.passage is None:
             return motion_velocity(self.lifted, z, self._path)
-        s, y, finish = self.lifted.passage(z.tolist())
-        aim = self._path.aim(self.lifted.wells, np.array(y)[:, None])[:, 0]
-        return np.array(finish(self._law(y, [s], aim.tolist())))
+        here = self.lifted.passage.at(z.tolist())
+        return np.array(here.finish(self._asked(here))[0])
+
+    def _asked(self, here: single.Place) -> single.Numbers:
+        """The latent velocity of the law."""
+        aim = self._path.aim(self.lifted.wells, np.array(here.y)[:, None])[:, 0]
+        return self._law(here.y, [here.speed], aim.tolist())
+
+    def _after(self, z: FloatArray, dt: float) -> FloatArray:
+        """z = (x, phase) after dt of the law, by Runge-Kutta 4 in the latent space, where it is a few smooth numbers."""
+        lifted, model, wells, turn = self.lifted, self.lifted.model, self.lifted.wells, 1 + turning(self.lifted.wells)
+        passage = lifted.passage
+        here = None if passage is None else passage.begin(z.tolist())
+
+        def slope(y: FloatArray) -> tuple[FloatArray, float]:
+            """ydot, and how fast y / R and R change at most."""
+            nonlocal here
+            if here is not None and passage is not None:
+                here = passage.found(here, y[:, 0].tolist())
+                w, s = np.array(self._asked(here))[:, None], here.speed
+                m = here.finish(w[:, 0].tolist())[1]
+            else:
+                unit, steps = linearise_inverse(model.flow, y)
+                s = np.exp(log_speed(model.speed, unit))
+                w = law(wells, y, s, self._path.aim(wells, y))
+                m = clock_of(model, unit, pull(steps, w))
+            rate = m * (RETURN + turn * s / (length(y - wells.goals.T) + wells.softening))
+            return m * w, float(rate[0])
+
+        y, left = latent(model, lifted.to_unit(z)[:, None]), dt * lifted.pace
+        while left > 0 and length(y - wells.goals.T)[0] > AT_REST:
+            step = min(left, max(CHANGE / slope(y)[1], dt * lifted.pace / MOST_STEPS))
+            y = runge_kutta.step(lambda there: slope(there)[0], y, step)
+            left -= step
+        if here is not None and passage is not None:
+            return np.array(passage.found(here, y[:, 0].tolist()).towards(y[:, 0].tolist()))
+        return np.asarray(lifted.from_unit(from_latent(model, y)[:, 0]))
 
     @cached_property
     def _law(self) -> Callable[..., single.Numbers]:
@@ -277,25 +311,3 @@ def motion_velocity(lifted: StableField, z: FloatArray, path: Path) -> FloatArra
     s = np.exp(log_speed(lifted.model.speed, unit))
     free = pull(steps, law(lifted.wells, y, s, path.aim(lifted.wells, y)))
     return np.asarray(braked(lifted.model, free, seen)[:, 0] * (lifted.scale * lifted.pace))
-
-
-def motion_after(lifted: StableField, z: FloatArray, path: Path, dt: float) -> FloatArray:
-    """z = (x, phase) after dt of the law, by Runge-Kutta 4 in the latent space, where it is a few smooth numbers."""
-    model, wells = lifted.model, lifted.wells
-    y, turn = latent(model, lifted.to_unit(z)[:, None]), 1 + turning(wells)
-
-    def slope(y: FloatArray) -> tuple[FloatArray, float]:
-        """ydot, and how fast y / R and R change at most."""
-        unit, steps = linearise_inverse(model.flow, y)
-        s = np.exp(log_speed(model.speed, unit))
-        w = law(wells, y, s, path.aim(wells, y))
-        m = clock_of(model, unit, pull(steps, w))
-        rate = m * (RETURN + turn * s / (length(y - wells.goals.T) + wells.softening))
-        return m * w, float(rate[0])
-
-    left = dt * lifted.pace
-    while left > 0 and length(y - wells.goals.T)[0] > AT_REST:
-        step = min(left, max(CHANGE / slope(y)[1], dt * lifted.pace / MOST_STEPS))
-        y = runge_kutta.step(lambda there: slope(there)[0], y, step)
-        left -= step
-    return np.asarray(lifted.from_unit(from_latent(model, y)[:, 0]))

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import cache, lru_cache
-from math import exp
-from typing import Any
+from math import exp, hypot
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._types import FloatArray
-from . import flows, stable
+from . import curves, flows, stable
+from .around import Around
 from .flows import Flow, split, with_slopes
 from .stable import Speed, StableModel, Wells
 from .symbols import compiled
@@ -24,30 +25,118 @@ from .warps import Slope, World, parts
 MOST = 12
 """Dimensions: in more of them arrays are as fast, and a layer would be thousands of lines."""
 
+NEAR, NEWTON = 1e-9, 8
+"""A place is found once its latent one is so near: one more step squares what is left. And the steps that it may take."""
+
 Numbers = Sequence[float]
 Way = Callable[[Numbers], Numbers]
-Passage = Callable[[Numbers], tuple[float, Numbers, Way]]
-"""Of a state: its speed s, y = psi(S(x)), and what takes a latent velocity to the world, where it is braked."""
+Finish = Callable[[Numbers], tuple[Numbers, float]]
 
 
-def passage(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Passage:
+class Place(NamedTuple):
+    """A state and what the field makes of it."""
+
+    x: Numbers
+    speed: float
+    """s."""
+    y: Numbers
+    """psi(S(x))."""
+    finish: Finish
+    """Takes a latent velocity w to the world, where it is braked: m c DS^-1 J^-1 w; and m c."""
+    pull: Way
+    """DS^-1 J^-1 w."""
+
+    def towards(self, y: Numbers) -> list[float]:
+        """Where y is in the world, to first order."""
+        step = self.pull([a - b for a, b in zip(y, self.y, strict=True)])
+        return [a + b for a, b in zip(self.x, step, strict=True)]
+
+
+class Passage:
     """The way of a state, in the data's units, into the latent space and back."""
-    enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
-    limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
-    braked = _kernel(_braked, (len(limit),), (1,), (len(limit), 1))
 
-    def through(x: Numbers) -> tuple[float, Numbers, Way]:
-        there, leave = enter(x)
-        z = [(c - middle) / size for c, (middle, size) in zip(there, frame, strict=True)]
-        y, back = psi(z)
+    def __init__(self, model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> None:
+        enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
+        limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
+        braked = _kernel(_braked, (len(limit),), (1,), (len(limit), 1))
 
-        def finish(w: Numbers) -> Numbers:
-            free = [c * size for c, (_, size) in zip(back(w), frame, strict=True)]
-            return braked(limit, [pace], free if leave is None else leave(free))[0]
+        def through(x: Numbers) -> Place:
+            there, leave, home = enter(x)
+            z = [(c - middle) / size for c, (middle, size) in zip(there, frame, strict=True)]
+            y, back = psi(z)
 
-        return speed(z), y, finish
+            def pull(w: Numbers) -> Numbers:
+                return home([c * size for c, (_, size) in zip(back(w), frame, strict=True)])
 
-    return through
+            def finish(w: Numbers) -> tuple[Numbers, float]:
+                free, clock = leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])
+                velocity, (m,) = braked(limit, [pace], free)
+                return velocity, m * clock
+
+            return Place(x, speed(z), y, finish, pull)
+
+        def inverse(y: Numbers) -> Numbers:
+            return (stable.from_latent(model, np.array(y)[:, None])[:, 0] * scale + centre).tolist()  # type: ignore[no-any-return]
+
+        self.at, self._inverse = through, inverse
+        self._once = model.world is None or not any(isinstance(one, Around) for one in model.world.warps)
+
+    def begin(self, x: Numbers) -> Place:
+        """Of a state; inside a body, which S takes for its skin, that on the skin: from there on places are found one by one."""
+        here = self.at(x)
+        return here if self._once else self.at(self._inverse(here.y))
+
+    def found(self, near: Place, y: Numbers) -> Place:
+        """The state whose latent place is y, from one nearby: by Newton's method, or the inverse where that does not settle."""
+        for _ in range(NEWTON):
+            near = self.at(near.towards(y))
+            if max(abs(a - b) for a, b in zip(y, near.y, strict=True)) < NEAR:
+                return near
+        return self.at(self._inverse(y))
+
+
+def after(passage: Passage, wells: Wells) -> Callable[[Numbers, float], Numbers]:
+    """A state after some unit time, as `curves.after`: places along the solution are found from one to the next."""
+    heading, softened = of_wells(stable.latent_velocity, wells), of_wells(curves.softened, wells)
+    longest = curves.longest_step(wells) / 2
+    if len(wells.goals) == 1 and wells.winds:
+
+        def advanced(y: Numbers, step: float) -> Numbers:
+            return curves.advance(wells, np.array(y)[:, None], step)[:, 0].tolist()  # type: ignore[no-any-return]
+    else:
+        compiled_advance = of_wells(curves.advance, wells, (1,))
+
+        def advanced(y: Numbers, step: float) -> Numbers:
+            return compiled_advance(y, [step])
+
+    def rate(here: Place) -> float:
+        """dt/dsigma."""
+        return softened(here.y)[0] / (here.finish([here.speed * c for c in heading(here.y)])[1] * here.speed)
+
+    def resting(here: Place) -> bool:
+        return hypot(*heading(here.y)) * softened(here.y)[0] < curves.AT_REST
+
+    def run(x: Numbers, dt: float) -> Numbers:
+        here, left = passage.begin(x), dt
+        if resting(here):
+            return x
+        slow = rate(here)
+        for _ in range(curves.MOST_STEPS):
+            middle, step = here, min(longest, left / slow)
+            for _ in range(2):
+                middle = passage.found(middle, advanced(here.y, step / 2))
+                slow = rate(middle)
+                step = min(longest, left / slow)
+            y = advanced(here.y, step)
+            x, left = passage.found(middle, y).towards(y), left - step * slow
+            if left <= curves.ON_TIME * dt:
+                break
+            here = passage.at(x)
+            if resting(here):
+                break
+        return x
+
+    return run
 
 
 def of_wells(function: Callable[..., Any], wells: Wells, *more: tuple[int, ...]) -> Callable[..., Numbers]:
@@ -76,8 +165,9 @@ def _of_wells(
 _kernel = lru_cache(maxsize=None)(compiled)
 
 
-def _braked(brake: Any, pace: Any, free: Any) -> tuple[Any]:
-    return (pace * stable.braking(brake, free) * free,)
+def _braked(brake: Any, pace: Any, free: Any) -> tuple[Any, Any]:
+    m = stable.braking(brake, free)
+    return pace * m * free, m
 
 
 # --- psi and the speed --------------------------------------------------------------------------------
@@ -155,54 +245,70 @@ def _window(k: Any, p: Any) -> tuple[Any]:
 # --- warps --------------------------------------------------------------------------------------------
 
 
-def _entrance(world: World | None) -> Callable[[Numbers], tuple[Numbers, Way | None]]:
-    """S of a state, and what takes a velocity from there back: `World.linearise`, `Seen.carry`; None where S(x) = x."""
-    if world is None:
-        return lambda x: (x, None)
-    n, room = len(world.scale), [edge.tolist() for edge in world.room() or ()]
-    kinds: Any = [type(one) for one in parts(world.warps)]
-    shapes = [[np.shape(value) or (1,) for value in one] for one in parts(world.warps)]
+def _entrance(world: World | None) -> Callable[[Numbers], tuple[Numbers, Finish, Way]]:
+    """S of a state, what takes a velocity from there back, with its clock (`Seen.carry`), and what a small step (DS^-1)."""
+    n, room = (0, None) if world is None else (len(world.scale), world.room())
+    chain = parts(world.warps) if world is not None else []
+    kinds: Any = [type(one) for one in chain]
+    shapes = [[np.shape(value) or (1,) for value in one] for one in chain]
     steps = [_warp(kind, n, *its) for kind, its in zip(kinds, shapes, strict=True)]
-    numbers = [[np.ravel(value).tolist() for value in one] for one in parts(world.warps)]
+    numbers = [[np.ravel(value).tolist() for value in one] for one in chain]
+    edges = [edge.tolist() for edge in room or ()]
 
-    def enter(x: Numbers) -> tuple[Numbers, Way | None]:
-        if room and all(low <= c <= high for c, low, high in zip(x, *room, strict=False)):
-            return x, None
+    def enter(x: Numbers) -> tuple[Numbers, Finish, Way]:
+        if not chain or (edges and all(low <= c <= high for c, low, high in zip(x, *edges, strict=False))):
+            return x, _as_it_is, _same
         place, slopes = x[:n], []
-        for (through, _, _), known in zip(steps, numbers, strict=True):
+        for (through, *_), known in zip(steps, numbers, strict=True):
             place, *slope = through(place, *known)
             slopes.append(slope)
 
-        def leave(v: Numbers) -> Numbers:
+        def leave(v: Numbers) -> tuple[Numbers, float]:
             w, clock, slow, away = v[:n], 1.0, 1.0, [0.0] * n
-            for (_, carry, _), slope in zip(reversed(steps), reversed(slopes), strict=True):
+            for (_, _, carry, _), slope in zip(reversed(steps), reversed(slopes), strict=True):
                 w, (c,) = carry(w, *slope)
                 clock *= c
-            for (_, _, brake), slope in zip(steps, slopes, strict=True):
+            for (*_, brake), slope in zip(steps, slopes, strict=True):
                 if brake is not None:
                     (share,), back = brake(w, *slope)
                     slow, away = min(slow, share), [a + b for a, b in zip(away, back, strict=True)]
-            return [*(c * slow + b for c, b in zip(w, away, strict=True)), *(clock * slow * c for c in v[n:])]
+            clock *= slow
+            return [*(c * slow + b for c, b in zip(w, away, strict=True)), *(clock * c for c in v[n:])], clock
 
-        return [*place, *x[n:]], leave
+        def home(v: Numbers) -> Numbers:
+            w = v[:n]
+            for (_, pull, _, _), slope in zip(reversed(steps), reversed(slopes), strict=True):
+                (w,) = pull(w, *slope)
+            return [*w, *v[n:]]
+
+        return [*place, *x[n:]], leave, home
 
     return enter
 
 
+def _same(v: Numbers) -> Numbers:
+    return v
+
+
+def _as_it_is(v: Numbers) -> tuple[Numbers, float]:
+    return v, 1.0
+
+
 @cache
-def _warp(kind: Any, n: int, *shapes: tuple[int, ...]) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
-    """Of one kind of warp: S and the numbers of DS, `carry`, and `brake` where there is one."""
-    found: list[Any] = []
+def _warp(kind: Any, n: int, *shapes: tuple[int, ...]) -> tuple[Any, ...]:
+    """Of one kind of warp: S and the numbers of DS, `pull`, `carry`, and `brake` where there is one."""
+    made: list[Any] = []
 
     def through(x: Any, *numbers: Any) -> tuple[Any, ...]:
         z, slope = kind(*numbers).linearise(x)
-        found.append(slope)
+        made.append(slope)
         return z, *(getattr(slope, one.name) for one in fields(slope))
 
     run = compiled(through, (n, 1), *shapes)
-    slope: Any = type(found[0])
-    its = [np.shape(getattr(found[0], one.name)) for one in fields(slope)]
+    slope: Any = type(made[0])
+    its = [np.shape(getattr(made[0], one.name)) for one in fields(slope)]
+    pull = compiled(lambda w, *numbers: (slope(*numbers).pull(w),), (n, 1), *its)
     carry = compiled(lambda w, *numbers: slope(*numbers).carry(w), (n, 1), *its)
     if slope.brake is Slope.brake:
-        return run, carry, None
-    return run, carry, compiled(lambda w, *numbers: slope(*numbers).brake(w), (n, 1), *its)
+        return run, pull, carry, None
+    return run, pull, carry, compiled(lambda w, *numbers: slope(*numbers).brake(w), (n, 1), *its)

@@ -3,6 +3,7 @@
 Most pages here talk to a server of the test's own (`Pretended`): real answers to strokes, fields without training.
 """
 
+import io
 import re
 
 import numpy as np
@@ -20,6 +21,7 @@ from tests.studio_hands import (
     pause,
     settle,
     stored,
+    taken,
     view_share,
     wander,
 )
@@ -281,6 +283,31 @@ def test_examples_have_pictures_once_their_menu_is_open(visit):
     page.wait_for_selector("body[data-state=empty]")
     page.click("#presets")
     assert page.evaluate(drawn) == page.locator("#presets-menu button").count() and asked() == 1
+
+
+def test_a_film_opens_and_moves(visit):
+    """It was WebM alone; a GIF is made everywhere, an MP4 where the browser writes one."""
+    image = pytest.importorskip("PIL.Image", reason="Pillow opens the GIF: pip install pillow")
+    page = visit(before=Pretended().between, live=True)
+    draw(page, spokes(1)[0])
+    settle(page, 1)
+    learned(page)
+    name, content = taken(page, "gif")
+    film = image.open(io.BytesIO(content))
+    assert name == "eigenwell-flow.gif" and film.n_frames > 5 and film.info["loop"] == 0 and len(content) < 8e6
+    pictures, lasts = [], 0
+    for k in range(film.n_frames):
+        film.seek(k)
+        lasts += film.info["duration"]
+        pictures.append(np.asarray(film.convert("RGB"), dtype=float))
+    assert len({one.tobytes() for one in pictures}) > 3 and 3000 < lasts < 5000
+    # Its colours are those of the page: paper in a corner, and nowhere the noise of a broken packing.
+    paper = [int(palette.LIGHT.paper[i : i + 2], 16) for i in (1, 3, 5)]
+    assert np.abs(pictures[-1] - paper).max(axis=2).mean() < 30 and np.ptp(pictures[-1]) > 100
+    name, content = taken(page, "film")
+    writes = page.evaluate("() => MediaRecorder.isTypeSupported('video/mp4')")
+    assert name == f"eigenwell-flow.{'mp4' if writes else 'gif'}"
+    assert content[4:8] == b"ftyp" if writes else content[:6] == b"GIF89a"
 
 
 def test_nobody_meets_an_expert_s_word_unasked(visit):

@@ -2,6 +2,7 @@
 
 import { paintBackdrop } from "./backdrop.js";
 import { Flow } from "./flow.js";
+import { Gif } from "./gif.js";
 import { paintHalo, paintSamples, paintScene, paintStroke } from "./scene.js";
 import { View } from "./view.js";
 
@@ -10,6 +11,8 @@ const LAYERS = ["backdrop", "flow", "scene", "paper"];
 const FADE = 0.45;
 // The paper is painted without smoothing finer than this: phones have three pixels to a point and little to spend.
 const FINEST = 2.5;
+// Pixels across a GIF, and milliseconds from one of its pictures to the next.
+const WIDEST = 720, EVERY = 75;
 
 export class Canvas extends EventTarget {
   view = new View();
@@ -247,28 +250,43 @@ export class Canvas extends EventTarget {
     return flat;
   }
 
-  /** Some seconds of what moves, as a film; null where the browser makes none. */
-  async film(paper, seconds) {
-    if (typeof MediaRecorder === "undefined" || !MediaRecorder.isTypeSupported("video/webm")) return null;
-    const { canvas } = this.#context.paper;
+  /** Some seconds of what moves: MP4 where the browser writes it and `gif` is not asked for, and else GIF. */
+  async film(paper, seconds, gif = false) {
+    const { canvas } = this.#context.paper, mp4 = !gif && canFilm();
+    // Whole pairs of pixels, as films have them; a GIF smaller, or it would take as long to send as to watch.
+    const share = mp4 ? 1 : Math.min(1, WIDEST / canvas.width);
     const flat = document.createElement("canvas");
-    [flat.width, flat.height] = [canvas.width, canvas.height];
-    const ctx = flat.getContext("2d");
-    const recorder = new MediaRecorder(flat.captureStream(30), { mimeType: "video/webm", videoBitsPerSecond: 6e6 });
-    const parts = [];
-    recorder.ondataavailable = ({ data }) => parts.push(data);
-    const done = new Promise((resolve) => { recorder.onstop = resolve; });
-    recorder.start();
-    const end = performance.now() + 1000 * seconds;
-    const frame = (now) => {
+    [flat.width, flat.height] = [canvas.width, canvas.height].map((side) => 2 * Math.round((side * share) / 2));
+    const ctx = flat.getContext("2d", { willReadFrequently: !mp4 });
+    const whole = [0, 0, flat.width, flat.height];
+    const made = mp4 ? recording(flat) : new Gif(flat.width, flat.height);
+    const from = performance.now();
+    for (let last = from, now = from; now < from + 1000 * seconds;) {
+      now = await new Promise((resolve) => { requestAnimationFrame(resolve); });
+      if (!mp4 && now - last < EVERY) continue;
       ctx.fillStyle = paper;
-      ctx.fillRect(0, 0, flat.width, flat.height);
-      for (const name of LAYERS) ctx.drawImage(this.#context[name].canvas, 0, 0);
-      if (now < end) requestAnimationFrame(frame);
-      else recorder.stop();
-    };
-    requestAnimationFrame(frame);
-    await done;
-    return new Blob(parts, { type: "video/webm" });
+      ctx.fillRect(...whole);
+      for (const name of LAYERS) ctx.drawImage(this.#context[name].canvas, ...whole);
+      if (!mp4) made.add(ctx.getImageData(...whole), Math.round((now - last) / 10));
+      last = now;
+    }
+    return made.done();
   }
+}
+
+function canFilm() { return typeof MediaRecorder !== "undefined" && MediaRecorder.isTypeSupported("video/mp4"); }
+
+/** What is painted on a canvas from now on, until it is done. */
+function recording(flat) {
+  const recorder = new MediaRecorder(flat.captureStream(30), { mimeType: "video/mp4", videoBitsPerSecond: 6e6 });
+  const parts = [], stopped = new Promise((resolve) => { recorder.onstop = resolve; });
+  recorder.ondataavailable = ({ data }) => parts.push(data);
+  recorder.start();
+  return {
+    async done() {
+      recorder.stop();
+      await stopped;
+      return new Blob(parts, { type: "video/mp4" });
+    },
+  };
 }

@@ -189,10 +189,9 @@ async function take(studio, what) {
     const lines = toNumpy(drawing.strokes);
     if (await copy(lines)) hint("Copied: your strokes as NumPy arrays.", 3000);
     else download("eigenwell-strokes.py", lines);
-  } else if (what === "webm") {
+  } else if (what === "film" || what === "gif") {
     hint("Filming four seconds", 4000);
-    const film = await canvas.film(theme.paper, 4);
-    if (film) download("eigenwell-flow.webm", film);
-    else notify("This browser cannot film a canvas. Take a PNG, or the page.");
+    const film = await canvas.film(theme.paper, 4, what === "gif");
+    download(`eigenwell-flow.${film.type.split("/")[1]}`, film);
   } else if (link.send({ type: "take", rev, what, goals: studio.keptGoals, numbers: studio.numbers })) hint("Making the file", 2500);
 }

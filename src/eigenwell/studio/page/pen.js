@@ -1,5 +1,7 @@
 // Mouse, touch, pen and keys on the canvas. It only reports; what a gesture means is the caller's business.
 
+import { between } from "./view.js";
+
 // A gesture that stays within this many pixels is a tap.
 const TAP = 6;
 // Keys move the crosshair at this share of the canvas a second, once they are held for a moment.
@@ -95,21 +97,15 @@ export class Pen {
     this.#fingers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.#fingers.size === 2) {
       this.abandon();
-      this.#pinched = this.#between();
+      this.#pinched = between(this.#fingers);
     }
     return this.#pinched !== null;
-  }
-
-  /** Middle and distance of two fingers. */
-  #between() {
-    const [[ax, ay], [bx, by]] = [...this.#fingers.values()];
-    return { x: (ax + bx) / 2, y: (ay + by) / 2, apart: Math.max(Math.hypot(ax - bx, ay - by), 1) };
   }
 
   #pinching(event) {
     this.#fingers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.#fingers.size < 2) return;
-    const [was, now] = [this.#pinched, this.#between()];
+    const [was, now] = [this.#pinched, between(this.#fingers)];
     const box = this.#canvas.getBoundingClientRect();
     this.#tell.pinch(now.apart / was.apart, [now.x - box.left, now.y - box.top], now.x - was.x, now.y - was.y);
     this.#pinched = now;

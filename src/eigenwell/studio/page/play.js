@@ -3,7 +3,7 @@
 import { write } from "./answer.js";
 import { hint } from "./notify.js";
 import { Playground } from "./playground.js";
-import { Pusher } from "./push.js";
+import { ARMS, pushedWords, Pusher } from "./push.js";
 
 const $ = (id) => document.getElementById(id);
 const mark = document.body.dataset;
@@ -58,7 +58,7 @@ export class Play {
       if (!begun) hint("Draw a stroke first, then push what draws it.", 4000);
       else {
         studio.particles.clear();
-        hint("The dark arm follows the flow, the pale one replays the recording. Push the pen.", 7000);
+        hint(ARMS, 7000);
       }
     }
     studio.canvas.repaint("paper", "scene");
@@ -66,8 +66,7 @@ export class Play {
   }
 
   #pushed({ pen, replay, there }) {
-    const ended = (share) => (share < there ? "arrived" : `ended ${Math.round(100 * share)} % of the drawing beside the goal`);
-    hint(`Pushed, the flow ${ended(pen)}. The replay ${ended(replay)}.`, 6000);
+    hint(pushedWords({ pen, replay, there }), 6000);
     mark.pushed = `${pen.toFixed(4)} ${replay.toFixed(4)}`;
   }
 

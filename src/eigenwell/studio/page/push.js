@@ -247,3 +247,11 @@ function label(ctx, [x, y], words, theme, style, up) {
   ctx.fillStyle = style;
   ctx.fillText(words, x, y + up);
 }
+
+export const ARMS = "The dark arm follows the flow, the pale one replays the recording. Push the pen.";
+
+/** How both ended, as shares of the drawing; within `there` they arrived. */
+export function pushedWords({ pen, replay, there }) {
+  const ended = (share) => (share < there ? "arrived" : `ended ${Math.round(100 * share)} % of the drawing beside the goal`);
+  return `Pushed, the flow ${ended(pen)}. The replay ${ended(replay)}.`;
+}

@@ -100,3 +100,9 @@ function extent(strokes) {
   }
   return [x0, y0, x1, y1];
 }
+
+/** Middle and distance of two fingers, by whatever names they have. */
+export function between(fingers) {
+  const [[ax, ay], [bx, by]] = [...fingers.values()];
+  return { x: (ax + bx) / 2, y: (ay + by) / 2, apart: Math.max(Math.hypot(ax - bx, ay - by), 1) };
+}

@@ -1,6 +1,7 @@
 // Around a field to look at: what is shown of it, what can be put in its way, and what the marks mean.
 
 import { colour } from "./palette.js";
+import { ARMS, pushedWords } from "./push.js";
 import { Valley } from "./valley.js";
 
 const LAYERS = [["strokes", "Strokes"], ["flow", "Flow"], ["basins", "Regions"], ["potential", "Valley"]];
@@ -45,7 +46,7 @@ export function furnish(mounted, { bar, legend, words, deep = null, word = "goal
   const push = button("Push", (node) => {
     mounted.push();
     toggle(node, pusher.busy);
-    say(pusher.busy ? "The dark arm follows the flow, the pale one replays the recording. Push the pen." : usual);
+    say(pusher.busy ? ARMS : usual);
   }, false);
   button("Stone", () => { if (ground.addStone(mounted.view)) mounted.worldChanged(); });
   const walls = button("Walls", () => {
@@ -65,10 +66,7 @@ export function furnish(mounted, { bar, legend, words, deep = null, word = "goal
   const usual = `${touch() ? "Tap" : "Click"} to drop a particle. Drag ${word === "goal" ? "a goal" : `an ${word}`}, and the flow follows. `
     + `${touch() ? "Two fingers look" : "The wheel looks"} closer.`;
   ground.addEventListener("refused", ({ detail }) => say(detail, 4));
-  pusher.addEventListener("drawn", ({ detail: { pen, replay, there } }) => {
-    const ended = (share) => (share < there ? "arrived" : `ended ${Math.round(100 * share)} % of the drawing beside it`);
-    say(`Pushed, the flow ${ended(pen)}. The replay ${ended(replay)}.`, 6);
-  });
+  pusher.addEventListener("drawn", ({ detail }) => say(pushedWords(detail), 6));
   const changed = () => {
     back.hidden = ground.isPlain;
     toggle(walls, Boolean(ground.walls));

@@ -9,7 +9,7 @@ import { Particles } from "./particles.js";
 import { Playground } from "./playground.js";
 import { GRIP, Pusher } from "./push.js";
 import { paintAttractor } from "./scene.js";
-import { View } from "./view.js";
+import { between, View } from "./view.js";
 
 // Pixels that a pointer must move to draw or to look elsewhere; and milliseconds until a moved view is computed anew.
 const TAP = 6, SETTLED = 90;
@@ -54,6 +54,7 @@ export class Mounted {
   #draft = null;
   #handle = null;
   #rough = false;
+  #faint = false;
   #step = 0;
 
   constructor(paper, content, options = {}) {
@@ -165,7 +166,23 @@ export class Mounted {
     this.#paintBackdrop();
   }
 
-  #paintBackdrop() { paintBackdrop(this.#backdrop.getContext("2d"), this.view, this.#theme, this.#seen, this.shown, false); }
+  /** All that stands still, strokes and the paper, too: nothing of it is painted again while only the flow moves. */
+  #paintBackdrop() {
+    const ctx = this.#backdrop.getContext("2d"), { view } = this;
+    paintBackdrop(ctx, view, this.#theme, this.#seen, this.shown, false);
+    ctx.lineCap = ctx.lineJoin = "round";
+    ctx.globalAlpha = this.#faint ? 0.35 : 1;
+    for (const { x, q, dots } of this.shown.strokes ? this.strokes : []) {
+      const at = x.map((p) => view.toScreen(p));
+      if (dots) at.forEach((p, i) => this.#dot(ctx, p, dots[i]));
+      else this.#line(ctx, at, q);
+    }
+    ctx.globalAlpha = 1;
+    ctx.globalCompositeOperation = "destination-over";
+    ctx.fillStyle = this.#theme.paper;
+    ctx.fillRect(0, 0, view.width, view.height);
+    ctx.globalCompositeOperation = "source-over";
+  }
 
   #moved() {
     this.#paintBackdrop();
@@ -181,8 +198,12 @@ export class Mounted {
     const seconds = Math.min(Math.max((now - this.#last) / 1000, 0), 0.05);
     this.#last = now;
     const [ctx, view, theme] = [this.#ctx, this.view, this.#theme];
-    ctx.fillStyle = theme.paper;
-    ctx.fillRect(0, 0, view.width, view.height);
+    // Where goals are elsewhere, or an arm draws, strokes are how it was shown, and not how it goes now.
+    const faint = this.ground.goals.size > 0 || this.pusher.busy;
+    if (faint !== this.#faint) {
+      this.#faint = faint;
+      this.#paintBackdrop();
+    }
     const whole = (canvas) => ctx.drawImage(canvas, 0, 0, view.width, view.height);
     const layer = this.#layer.getContext("2d");
     whole(this.#backdrop);
@@ -195,14 +216,7 @@ export class Mounted {
       whole(this.#layer);
     }
     ctx.lineCap = ctx.lineJoin = "round";
-    ctx.globalAlpha = this.ground.goals.size || this.pusher.busy ? 0.35 : 1;
-    for (const { x, q, dots } of this.shown.strokes ? this.strokes : []) {
-      const at = x.map((p) => view.toScreen(p));
-      if (dots) at.forEach((p, i) => this.#dot(p, dots[i]));
-      else this.#line(at, q);
-    }
-    if (this.#draft) this.#line(this.#draft.map(({ at }) => at), -1);
-    ctx.globalAlpha = 1;
+    if (this.#draft) this.#line(ctx, this.#draft.map(({ at }) => at), -1);
     this.ground.paint(ctx, view, theme);
     (this.learned?.attractors ?? this.goals).forEach((x, q) => (
       paintAttractor(ctx, view, theme, { x }, this.learned?.colours[q] ?? q, q + (this.#options.first ?? 1) - 1)
@@ -218,8 +232,7 @@ export class Mounted {
 
   #tint(q) { return q < 0 ? this.#theme.faint : colour(this.#theme, this.learned?.colours[q] ?? q); }
 
-  #line(at, q) {
-    const ctx = this.#ctx;
+  #line(ctx, at, q) {
     ctx.beginPath();
     at.forEach((p) => ctx.lineTo(...p));
     ctx.lineWidth = 2.2;
@@ -230,8 +243,7 @@ export class Mounted {
     ctx.fill();
   }
 
-  #dot([x, y], q) {
-    const ctx = this.#ctx;
+  #dot(ctx, [x, y], q) {
     ctx.beginPath();
     ctx.arc(x, y, 2.6, 0, 2 * Math.PI);
     ctx.fillStyle = this.#tint(q);
@@ -286,7 +298,7 @@ export class Mounted {
     const at = [event.offsetX, event.offsetY];
     this.#from = { at, far: this.#fingers.size > 1, start: event.timeStamp, drawing };
     this.#draft = drawing ? [{ at, t: 0 }] : null;
-    this.#pinched = this.#fingers.size === 2 ? this.#between() : null;
+    this.#pinched = this.#fingers.size === 2 ? between(this.#fingers) : null;
   }
 
   #move(event) {
@@ -303,7 +315,7 @@ export class Mounted {
       return;
     }
     if (this.#pinched && this.#fingers.size === 2) {
-      const next = this.#between();
+      const next = between(this.#fingers);
       this.view.pan(next.x - this.#pinched.x, next.y - this.#pinched.y);
       this.view.zoom(next.apart / this.#pinched.apart, [next.x, next.y]);
       this.#pinched = next;
@@ -332,10 +344,5 @@ export class Mounted {
       }
     }
     if (!this.#fingers.size) this.#from = this.#pinched = null;
-  }
-
-  #between() {
-    const [[ax, ay], [bx, by]] = [...this.#fingers.values()];
-    return { x: (ax + bx) / 2, y: (ay + by) / 2, apart: Math.max(Math.hypot(ax - bx, ay - by), 1) };
   }
 }

@@ -155,11 +155,6 @@ class StableField:
         return here.finish([here.speed * c for c in self._pulled(here.y)])[0]
 
     @cached_property
-    def _after(self) -> Callable[[single.Numbers, float], single.Numbers]:
-        assert self.passage is not None
-        return single.after(self.passage, self.wells)
-
-    @cached_property
     def _places(self) -> list[list[float]]:
         return self.attractors.tolist()  # type: ignore[no-any-return]
 
@@ -325,7 +320,7 @@ class StableField:
         states, alone = check_states(x, self.dimension)
         unit, dt = self.to_unit(states), check_step(dt) * self.pace
         if 0 < len(states) <= FEW and self.passage is not None:
-            some = [state if state in self._places else self._after(state, dt) for state in states.tolist()]
+            some = [state if state in self._places else self.passage.after(state, dt) for state in states.tolist()]
             return np.array(some[0] if alone else some)
         after = self._apply(lambda model, wells, x: curves.after(model, wells, x, dt), states).T
         after = np.where((after == unit).all(1, keepdims=True), states, self.from_unit(after))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from math import exp, hypot
 from typing import Any, NamedTuple
 
@@ -78,8 +78,13 @@ class Passage:
         def inverse(y: Numbers) -> Numbers:
             return (stable.from_latent(model, np.array(y)[:, None])[:, 0] * scale + centre).tolist()  # type: ignore[no-any-return]
 
-        self.at, self._inverse = through, inverse
+        self.model, self.at, self._inverse = model, through, inverse
         self._once = model.world is None or not any(isinstance(one, Around) for one in model.world.warps)
+
+    @cached_property
+    def after(self) -> Callable[[Numbers, float], Numbers]:
+        """A state after some unit time."""
+        return after(self, stable.wells(self.model))
 
     def begin(self, x: Numbers) -> Place:
         """Of a state; inside a body, which S takes for its skin, that on the skin: from there on places are found one by one."""

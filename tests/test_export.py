@@ -224,12 +224,13 @@ def test_a_motion_is_carried_from_step_to_step_by_its_caller(graphs: Sessions) -
     goal, phase = (a[0] for a in sessions[".basin"].run(["start_goal", "start_phase"], {"x": x[None]}))
     motion = field.motion(x.astype(float))
     assert goal == motion.goal and phase == pytest.approx(motion.phase, abs=1e-6)
-    heading, radius, dt = np.zeros((1, 3), np.float32), np.zeros(1, np.float32), 0.002
+    heading, radius, dt = np.zeros((1, 3)), np.zeros(1), 0.002
     for _ in range(30):
         expected = motion.step(x.astype(float), dt)
         fed = {"x": x[None], "phase": np.array([phase], np.float32), "goal": np.array(goal)}
         v, rate, heading, radius = sessions[".motion"].run(None, {**fed, "heading": heading, "radius": radius})
         np.testing.assert_allclose(v[0], expected, rtol=1e-4, atol=1e-4)
+        assert v.dtype == np.float32 and heading.dtype == radius.dtype == np.float64  # kept, so not rounded
         x, phase = (x + np.float32(dt) * v[0]).astype(np.float32), np.float32(phase + dt * rate[0])
 
 

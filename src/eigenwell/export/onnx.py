@@ -37,8 +37,8 @@ def export_onnx(field: Field | StableField, path: str | os.PathLike[str], *, pre
     field.motion.onnx   "x", "phase" (n,), "goal", "heading" (n, d + 1), "radius" (n,) -> "velocity", "phase_rate" (n,),
                         "heading_out", "radius_out"; of a field with memory
 
-    A motion begins with zeros for heading and radius, and is handed back what came out. Move the phase by dt * phase_rate, or
-    by the share of the step that was seen, as `fields.motion` does, and keep it within 0 to 1.
+    A motion begins with zeros for heading and radius, which are double, and is handed back what came out. Move the phase by
+    dt * phase_rate, or by the share of the step that was seen, as `fields.motion` does, and keep it within 0 to 1.
 
     Before they are put at `path` they are run by onnxruntime and compared with NumPy on 10,000 states, and loops on them must
     arrive where `basin` says.
@@ -116,14 +116,16 @@ class Sessions:
         parts = []
         for i in range(0, len(fed["x"]), batch):
             given = {
-                name: value if name == "goal" else self._given(value[i : i + batch]) for name, value in fed.items()
+                name: value if name == "goal" else self._given(value[i : i + batch], name)
+                for name, value in fed.items()
             }
             parts.append(self.parts[part].run(names, given))
         joined = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
         return [a.astype(np.float64) if a.dtype.kind == "f" else a for a in joined]
 
-    def _given(self, values: NDArray[Any]) -> NDArray[Any]:
-        return values.astype(self.precision.outside)
+    def _given(self, values: NDArray[Any], name: str = "x") -> NDArray[Any]:
+        """What a motion keeps is not rounded between steps."""
+        return values.astype(self.precision.inside if name in ("heading", "radius") else self.precision.outside)
 
     def answers(self, x: FloatArray) -> Answers:
         velocity, potential = self._run("", ["velocity", "potential"], {"x": x})
@@ -192,7 +194,9 @@ class Sessions:
         if motions:
             goal, phase = self.begin(x[:1])
             _, _, heading, radius = self._step(int(goal[0]), x[:1], phase)
-            fed = {name: self._given(v) for name, v in (("phase", phase), ("heading", heading), ("radius", radius))}
+            fed = {
+                name: self._given(v, name) for name, v in (("phase", phase), ("heading", heading), ("radius", radius))
+            }
             part, fed["goal"] = "motion", np.asarray(goal[0], dtype=np.int64)
         session, states, spent = self.parts[part], self._given(x[:200]), []
         for i in range(len(states)):

@@ -201,9 +201,9 @@ def motion_model(field: Field, precision: Precision) -> Any:
     zdot = OPERATIONS.where(OPERATIONS.logical_and(gap < tiny, left < tiny), 0.0, zdot)
     zdot[:d].T.cast(real).named("velocity")
     zdot[d].cast(real).named("phase_rate")
-    heading.T.cast(real).named("heading_out")
-    radius.cast(real).named("radius_out")
-    kept: Ports = {"heading": (real, ["n", d + 1]), "radius": (real, ["n"])}
+    heading.T.cast(precision.inside).named("heading_out")
+    radius.cast(precision.inside).named("radius_out")
+    kept: Ports = {"heading": (precision.inside, ["n", d + 1]), "radius": (precision.inside, ["n"])}
     inputs: Ports = {"x": (real, ["n", d]), "phase": (real, ["n"]), "goal": (np.int64, []), **kept}
     out: Ports = {"velocity": (real, ["n", d]), "phase_rate": (real, ["n"])}
     return _model(g, field, inputs, out | {f"{name}_out": port for name, port in kept.items()})

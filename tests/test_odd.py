@@ -62,6 +62,20 @@ def test_a_recording_that_runs_backwards_is_named():
     assert found.n_attractors == 3 and kinds(found) == {(7, "runs backwards", True)}
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_where_starts_lie_anywhere_one_from_a_goal_to_another_is_not_said_to_run_backwards(seed):
+    rng, goals = np.random.default_rng(seed), np.array([[30.0, 30.0], [70.0, 70.0]])
+    time = np.linspace(0, 1, 60)[:, None]
+    share = time**3 * (10 - 15 * time + 6 * time**2)
+    ways = [(start, goals[int(k % 3 == 0)]) for k, start in enumerate(rng.uniform(0, 100, (15, 2)))]
+    ways += [(goals[0] + rng.uniform(-4, 4, 2), goals[0]) for _ in range(3)]
+    ways.append((goals[0] + 1, np.array([60.0, 20.0])))
+    found = ew.identify([a + share * (b + rng.normal(0, 0.3, 2) - a) for a, b in ways], dt=0.02)
+    assert found.n_attractors == 3 or found.alternatives[0].n_attractors == 3
+    said = {o.what for o in found.odd}
+    assert not any("backwards" in what or "pause" in what for what in said)
+
+
 def test_a_recording_that_repeats_another_counts_once_and_shares_its_label():
     paths = reaches(4)
     paths.append(paths[2].copy())

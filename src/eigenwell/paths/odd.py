@@ -115,7 +115,8 @@ def lost_odds(ends: PathEnds, paths: IntArray, extent: FloatArray) -> FloatArray
     if ends.pauses is not None:
         kept *= 1 - CUT * np.clip((ends.pauses[paths].sum() - ends.pauses) / max(len(paths) - 1, 1), 0.0, 1.0)
     if ends.start is not None:
-        kept[paths[_turned(ends.start[paths] / extent, ends.place[paths] / extent)]] *= MISTAKE
+        turned, chance = _turned(ends.start[paths] / extent, ends.place[paths] / extent)
+        kept[paths[turned]] *= chance / (chance + MISTAKE)
     return np.asarray(1 - np.maximum(kept, MISTAKE / 2))
 
 
@@ -144,7 +145,8 @@ def odd_paths(
     )
     turned = np.empty(0, dtype=np.intp)
     if ends.start is not None:
-        turned = paths[_turned(ends.start[paths] / extent, ends.place[paths] / extent)]
+        both, chance = _turned(ends.start[paths] / extent, ends.place[paths] / extent)
+        turned = paths[both] if chance < MISTAKE else turned
     for i in np.flatnonzero(grouping.group < 0):
         k = int(paths[i])
         if home[i] >= 0:
@@ -155,7 +157,9 @@ def odd_paths(
             what = f"breaks off at {100 * ends.pace[k]:.0f} % of its speed, where no other ends"
             out.append(Odd(k, "breaks off", what, True))
         else:
-            out.append(Odd(k, "ends alone", "ends where no other does, in a pause as others make on the way", True))
+            pausing = ends.pauses is not None and ends.pauses[paths].any()
+            what = "ends where no other does" + (", in a pause as others make on the way" if pausing else "")
+            out.append(Odd(k, "ends alone", what, True))
     lost = lost_odds(ends, paths, extent)
     for k in paths[(grouping.group >= 0) & (ends.pace[paths] > IN_MOTION) & (lost[paths] > IN_MOTION)]:
         what = f"breaks off at {100 * ends.pace[k]:.0f} % of its speed, on the way to its goal by all that is known"
@@ -167,15 +171,19 @@ def odd_paths(
     return tuple(sorted(out, key=lambda o: o.number))
 
 
-def _turned(start: FloatArray, place: FloatArray) -> IntArray:
-    """Paths that start at an end of others, to a twentieth of the box, and end among their starts, as near as these are."""
+def _turned(start: FloatArray, place: FloatArray) -> tuple[IntArray, float]:
+    """Paths that start at an end of others, to a twentieth of the box, and end among their starts, as near as these are; and how
+    likely that is of a path that was not turned round, by how often others do the one or the other: starts may lie anywhere."""
+    none = np.empty(0, dtype=np.intp), 1.0
     if len(start) < TURNED_AMONG:
-        return np.empty(0, dtype=np.intp)
+        return none
     from_goal = cKDTree(place).query(start)[0] < TURNED_WITHIN
-    starts = cKDTree(start[~from_goal]) if (~from_goal).sum() > 1 else None
-    if starts is None:
-        return np.empty(0, dtype=np.intp)
-    apart = starts.query(start[~from_goal], k=2)[0][:, 1].max()
-    both = np.flatnonzero(from_goal & (starts.query(place)[0] <= apart))
+    if (~from_goal).sum() < 2:
+        return none
+    starts = cKDTree(start[~from_goal])
+    to_start = starts.query(place)[0] <= starts.query(start[~from_goal], k=2)[0][:, 1].max()
+    both = from_goal & to_start
     # Where many do it, it is how they were recorded: there and back.
-    return both if len(both) <= len(start) / 4 else np.empty(0, dtype=np.intp)
+    if both.sum() > len(start) / 4:
+        return none
+    return np.flatnonzero(both), float(from_goal.sum() * to_start.sum() / (1 + len(start)) ** 2)

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-# NumPy, SciPy and safetensors alone: what everything else stands on.
+# NumPy, SciPy, safetensors and threadpoolctl alone: what everything else stands on.
 CORE = (
     "annotations", "arguments", "attractors", "cells", "checks", "datasets", "demonstrations", "errors", "fields", "flow",
     "graphs", "grids", "identification", "metrics", "models", "numbering", "paths", "poses", "progress", "repr_html",

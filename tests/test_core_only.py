@@ -1,4 +1,4 @@
-"""The core needs NumPy, SciPy and safetensors, and nothing else; what needs more says how to install it."""
+"""The core needs NumPy, SciPy, safetensors and threadpoolctl, and nothing else; what needs more says how to install it."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ from test_models import many
 # Python is told that nothing else is installed.
 BLOCK = """
 import sys
-core = {"eigenwell", "numpy", "scipy", "safetensors"} | set(sys.stdlib_module_names)
+core = {"eigenwell", "numpy", "scipy", "safetensors", "threadpoolctl"} | set(sys.stdlib_module_names)
 class Nothing:
     def find_spec(self, name, path=None, target=None):
         first = name.partition(".")[0]

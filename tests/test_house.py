@@ -16,7 +16,7 @@ PAPER = ROOT.parents[1] / "packages" / "eigenwell-paper" / "src" / "eigenwell_pa
 
 # A room may use only rooms on lines above its own, or on its own line.
 FLOORS = [
-    ["_types", "errors", "palette", "progress", "wording"],
+    ["_types", "errors", "palette", "progress", "threads", "wording"],
     ["velocities", "checks", "metrics", "runge_kutta", "annotations", "data_frames"],
     ["grids", "repr_html", "arguments"],
     ["demonstrations"],

@@ -22,6 +22,7 @@ from .progress import Progress, advance, told
 from .readings import excluded, of_flow, of_graph, of_orbits, of_paths
 from .results import Identification, Result
 from .spectral import ExactMasses, Masses
+from .threads import one_thread
 
 __all__ = ["Builder", "Identification", "Result", "identify"]
 
@@ -120,7 +121,7 @@ def identify(
     >>> found.n_attractors
     2
     """
-    with told(progress):
+    with told(progress), one_thread():
         if low is not None or high is not None:
             if graph is not None:
                 raise DataError(

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 import eigenwell as ew
+from benchmarks.plain_fresh import FAMILIES as FRESH
 from benchmarks.plain_sets import FAMILIES, Case, cases
 from benchmarks.table import Row, report
 
@@ -242,19 +243,20 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--families", nargs="+", default=list(FAMILIES), choices=list(FAMILIES))
+    parser.add_argument("--families", nargs="+", default=list(FAMILIES), choices=[*FAMILIES, *FRESH, "fresh"])
     parser.add_argument("--parts", nargs="+", default=["cases", "same"], choices=["cases", "same"])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--show", action="store_true", help="every case that is not right")
     parser.add_argument("--name", default="plain", help="of the file in benchmarks/results")
     given = parser.parse_args(arguments)
     seeds = range(given.first, given.first + given.seeds)
+    families = tuple(FRESH) if given.families == ["fresh"] else tuple(given.families)
     rows = []
     if "cases" in given.parts:
-        rows += table(answers(seeds, tuple(given.families), given.workers), given.show)
+        rows += table(answers(seeds, families, given.workers), given.show)
     if "same" in given.parts:
         rows += same(seeds, given.workers, given.show)
-    report(given.name, rows, seeds=[seeds.start, seeds.stop], families=given.families)
+    report(given.name, rows, seeds=[seeds.start, seeds.stop], families=list(families))
 
 
 if __name__ == "__main__":

@@ -195,9 +195,16 @@ def textbook(rng: np.random.Generator) -> Iterator[Case]:
             yield case.shuffled(rng)
 
 
-def recorded(rng: np.random.Generator, name: str, times: float, sampling: str, n: int) -> Case:
+def recorded(
+    rng: np.random.Generator,
+    name: str,
+    times: float,
+    sampling: str,
+    n: int,
+    systems: dict[str, tuple[Field, list[float], list[float]]] = SYSTEMS,
+) -> Case:
     """`n` solutions, each until `times` decay times after it came near the attractor it ends in."""
-    field, low, high = SYSTEMS[name]
+    field, low, high = systems[name]
     starts = rng.uniform(low, high, (n, len(low)))
     states = integrate(field, starts, STEP, round(LONGEST / STEP))
     settled = states[-1]
@@ -486,6 +493,8 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {
 
 
 def cases(seed: int, families: tuple[str, ...] = tuple(FAMILIES)) -> Iterator[Case]:
-    for k, (name, make) in enumerate(FAMILIES.items()):
+    from benchmarks.plain_fresh import FAMILIES as FRESH  # made of what is here
+
+    for k, (name, make) in enumerate((FAMILIES | FRESH).items()):
         if name in families:
             yield from make(np.random.default_rng([seed, k]))

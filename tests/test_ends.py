@@ -18,7 +18,7 @@ def partition(group):
 
 def measured(place, extent, way, lost):
     """Ends of paths that do not say where they are bound for."""
-    return Ends(place, extent, way, lost, np.zeros_like(place), np.full(len(place), np.inf))
+    return Ends(place, extent, way, lost, np.zeros_like(place), np.full(len(place), np.inf), np.zeros(place.shape[1]))
 
 
 def ends_of(place, extent=1.0, way=0.0, lost=0.002):
@@ -241,7 +241,7 @@ def test_the_trees_propose_the_best_of_all_partitions(seed):
     rng = np.random.default_rng(seed)
     place = (rng.uniform(-0.5, 0.5, (3, 2))[rng.integers(0, 3, 7)]) + 0.03 * rng.standard_normal((7, 2))
     found = group_ends(ends_of(place, 1.0, lost=1e-9))
-    model = EndsModel(ends_of(place).scaled, np.zeros(7), np.zeros(7), np.zeros((7, 2)), np.full(7, np.inf))
+    model = EndsModel(ends_of(place).scaled, np.zeros(7), np.zeros(7), np.zeros((7, 2)), np.full(7, np.inf), np.zeros(2))
     scores = {p: score(model, np.array(p)) for p in all_partitions(7)}
     mine = max((p for p in scores if max(p) + 1 == found.n_groups), key=scores.get)
     assert partition(found.group) == partition(np.array(mine))
@@ -254,7 +254,7 @@ def test_one_group_is_the_integral_over_its_centre(d):
     rng = np.random.default_rng(d)
     place, way = 0.02 * rng.standard_normal((5, d)), rng.uniform(0.001, 0.03, 5)
     ahead, error = 0.01 * rng.standard_normal((5, d)), way / 3
-    model = EndsModel(place, way, np.zeros(5), ahead, error)
+    model = EndsModel(place, way, np.zeros(5), ahead, error, np.zeros(2))
     log_p = model.groups(model.moments().sum(axis=0)[None])[0]
     centre = np.linspace(-0.5, 0.5, 20_001)
     for s, octave in enumerate(range(-13, 1)):

@@ -90,6 +90,7 @@ def ends_of(places, pace, length=None, usable=None, orbit=None):
         usable=np.ones(k, dtype=bool) if usable is None else np.asarray(usable),
         ahead=np.zeros((k, len(places[0]))),
         error=np.full(k, np.inf),
+        grain=np.zeros((k, len(places[0]))),
     )
 
 

@@ -37,10 +37,9 @@ def of_one_field(demos: Demonstrations, found: PathFinding) -> bool:
     inside = np.concatenate(paths)
     extent = np.ptp(demos.x[inside], axis=0)
     extent = np.where(extent > 0, extent, 1.0)
-    pace = np.sqrt(((demos.v[inside] / extent) ** 2).sum(axis=1).mean())
-    return (
-        bool(pace > 0) and one_field([(demos.x[p] / extent, demos.v[p] / extent / pace) for p in paths], NODES).smooth
-    )
+    x, v = (demos.x - demos.x[inside].mean(axis=0)) / extent, demos.v / extent
+    pace = np.sqrt((v[inside] ** 2).sum(axis=1).mean())
+    return bool(pace > 0) and one_field([(x[p], v[p] / pace) for p in paths], NODES).smooth
 
 
 def _evenly(found: PathFinding) -> IntArray:

@@ -115,7 +115,7 @@ class Ends:
 
     `place` (K, d) where they end, in units of the data; `extent` (d,) of the data; `way` (K,) still to go, in units of the
     extent; `lost` (K,) probability that an end which no other shares is no arrival; `ahead` (K, d) how far ahead they are bound
-    for, in the same units, and its `error` (K,).
+    for, in the same units, and its `error` (K,); `grain` (d,) what places were rounded to.
     """
 
     place: FloatArray
@@ -124,6 +124,7 @@ class Ends:
     lost: FloatArray
     ahead: FloatArray
     error: FloatArray
+    grain: FloatArray
 
     @property
     def scaled(self) -> FloatArray:
@@ -133,7 +134,7 @@ class Ends:
     def take(self, which: IntArray) -> Ends:
         """Some of them."""
         of_all = (self.way[which], self.lost[which], self.ahead[which], self.error[which])
-        return Ends(self.place[which], self.extent, *of_all)
+        return Ends(self.place[which], self.extent, *of_all, self.grain)
 
 
 def group_ends(ends: Ends, n_groups: int | None = None) -> Grouping:
@@ -141,7 +142,8 @@ def group_ends(ends: Ends, n_groups: int | None = None) -> Grouping:
 
     With `n_groups` the best partition into that many; `probability` is then the share it has among those.
     """
-    model = EndsModel(ends.scaled, ends.way, ends.lost / (1 - ends.lost), ends.ahead, ends.error)
+    rounding = ends.grain / ends.extent / np.sqrt(12)
+    model = EndsModel(ends.scaled, ends.way, ends.lost / (1 - ends.lost), ends.ahead, ends.error, rounding)
     group, score = _readings(model, n_groups)
     count = group.max(axis=1) + 1
     posterior = np.exp(score - logsumexp(score))

@@ -9,7 +9,7 @@ with way_k the way that path k still had to go by its own slowing down (`grading
 shared by the coordinates), and sigma_qj the scatter at goal q. Pens are also lifted in motion, right at the goal: the ends of
 a goal may all be nearer than a twentieth of their ways. Or paths slow down as a smooth field lets them, and e_k is not where
 one ends but the rest that it is bound for, with the error of that in place of the way (`bound.bound_for`). Scatters of the
-goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4}; sigma_0 is log-normal around a few percent of the box and summed
+goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4}, and not less than rounding leaves of places in whole pixels; sigma_0 is log-normal around a few percent of the box and summed
 over, rho_j, the same for all goals, is read off the ends: units of a column do not matter. Everything is Gaussian with known
 variances: with w_k = 1/s_k^2 and W = sum w_k
 
@@ -55,7 +55,7 @@ class EndsModel:
     """The model of K ends in d coordinates of the unit box.
 
     `place` (K, d), `way` (K,) still to go, `odds` (K,) of being lost to being none, `ahead` (K, d) where they are bound for and
-    the `error` (K,) of that.
+    the `error` (K,) of that; `rounding` (d,), the standard deviation that rounding leaves in each coordinate: no spread is less.
     """
 
     place: FloatArray
@@ -63,6 +63,7 @@ class EndsModel:
     odds: FloatArray
     ahead: FloatArray
     error: FloatArray
+    rounding: FloatArray
 
     @property
     def dimension(self) -> int:
@@ -83,6 +84,13 @@ class EndsModel:
         """(K, 2, d + 1): where a path ends and the square of its way, the rest it is bound for and the square of its error."""
         end, rest = np.column_stack([self.place, self.way**2]), np.column_stack([self.rest, self._error**2])
         return np.stack([end, rest], axis=1)
+
+    @property
+    def _finest(self) -> IntArray:
+        """The least spread (d,) that places which were rounded can have, by its place among the octaves."""
+        with np.errstate(divide="ignore"):
+            octave = np.round(np.log2(self.rounding)) - (OCTAVES[0] + MULTIPLES[0])
+        return np.clip(octave, 0, len(OCTAVES) + len(MULTIPLES) - 2).astype(np.intp)
 
     @property
     def _error(self) -> FloatArray:
@@ -116,7 +124,7 @@ class EndsModel:
         s, d = log_p.shape[2:]
         shift = np.zeros(d, dtype=np.intp) if unequal is None else unequal
         rows = np.arange(len(OCTAVES))[:, None] + (MULTIPLES - MULTIPLES[0])
-        at = np.clip(rows[:, :, None] + shift, 0, s - 1)
+        at = np.clip(rows[:, :, None] + shift, self._finest, s - 1)
         each = log_p[:, :, at, np.arange(d)].sum(axis=4)
         return np.asarray(logsumexp(each + np.log(WEIGHTS / 3), axis=(1, 3)))
 
@@ -141,12 +149,12 @@ class EndsModel:
         """
         shared = size > 1
         either = given + log_prior()
-        spread = float(2.0 ** OCTAVES[either.argmax()])
+        spread = max(float(2.0 ** OCTAVES[either.argmax()]), float(self.rounding.min()))
         layout = self._layout(centres[shared], spread, float(blur[shared].max(initial=0.0)))
         lone = centres[len(size) - len(single) :]
         room = self._room(lone, centres[shared], spread)
         with np.errstate(divide="ignore"):
-            odds = np.log(single * self._near(lone, centres[shared], size[shared]) / room)
+            odds = np.log(single * self._near(lone, centres[shared], size[shared], spread) / room)
         # Sums over all choices of l lost ones: elementary symmetric polynomials of their odds, in logarithms.
         chosen = np.full(len(single) + 1, -np.inf)
         chosen[0] = 0.0
@@ -161,12 +169,12 @@ class EndsModel:
         lost = np.where(allowed, chosen, -np.inf)
         return np.asarray(sizes + which + lost + logsumexp(either) + layout + np.log(room).sum())
 
-    def _near(self, lone: FloatArray, centres: FloatArray, size: IntArray) -> FloatArray:
+    def _near(self, lone: FloatArray, centres: FloatArray, size: IntArray, spread: float) -> FloatArray:
         """Density (L,) of lost ends at these places: half of them anywhere, half around the goals, by their number of ends, at a
-        distance that is log-uniform up to `ASTRAY`."""
+        distance that is log-uniform from where ends of a goal are, spread sqrt(d), up to `ASTRAY`."""
         if len(centres) == 0 or len(lone) == 0:
             return np.ones(len(lone))
-        finest = 2.0 ** float(OCTAVES[0])
+        finest = min(spread * np.sqrt(self.dimension), ASTRAY / 2)
         away = np.maximum(np.linalg.norm(lone[:, None] - centres, axis=2), finest)
         density = np.where(away < ASTRAY, away, np.inf) ** -self.dimension / np.log(ASTRAY / finest)
         return np.asarray((1 + density @ (size / size.sum()) / np.exp(self._log_area)) / 2)

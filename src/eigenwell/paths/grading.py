@@ -29,7 +29,8 @@ UNKNOWN_WAY = 0.1
 class PathEnds:
     """All that is asked of K paths: where they end (K, d), how fast relative to their way (`end_pace`), how far they still had
     to go (`way_left`) in units of the data's box, whether they are closed orbits, how many samples they have, whether they are
-    whole enough to count, and how far `ahead` (K, d) they are `bound.bound_for`, in the same units, with an `error` (K,).
+    whole enough to count, how far `ahead` (K, d) they are `bound.bound_for`, in the same units, with an `error` (K,), and what
+    their places were rounded to at most, the `grain` (K, d).
 
     Of recordings also where they start (K, d), the earlier one a path repeats (K,), -1 for none, and whether they stand
     still on the way (K,); and the speed in motion (K,), see `full_speed`."""
@@ -42,6 +43,7 @@ class PathEnds:
     usable: BoolArray
     ahead: FloatArray
     error: FloatArray
+    grain: FloatArray
     start: FloatArray | None = None
     twin: IntArray | None = None
     pauses: BoolArray | None = None
@@ -100,7 +102,9 @@ def grade_paths(
             "positions, in the same units and with the right sign?"
         )
     way, error = np.minimum(ends.way, UNKNOWN_WAY), np.minimum(ends.error, UNKNOWN_WAY)
-    measured = Ends(ends.place, extent, way, lost_odds(ends, paths, extent), ends.ahead, error)
+    grain = ends.grain[paths].min(axis=0)
+    grain = np.where(np.isfinite(grain), grain, 0.0)
+    measured = Ends(ends.place, extent, way, lost_odds(ends, paths, extent), ends.ahead, error, grain)
     grouping = told.grouping(measured.take(paths), paths)
     heirs = np.full(len(ends.pace), -1, dtype=np.intp)
     if running_on is not None and not told.names_paths:

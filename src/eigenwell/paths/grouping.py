@@ -14,6 +14,9 @@ from .bound import bound_for, last_places
 from .grading import Graded, PathEnds, end_pace, full_speed, grade_paths, has_pause, is_orbit, way_left
 from .told import NOTHING, Told
 
+# Changes of less than this share of the box are rounding of sums, and none.
+SAME_PLACE = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -111,6 +114,14 @@ def extent_of(low: FloatArray, high: FloatArray, usable: BoolArray) -> FloatArra
     return np.where(np.isfinite(size) & (size > 0), size, 1.0)
 
 
+def grain(block: Block, extent: FloatArray) -> FloatArray:
+    """The least that places change by (K, d) from one sample of a path to the next, if they do: of places that were rounded, what
+    they were rounded to, of others next to nothing; infinite where a column never changes."""
+    step = np.abs(np.diff(block.x, axis=0, prepend=block.x[:1]))
+    step[block.offsets[:-1]] = 0.0
+    return np.minimum.reduceat(np.where(step > SAME_PLACE * extent, step, np.inf), block.offsets[:-1])
+
+
 def path_ends(block: Block, usable: BoolArray, extent: FloatArray, *, pauses: bool = True) -> PathEnds:
     """All that is asked of the paths of a block; `extent` (d,) is the box of all data, `pauses` matter where ends are trusted."""
     paths = block.paths()
@@ -125,6 +136,7 @@ def path_ends(block: Block, usable: BoolArray, extent: FloatArray, *, pauses: bo
         usable=usable[block.number],
         ahead=ahead,
         error=error,
+        grain=grain(block, extent),
         start=block.x[block.offsets[:-1]],
         pauses=np.array([has_pause(v) for _, v in paths]) if pauses else None,
         full=np.array([full_speed(v) for _, v in paths]),

@@ -277,6 +277,8 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
     found: dict[bytes, tuple[IntArray, float]] = {}
     moments, best = model.moments(), -np.inf
     proposals = [model.place] if (model.rest == model.place).all() else [model.place, model.rest]
+    if model.dimension > 1 and len(model.place) > 2:
+        proposals += [_told_apart(place) for place in proposals]
     for tree in (tree for place in proposals for tree in _trees(place)):
         of_leaves = np.zeros((tree.n_leaves, *moments.shape[1:]))
         np.add.at(of_leaves, tree.leaf, moments)
@@ -291,10 +293,10 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
         single = np.full(len(tree.size), -1, dtype=np.intp)
         single[tree.leaf] = np.arange(len(tree.leaf))
         single[tree.size > 1] = -1
-        odds = np.where(single >= 0, model.odds[single], 0.0)
-        alike = model.given_spread(of_nodes)
         with np.errstate(divide="ignore"):
-            cuts = [np.flatnonzero(cut) for cut in tree.cuts(alike, np.log(odds), told)]
+            odds = np.log(np.where(single >= 0, model.odds[single], 0.0))
+        alike = model.given_spread(of_nodes, np.arange(model.dimension))
+        cuts = [np.flatnonzero(cut) for cut in tree.cuts(alike, odds, told)]
         # Coordinates may have spreads of their own: asked of the partitions that are best without, which is dear.
         promising = np.argsort([-logsumexp(alike[nodes].sum(axis=0)) for nodes in cuts], kind="stable")[:PROMISING]
         for at, nodes in enumerate(cuts):
@@ -305,10 +307,11 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             alone = alone[np.argsort(-odds[alone], kind="stable")]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
             size = tree.size[nodes]
-            given = alike[nodes].sum(axis=0)
             if at in promising or len(nodes) <= FEW:
-                given = model.spreads(alike[nodes], of_nodes[nodes], size > 1)
-            scores = model.partition(given, size, centre[nodes], blur[nodes], odds[alone])
+                total = summed[nodes[size > 1]].sum(axis=0)
+                scores = model.readings(of_nodes[nodes], total, size, centre[nodes], blur[nodes], odds[alone])
+            else:
+                scores = model.partition(alike[nodes].sum(axis=0), size, centre[nodes], blur[nodes], odds[alone])
             # What is less likely than rounding is kept only where so many goals were asked for.
             best = max(best, float(scores.max()))
             worth = scores > best + np.log(np.finfo(np.float64).eps)
@@ -321,6 +324,16 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
                 found[kept.tobytes()] = kept, float(score)
     groups, log_p = zip(*found.values(), strict=True)
     return np.array(groups), np.array(log_p)
+
+
+def _told_apart(place: FloatArray) -> FloatArray:
+    """Places in which those coordinates count that tell goals apart, by the square of their spread over the usual distance of
+    an end to the next one: large where ends lie in clumps."""
+    gap = np.diff(np.sort(place, axis=0), axis=0)
+    beside = np.pad(gap, ((1, 1), (0, 0)), constant_values=np.inf)
+    spread = place.std(axis=0) + np.finfo(np.float64).tiny
+    nearest = np.median(np.minimum(beside[1:], beside[:-1]), axis=0) / spread
+    return np.asarray(place / spread / np.maximum(nearest, 1 / len(place) ** 2) ** 2)
 
 
 def _trees(place: FloatArray) -> Iterator[_Tree]:

@@ -70,11 +70,6 @@ class EndsModel:
         return int(self.place.shape[1])
 
     @property
-    def _log_area(self) -> float:
-        """log A_d, of the unit sphere."""
-        return float(np.log(2) + self.dimension / 2 * np.log(np.pi) - gammaln(self.dimension / 2))
-
-    @property
     def rest(self) -> FloatArray:
         """Where paths are bound for (K, d), or where they end if that says more."""
         return np.asarray(self.place + np.where((self.error < self.way)[:, None], self.ahead, 0.0))
@@ -119,46 +114,84 @@ class EndsModel:
         log_p = -logs / 2 - (second - first**2 / total) / 2 + blur - np.maximum(blur, 0.0)
         return np.asarray(log_p + np.log(LIFTED) * np.maximum(moving - 1, 0))
 
-    def given_spread(self, log_p: FloatArray, unequal: IntArray | None = None) -> FloatArray:
-        """log p (n, G) of groups for every sigma_0, from `log_p` (n, 3, S, d), with rho_j = 2^unequal_j."""
-        s, d = log_p.shape[2:]
-        shift = np.zeros(d, dtype=np.intp) if unequal is None else unequal
+    def given_spread(self, log_p: FloatArray, free: IntArray, unequal: IntArray | int = 0) -> FloatArray:
+        """log p (n, G) of groups in the `free` coordinates for every sigma_0, from `log_p` (n, 3, S, d), with rho = 2^unequal."""
         rows = np.arange(len(OCTAVES))[:, None] + (MULTIPLES - MULTIPLES[0])
-        at = np.clip(rows[:, :, None] + shift, self._finest, s - 1)
-        each = log_p[:, :, at, np.arange(d)].sum(axis=4)
+        at = np.clip(rows[:, :, None] + unequal, self._finest[free], log_p.shape[2] - 1)
+        each = log_p[:, :, at, free].sum(axis=4)
         return np.asarray(logsumexp(each + np.log(WEIGHTS / 3), axis=(1, 3)))
 
-    def spreads(self, alike: FloatArray, log_p: FloatArray, shared: BoolArray) -> FloatArray:
-        """log p (G,) of the groups of a partition for every sigma_0, from what they have with equal spreads, `alike` (Q, G), and
-        from `log_p` (Q, 3, S, d) with those of their own that the coordinates of `shared` groups show."""
-        equal = alike.sum(axis=0)
-        best = log_p[shared].max(axis=1).sum(axis=0).argmax(axis=0) if shared.any() else np.zeros(self.dimension)
-        unequal = np.round(best - np.median(best)).astype(np.intp)
+    def readings(
+        self, log_p: FloatArray, total: FloatArray, size: IntArray, centres: FloatArray, blur: FloatArray, odds: FloatArray
+    ) -> FloatArray:
+        """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost, from `log_p` (Q, 3, S, d) of its groups and what
+        `partition` needs: with goals that may differ in all coordinates, and with goals that share some.
+
+        In a shared coordinate all ends are at one place, with a spread of its own: goals in a row or on a table, columns that
+        hardly move. Each is shared or not, either as likely, and the ends say which; `total` (3, S, 3 + 2 d) are the moments of
+        those in groups of several.
+        """
+        several = log_p[size > 1] if (size > 1).any() else log_p
+        possible = np.arange(log_p.shape[2])[:, None] >= self._finest
+        apart = np.where(possible, several.max(axis=1).sum(axis=0), -np.inf)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            together = np.where(possible, self.groups(total[None])[0], -np.inf)
+        common = logsumexp(np.moveaxis(together, 2, 0).reshape(self.dimension, -1), axis=1) - np.log(3 * len(apart))
+        # Those that gain most by it are shared first: as many sets as there are coordinates. One goal may share all of them; goals
+        # that were reached once each show no spread to say so.
+        order = np.argsort(apart.max(axis=0) - common, kind="stable")
+        alone, out = slice(len(size) - len(odds), None), []
+        for n in range(self.dimension + (len(size) == 1) if (size > 1).any() else 1):
+            free, given, lost = np.sort(order[n:]), common[order[:n]].sum(), odds
+            if n and len(odds):
+                # An end alone is at the shared place too where it is a goal; a lost one is anywhere.
+                there = self._at(together, total, order[:n], centres[alone], blur[alone])
+                given, lost = given + there.sum(), odds - there
+            given = given + self._spreads(log_p, apart, free)
+            out.append(self.partition(given, size, centres[:, free], blur, lost))
+        return np.asarray(logsumexp(out, axis=0))
+
+    def _at(
+        self, log_p: FloatArray, total: FloatArray, shared: IntArray, place: FloatArray, blur: FloatArray
+    ) -> FloatArray:
+        """Log density (L,) of single ends at the place of the others, in the coordinates in which they share one."""
+        out = np.zeros(len(place))
+        for j in shared:
+            kind, s = np.unravel_index(log_p[:, :, j].argmax(), log_p.shape[:2])
+            middle = total[kind, s, 3 + j] / total[kind, s, 0]
+            variance = 4.0 ** (OCTAVES[0] + MULTIPLES[0] + s) + blur**2
+            out -= (np.log(2 * np.pi * variance) + (place[:, j] - middle) ** 2 / variance) / 2
+        return out
+
+    def _spreads(self, log_p: FloatArray, apart: FloatArray, free: IntArray) -> FloatArray:
+        """log p (G,) of the groups of a partition in the `free` coordinates for every sigma_0, from `log_p` (Q, 3, S, d): with
+        equal spreads, and with those of their own that the coordinates of `apart` (S, d) show."""
+        if len(free) == 0:
+            return np.zeros(len(OCTAVES))
+        equal, unequal = self.given_spread(log_p, free).sum(axis=0), _unequal(apart[:, free])
         if not unequal.any():
             return np.asarray(equal)
         price = -((unequal / UNEQUAL) ** 2).sum() / 2
-        return np.asarray(np.logaddexp(equal, self.given_spread(log_p, unequal).sum(axis=0) + price))
+        return np.asarray(np.logaddexp(equal, self.given_spread(log_p, free, unequal).sum(axis=0) + price))
 
     def partition(
-        self, given: FloatArray, size: IntArray, centres: FloatArray, blur: FloatArray, single: FloatArray
+        self, given: FloatArray, size: IntArray, centres: FloatArray, blur: FloatArray, odds: FloatArray
     ) -> FloatArray:
         """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost.
 
-        From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,), `centres` (Q, d) and the `blur` (Q,) of
-        the measurements of these, and from the odds (L,) of those of one end, which come last.
+        From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,), `centres` (Q, f) in the free coordinates
+        and the `blur` (Q,) of the measurements of these, and from the log `odds` (L,) of those of one end, which come last.
         """
         shared = size > 1
         either = given + log_prior()
         spread = max(float(2.0 ** OCTAVES[either.argmax()]), float(self.rounding.min()))
         layout = self._layout(centres[shared], spread, float(blur[shared].max(initial=0.0)))
-        lone = centres[len(size) - len(single) :]
+        lone = centres[len(size) - len(odds) :]
         room = self._room(lone, centres[shared], spread)
-        with np.errstate(divide="ignore"):
-            odds = np.log(single * self._near(lone, centres[shared], size[shared], spread) / room)
         # Sums over all choices of l lost ones: elementary symmetric polynomials of their odds, in logarithms.
-        chosen = np.full(len(single) + 1, -np.inf)
+        chosen = np.full(len(odds) + 1, -np.inf)
         chosen[0] = 0.0
-        for one in odds:
+        for one in odds + np.log(self._near(lone, centres[shared], size[shared], spread) / room):
             chosen[1:] = np.logaddexp(chosen[1:], one + chosen[:-1])
         k, q = int(size.sum()) - np.arange(len(chosen)), len(size) - np.arange(len(chosen))
         allowed = q >= 1
@@ -174,10 +207,10 @@ class EndsModel:
         distance that is log-uniform from where ends of a goal are, spread sqrt(d), up to `ASTRAY`."""
         if len(centres) == 0 or len(lone) == 0:
             return np.ones(len(lone))
-        finest = min(spread * np.sqrt(self.dimension), ASTRAY / 2)
+        finest = min(spread * np.sqrt(lone.shape[1]), ASTRAY / 2)
         away = np.maximum(np.linalg.norm(lone[:, None] - centres, axis=2), finest)
-        density = np.where(away < ASTRAY, away, np.inf) ** -self.dimension / np.log(ASTRAY / finest)
-        return np.asarray((1 + density @ (size / size.sum()) / np.exp(self._log_area)) / 2)
+        density = np.where(away < ASTRAY, away, np.inf) ** -lone.shape[1] / np.log(ASTRAY / finest)
+        return np.asarray((1 + density @ (size / size.sum()) / np.exp(_log_area(lone.shape[1]))) / 2)
 
     def _room(self, lone: FloatArray, centres: FloatArray, spread: float) -> FloatArray:
         """How much room (L,) lone goals have beside the others: none within the spread of one."""
@@ -194,11 +227,22 @@ class EndsModel:
         """
         if len(centres) < 2:
             return 0.0
-        d = self.dimension
+        d = centres.shape[1]
         gap = np.maximum(gaps(centres), spread)
-        beside = -self._log_area - d * np.log(np.maximum(gap, blur)) - np.log(max(-np.log(spread), 1.0))
+        beside = -_log_area(d) - d * np.log(np.maximum(gap, blur)) - np.log(max(-np.log(spread), 1.0))
         near = np.log1p((APART * spread / gap) ** 8)
         return float((np.logaddexp(np.log(1 - BESIDE), np.log(BESIDE) + beside) - near).sum())
+
+
+def _unequal(apart: FloatArray) -> IntArray:
+    """By how many octaves the likeliest spread of each coordinate (S, d) is beyond the usual one."""
+    best = apart.argmax(axis=0)
+    return np.asarray(np.round(best - np.median(best)), dtype=np.intp)
+
+
+def _log_area(d: int) -> float:
+    """log A_d, of the unit sphere."""
+    return float(np.log(2) + d / 2 * np.log(np.pi) - gammaln(d / 2))
 
 
 def log_prior() -> FloatArray:

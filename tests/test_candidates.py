@@ -29,7 +29,7 @@ def scored(x, kin, i, j):
     dx, mean = x[j] - x[i], (u_i + u_j) / 2
     free = np.clip(dx @ mean / (mean @ mean), 1 / 3, 3)
     m = np.append(SPANS, free)
-    missing = np.append(np.abs(SPANS - 1), DEFAULT.off_beat)
+    missing = np.append(np.abs(SPANS - 1), DEFAULT.most_missing)
     gap = ((dx - m[:, None] * mean) ** 2).sum(1), np.full(len(m), ((u_j - u_i) ** 2).sum())
     of_x = 2 * kin.noise_x**2 + (m * kin.noise_u) ** 2 / 2 + (m**2 * kin.bend) ** 2 / 4
     of_u = 2 * kin.noise_u**2 + (m * kin.bend) ** 2

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from .blocks import in_blocks
-from .states import STRETCH
+from .settings import DEFAULT
 
 # The rest that a path is bound for is missed by .2 to 3 times what its last samples let expect, over thirteen textbook systems.
 CAREFUL = 3.0
@@ -31,7 +31,7 @@ def bound_for(x: FloatArray, v: FloatArray, offsets: IntArray) -> tuple[FloatArr
     last = last_places(x, offsets)
     while len(paths := paths[length[paths] >= 2 * d + 4]):
         paths = paths[np.argsort(-length[paths], kind="stable")]
-        rows = max(1, STRETCH // int(length[paths[0]]))
+        rows = max(1, DEFAULT.measured // int(length[paths[0]]))
         asked = partial(_rest, x, v, offsets[1:][paths], length[paths], last[paths])
         found = in_blocks(asked, len(paths), rows)
         half, its_miss = (np.concatenate([part[k] for part in found]) for k in (0, 1))

@@ -36,7 +36,7 @@ def likely_links(
 ) -> Links:
     """The best few links into and out of every sample; `u` are displacements per step, `tree` holds x."""
     n, d = x.shape
-    reach = min(s.ahead, n)
+    reach = min(max(1, s.neighbours // 2), n)
     law = SpanLaw.of(kin, d, s)
     # Both ends of a pair share one time step, the geometric mean of what they believe: u_i sqrt(dt_j/dt_i), and for j
     # the other way round. With w = u / sqrt(dt) that is w_i sqrt(dt_j) and w_j sqrt(dt_i).
@@ -140,7 +140,7 @@ class SpanLaw:
     ) -> tuple[FloatArray, FloatArray]:
         """q of i -> j and of j -> i. Besides whole spans, the one at which the two come closest is tried, in case their
         time step is wrong; against the motion that is the shortest span allowed."""
-        most, off = self.settings.most_missing, self.settings.off_beat
+        most = off = self.settings.most_missing
         size = np.abs(b)
         m = np.clip(size / (c + np.finfo(np.float64).tiny), 1 / most, most)
         of_x, of_u = self.variances(m)

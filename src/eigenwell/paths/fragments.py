@@ -84,7 +84,7 @@ def link_fragments(
 
     longest = s.longest_gap
     steps = [(longest / 32, 1), (longest / 16, 1), (longest / 8, 1), (longest / 4, 1)]
-    for gap, shortest in [*steps, (longest / 2, s.real_chain), (longest, s.real_chain)]:
+    for gap, shortest in [*steps, (longest / 2, s.half_fit), (longest, s.half_fit)]:
         for _ in range(2):  # the second resolves what the first uncovered
             chains, kin, changed = joined(chains, kin, gap, shortest)
             if not changed:

@@ -8,9 +8,8 @@ from scipy.spatial import cKDTree
 
 from eigenwell.paths import DEFAULT
 from eigenwell.paths.blocks import in_blocks, neighbours
-from eigenwell.paths.candidates import dominant, first_guess, likely_links
 from eigenwell.paths.kinematics import Kinematics
-from eigenwell.paths.links import heavy, link_score
+from eigenwell.paths.links import dominant, first_guess, heavy, likely_links, link_score
 
 SPANS = np.array([0.5, 1.0, 2.0, 3.0])
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 import eigenwell as ew
 from eigenwell import DataError
 from eigenwell.numbering import canonical_order
-from eigenwell.paths.arrival import PathEnds, end_pace, is_orbit, way_left
+from eigenwell.paths.arrival import PathEnds, bound_for, end_pace, is_orbit, way_left
 from eigenwell.paths.beside import lying_on, nearest_path, running_on, tails
-from eigenwell.paths.bound import bound_for
 from eigenwell.paths.builders import _with_scraps, resolution, whole_enough
 from eigenwell.paths.grading import adopted, grade_paths
 from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims

@@ -217,8 +217,7 @@ def cut_at_rests(x: FloatArray, v: FloatArray, offsets: IntArray, reach: float) 
     """
     still = x[stands(v, v)]
     tree = cKDTree(still) if len(still) else None
-    near = USUAL_SPREAD * float(np.ptp(x, axis=0).max())
-    return cut_on_return(x, v, offsets, near, lambda place: beside_one(tree, place, reach))
+    return cut_on_return(x, v, offsets, float(np.ptp(x, axis=0).max()), lambda place: beside_one(tree, place, reach))
 
 
 def stands(v: FloatArray, among: FloatArray) -> BoolArray:
@@ -235,15 +234,16 @@ def beside_one(tree: cKDTree | None, place: FloatArray, reach: float) -> BoolArr
 
 
 def cut_on_return(
-    x: FloatArray, v: FloatArray, offsets: IntArray, near: float, rested: Callable[[FloatArray], BoolArray]
+    x: FloatArray, v: FloatArray, offsets: IntArray, extent: float, rested: Callable[[FloatArray], BoolArray]
 ) -> IntArray:
-    """Offsets cut at the slowest places that are `rested`, in paths of which two rests or ends are near each other."""
+    """Offsets cut at the slowest places that are `rested`, in paths of which two rests or ends are near each other: each may be
+    off by as much as hands scatter."""
     spans = list(zip(offsets[:-1], offsets[1:], strict=True))
     slow = np.concatenate([np.empty(0, np.intp), *(a + rests(v[a:b], AT_REST) for a, b in spans)])
     slow, cuts = slow[rested(x[slow])], []
     for a, b in spans:
         mine = slow[slice(*np.searchsorted(slow, [a, b]))]
-        if len(mine) and len(cKDTree(x[[a, *mine, b - 1]]).query_pairs(near)):
+        if len(mine) and len(cKDTree(x[[a, *mine, b - 1]]).query_pairs(2 * USUAL_SPREAD * extent)):
             cuts.append(mine + 1)
     return np.sort(np.concatenate([offsets, *cuts])).astype(np.intp)
 

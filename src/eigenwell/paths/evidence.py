@@ -8,7 +8,7 @@ scatter, so in every coordinate j, measured in units of the data's box,
 with way_k the way that path k still had to go by its own slowing down (`arrival.way_left`; beyond the plane its square is
 shared by the coordinates), and sigma_qj the scatter at goal q. Pens are also lifted in motion, right at the goal: the ends of
 a goal may all be nearer than a twentieth of their ways. Or paths slow down as a smooth field lets them, and e_k is not where
-one ends but the rest that it is bound for, with the error of that in place of the way (`bound.bound_for`). Scatters of the
+one ends but the rest that it is bound for, with the error of that in place of the way (`arrival.bound_for`). Scatters of the
 goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4}, and not less than rounding leaves of places in whole pixels; sigma_0 is
 log-normal around a few percent of the box and summed over, rho_j, the same for all goals, is read off the ends: units of a
 column do not matter. Everything is Gaussian with known

@@ -33,7 +33,7 @@ class PathSettings:
     common: float = 0.95
     """Share of the samples that must meet, and exactly, for one time step to serve all."""
 
-    # --- candidates (candidates) ------------------------------------------------------------------------
+    # --- candidates (links) -------------------------------------------------------------------------------
     neighbours: int = 12
     """Neighbours tried as predecessors and successors: covers several trajectories that cross or run side by side. Half as many
     are tried of the place a sample moves to: after missing samples the next one is no near neighbour."""
@@ -48,7 +48,7 @@ class PathSettings:
     choices: int = 4
     """Links kept for every sample as predecessor and as successor: a best set hardly ever needs more."""
 
-    # --- likelihood of a link (links, successors) -------------------------------------------------------
+    # --- likelihood of a link (links, fragments) --------------------------------------------------------
     missing: float = 1.0
     """Nats per missing sample: each that should lie between two states and does not makes a link e times less likely."""
     most_missing: int = 3

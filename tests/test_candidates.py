@@ -8,9 +8,8 @@ from scipy.spatial import cKDTree
 
 from eigenwell.paths import DEFAULT
 from eigenwell.paths.blocks import in_blocks, neighbours
-from eigenwell.paths.candidates import dominant, first_guess, likely_links
 from eigenwell.paths.kinematics import Kinematics
-from eigenwell.paths.links import heavy, link_score
+from eigenwell.paths.links import dominant, first_guess, heavy, likely_links, link_score
 
 SPANS = np.array([0.5, 1.0, 2.0, 3.0])
 
@@ -29,7 +28,7 @@ def scored(x, kin, i, j):
     dx, mean = x[j] - x[i], (u_i + u_j) / 2
     free = np.clip(dx @ mean / (mean @ mean), 1 / 3, 3)
     m = np.append(SPANS, free)
-    missing = np.append(np.abs(SPANS - 1), DEFAULT.off_beat)
+    missing = np.append(np.abs(SPANS - 1), DEFAULT.most_missing)
     gap = ((dx - m[:, None] * mean) ** 2).sum(1), np.full(len(m), ((u_j - u_i) ** 2).sum())
     of_x = 2 * kin.noise_x**2 + (m * kin.noise_u) ** 2 / 2 + (m**2 * kin.bend) ** 2 / 4
     of_u = 2 * kin.noise_u**2 + (m * kin.bend) ** 2

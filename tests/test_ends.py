@@ -241,7 +241,9 @@ def test_the_trees_propose_the_best_of_all_partitions(seed):
     rng = np.random.default_rng(seed)
     place = (rng.uniform(-0.5, 0.5, (3, 2))[rng.integers(0, 3, 7)]) + 0.03 * rng.standard_normal((7, 2))
     found = group_ends(ends_of(place, 1.0, lost=1e-9))
-    model = EndsModel(ends_of(place).scaled, np.zeros(7), np.zeros(7), np.zeros((7, 2)), np.full(7, np.inf), np.zeros(2))
+    model = EndsModel(
+        ends_of(place).scaled, np.zeros(7), np.zeros(7), np.zeros((7, 2)), np.full(7, np.inf), np.zeros(2)
+    )
     scores = {p: score(model, np.array(p)) for p in all_partitions(7)}
     mine = max((p for p in scores if max(p) + 1 == found.n_groups), key=scores.get)
     assert partition(found.group) == partition(np.array(mine))

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 import eigenwell as ew
 from eigenwell import DataError
 from eigenwell.numbering import canonical_order
+from eigenwell.paths.arrival import PathEnds, bound_for, end_pace, is_orbit, way_left
 from eigenwell.paths.beside import lying_on, nearest_path, running_on, tails
-from eigenwell.paths.bound import bound_for
 from eigenwell.paths.builders import _with_scraps, resolution, whole_enough
-from eigenwell.paths.grading import PathEnds, adopted, end_pace, grade_paths, is_orbit, way_left
+from eigenwell.paths.grading import adopted, grade_paths
 from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims
 
 
@@ -118,7 +118,7 @@ def test_a_path_that_lost_its_tail_counts_to_the_one_that_runs_on(pace):
         asked.append(paths.tolist())
         return np.array([4])
 
-    graded = grade_paths(ends, extent=np.array([5.0, 5.0]), trusted_ends=False, running_on=heir)
+    graded = grade_paths(ends, extent=np.array([5.0, 5.0]), trusted_ends=False, heirs_of=heir)
     assert asked == [[6]]  # the lone one alone
     assert graded.grouping.n_groups == 2 and graded.group[6] == graded.group[4]
     assert "count to its attractor" in str(next(c for c in graded.warnings if c.name == "broken-paths"))
@@ -135,7 +135,7 @@ def test_an_end_that_few_paths_share_is_none_if_others_run_on_through_all_of_it(
         return np.array(heirs)
 
     graded = grade_paths(
-        ends_of(places, [0.0] * 18), extent=np.array([5.0, 5.0]), trusted_ends=False, running_on=running_on
+        ends_of(places, [0.0] * 18), extent=np.array([5.0, 5.0]), trusted_ends=False, heirs_of=running_on
     )
     assert graded.grouping.n_groups == expected
     assert (graded.group[16:] == graded.group[0]).all() == (expected == 2)

@@ -8,6 +8,8 @@ from scipy.integrate import solve_ivp
 from sklearn.metrics import adjusted_rand_score
 
 import eigenwell as ew
+from eigenwell import DataError
+from eigenwell.paths import PathSettings
 from eigenwell.spectral import KernelGraph, UnitMasses, linearity
 
 
@@ -431,3 +433,19 @@ def test_every_result_answers_the_same(on_a_kernel):
     for one in (on_a_kernel[1], ew.identify(on_a_kernel[0])):
         assert names <= set(dir(one)) and one.in_memory() is one
         assert len(one.eigenvalues) == one.n_attractors and one.n_samples == len(one.labels)
+
+
+def test_settings_are_the_users_to_see_and_pass():
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0).shuffled()
+    usual = ew.identify(demos)
+    same = ew.identify(demos, settings=PathSettings())
+    np.testing.assert_array_equal(usual.labels, same.labels)
+    # Where no path is as long as ten of the usual ones, there is nothing to tell.
+    with pytest.raises(DataError, match="at least"):
+        ew.identify(demos, settings=PathSettings(remainder=10.0))
+    with pytest.raises(DataError, match="without graph"):
+        ew.identify(demos, settings=PathSettings(), graph=ew.SuccessorGraph())
+    with pytest.raises(DataError, match="PathSettings"):
+        ew.identify(demos, settings={"missing": 2.0})
+    with pytest.raises(DataError, match="unordered"):
+        ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0), settings=PathSettings())

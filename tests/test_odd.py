@@ -217,7 +217,7 @@ def test_an_end_well_away_from_the_others_of_its_goal_is_named(away):
 
 
 def test_a_pause_is_a_rest_between_two_motions():
-    from eigenwell.paths.grading import has_pause
+    from eigenwell.paths.arrival import has_pause
 
     t = np.linspace(0, 1, 100)[:, None]
     assert not has_pause(np.ones((100, 2)))

@@ -7,9 +7,9 @@ from scipy.spatial import cKDTree
 from eigenwell import datasets, systems
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.paths import SuccessorGraph, TrajectoryGraph
+from eigenwell.paths.fragments import most_likely
 from eigenwell.paths.kinematics import estimate
 from eigenwell.paths.meeting import halfway_meeting
-from eigenwell.paths.successors import most_likely
 
 
 def shuffled(demos, seed=0):

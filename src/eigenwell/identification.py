@@ -15,7 +15,7 @@ from .flow.data_kind import weigh
 from .flow.orbits import orbits
 from .flow.witness import by_two
 from .graphs import Clique, Graph, Join
-from .paths import PathFinding, SuccessorGraph, TrajectoryGraph
+from .paths import DEFAULT, PathFinding, PathSettings, SuccessorGraph, TrajectoryGraph
 from .paths.builders import distinct, units
 from .paths.told import Told, told_about
 from .progress import Progress, advance, told
@@ -64,6 +64,7 @@ def identify(
     low: Any = None,
     high: Any = None,
     basis: str | None = None,
+    settings: PathSettings | None = None,
     progress: bool | Progress = False,
 ) -> Identification:
     """How many attractors, which sample belongs to which, where each is, and in which coordinates it is linear.
@@ -100,6 +101,8 @@ def identify(
         Of snapshots: walls that nothing crosses (concentrations are not negative); see FlowGraph.
     basis : str, optional
         Of an AnnData object: which embedding to take.
+    settings : PathSettings, optional
+        What unordered samples are strung to paths by. The defaults serve all data we know.
     progress : bool or callable
         True prints how far it is; a function is called as progress(stage, done, total).
 
@@ -128,6 +131,7 @@ def identify(
                     "Expected low and high without graph, got both. Pass graph=FlowGraph(low=..., high=...)."
                 )
             graph = FlowGraph(low=low, high=high)
+        _check_settings(settings, graph)
         if not is_cells(x):
             if basis is not None:
                 raise DataError(
@@ -135,8 +139,10 @@ def identify(
                 )
             demos = Demonstrations.of(x, v, dt=dt, time=time)
             given = told_about(demos, n_attractors, labels, resolution, exclude)
-            return _identified(demos, graph, join, masses, given)
-        if refused := [name for name, value in {"v": v, "dt": dt, "time": time}.items() if value is not None]:
+            return _identified(demos, graph, join, masses, given, settings)
+        if refused := [
+            name for name, value in {"v": v, "dt": dt, "time": time, "settings": settings}.items() if value is not None
+        ]:
             raise DataError(
                 f"Expected an AnnData object alone, got {' and '.join(refused)} besides. Leave them out, or pass arrays."
             )
@@ -148,9 +154,21 @@ def identify(
 
 
 def _identified(
-    demos: Demonstrations, graph: Builder | None, join: Join | None, masses: Masses | None, given: Told
+    demos: Demonstrations,
+    graph: Builder | None,
+    join: Join | None,
+    masses: Masses | None,
+    given: Told,
+    settings: PathSettings | None = None,
 ) -> Identification:
-    builder = (TrajectoryGraph() if demos.ordered else SuccessorGraph()) if graph is None else graph
+    if settings is not None and demos.ordered:
+        raise DataError(
+            "Expected settings with unordered samples, got trajectories: they are paths already. Leave settings out."
+        )
+    if graph is None:
+        builder: Builder = TrajectoryGraph() if demos.ordered else SuccessorGraph(settings or DEFAULT)
+    else:
+        builder = graph
     if isinstance(builder, type) or not hasattr(builder, "build"):
         raise DataError(
             f"Expected graph as TrajectoryGraph(), SuccessorGraph(), KernelGraph(...) or another object with "
@@ -206,6 +224,15 @@ def _from_told(
     sure[rest] = part.label_confidence
     graph = replace(part.graph, n_samples=demos.n_samples, nodes=rest[part.graph.nodes])
     return of_paths(demos, replace(part, graph=graph, label_confidence=sure), *tie, told)
+
+
+def _check_settings(settings: PathSettings | None, graph: Builder | None) -> None:
+    if settings is not None and graph is not None:
+        raise DataError(
+            "Expected settings without graph, low and high, got both. Pass graph=SuccessorGraph(settings=...)."
+        )
+    if settings is not None and not isinstance(settings, PathSettings):
+        raise DataError(f"Expected settings as PathSettings(...), got {settings!r}.")
 
 
 def _refuse_with_kernel(**choices: Any) -> None:

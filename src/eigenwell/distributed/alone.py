@@ -14,7 +14,7 @@ from ..demonstrations import Demonstrations
 from ..files.columns import Columns
 from ..graphs import PathGraph
 from ..identification import identify
-from ..paths.grading import end_pace
+from ..paths.arrival import end_pace
 from .inputs import Part, read_part
 from .records import bounds_of, spread
 from .store import Products

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..paths.builders import RETURN, beside_one, cut_on_return, stands
-from ..paths.grading import end_pace
-from ..paths.grouping import Block, boxes
+from ..paths.arrival import Block, boxes, end_pace
+from ..paths.builders import beside_one, cut_on_return, stands
 from ..paths.merging import along
 from .records import REPEATS, Records, bounds_of, column, packed, paths, samples, spread
 from .scan import Frame, load_cells
@@ -57,7 +56,7 @@ def assemble(
     moved[laid] = np.arange(len(laid))
     repeats["row"] = moved[repeats["row"]]
     begin = np.append(np.flatnonzero(np.diff(path, prepend=-1)), len(path))
-    cut = cut_on_return(x, v, begin, RETURN * extent, partial(_rested, folder, names, reach))
+    cut = cut_on_return(x, v, begin, extent, partial(_rested, folder, names, reach))
     distinct = np.diff(cut)
     part = np.arange(len(distinct)) - np.searchsorted(cut, begin)[np.searchsorted(begin, cut[:-1], side="right") - 1]
     path = np.repeat((path[cut[:-1]] << MOST_PARTS) + part, distinct)

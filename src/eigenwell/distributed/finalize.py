@@ -11,10 +11,10 @@ import numpy as np
 from ..attractors import eigenpairs_for, sub_dynamics
 from ..graphs import Clique
 from ..numbering import canonical_order
+from ..paths.arrival import Block, PathEnds, extent_of, path_ends
 from ..paths.beside import label_confidence
 from ..paths.builders import sets_off, whole_enough
-from ..paths.grading import PathEnds
-from ..paths.grouping import Block, extent_of, grade_blocks, path_ends
+from ..paths.grading import grade_blocks
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
 from .inputs import Part

@@ -35,7 +35,7 @@ def split(
     """Samples sorted by cell, each in all cells that come within its reach; `bounds` says where each cell begins."""
     x, v = frame.read(part, columns)
     cells = load_cells(folder)
-    steps = 0.0 if dt is None else (DEFAULT.lag + 1) * dt
+    steps = 0.0 if dt is None else (DEFAULT.half_fit + 1) * dt
     row, cell = cells.reached(x, np.maximum(steps * np.linalg.norm(v, axis=1), halo))
     order = np.argsort(row, kind="stable")  # by row within a cell, so that ids ascend
     sorted_, bounds = by_cell(cell[order], cells.count)

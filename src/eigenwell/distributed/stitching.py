@@ -180,7 +180,7 @@ def layout(folder: Path, *, names: Sequence[str], merged: bool, per_bucket: int)
         near = fetch_all(folder, "around", names, "near")
         near = near[np.lexsort((near["distance"], near["row"]))]
         rank = np.arange(len(near)) - np.searchsorted(near["row"], near["row"])
-        near = near[rank < DEFAULT.around]
+        near = near[rank < 2 * DEFAULT.neighbours]
         host = hosts(lengths, of[near["row"]], short["id"][near["row"]], near["chain"])
     owners, path = np.unique(host, return_inverse=True)
     path = path.reshape(-1)

@@ -23,8 +23,8 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
 from ..demonstrations import Caution
+from ..paths.arrival import is_orbit
 from ..paths.fragments import recover_paths
-from ..paths.grading import is_orbit
 
 # Samples asked, and their neighbours that are looked at: ten steps of three tracks that run side by side.
 ASKED, NEIGHBOURS = 1000, 30

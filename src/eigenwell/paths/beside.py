@@ -13,13 +13,13 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
-from .grading import AT_REST, full_speed
+from .arrival import AT_REST, full_speed
 from .settings import DEFAULT
 
 # Velocities are alike when they differ by less than half of the larger one: 30 degrees, or a factor of two.
 ALIKE = 0.5
-# Links that miss their heading by less than this share of a step are beyond doubt; of others so many samples around are asked.
-ASKEW, AROUND = 0.2, 12
+# Links that miss their heading by less than this share of a step are beyond doubt; of others the samples around are asked.
+ASKEW = 0.2
 TINY = np.finfo(np.float64).tiny
 
 
@@ -121,7 +121,7 @@ def link_doubts(x: FloatArray, v: FloatArray, offsets: IntArray, label: IntArray
     askew = np.flatnonzero((miss > ASKEW) & (size > 0))
     if len(askew) and len(np.unique(label)) > 1:
         at = i[askew]
-        near = cKDTree(x).query(x[at] + step[askew] / 2, k=min(AROUND, len(x)))[1]
+        near = cKDTree(x).query(x[at] + step[askew] / 2, k=min(DEFAULT.neighbours, len(x)))[1]
         mean, pace = heading[askew][:, None] / 2, np.linalg.norm(heading[askew], axis=1)[:, None] / 2
         alike = np.linalg.norm(v[near] - mean, axis=2) < ALIKE * np.maximum(np.linalg.norm(v[near], axis=2), pace)
         other = alike & (label[near] != label[at][:, None])

@@ -11,19 +11,17 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
+from .arrival import AT_REST, STILL, Block, boxes, extent_of, path_ends, rests
 from .beside import label_confidence
+from .evidence import USUAL_SPREAD
 from .finding import PathFinding
 from .fragments import recover_paths
-from .grading import AT_REST, STILL, rests
-from .grouping import Block, boxes, extent_of, grade_blocks, path_ends
+from .grading import grade_blocks
 from .hashing import sample_hash, share
 from .merging import typical_length
 from .odd import repeated
 from .settings import DEFAULT, PathSettings
 from .told import NOTHING, Told
-
-# A path comes back to a place when it rests within this share of the extent of it: as far as hands scatter.
-RETURN = 0.05
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,10 @@ class SuccessorGraph:
         first = first_occurrence(*distinct(demos.x / unit, demos.v / unit))
         index = np.flatnonzero(first)
         x, v = demos.x[index] / unit, demos.v[index] / unit
-        places = int(first_occurrence(x, np.zeros_like(x)).sum())
+        few = x[: max(100, 10 * demos.dimension)]  # so many places are enough
+        places = int(first_occurrence(few, np.zeros_like(few)).sum())
+        if places < len(few):
+            places = int(first_occurrence(x, np.zeros_like(x)).sum())
         check_places(places, len(x), demos.dimension, str(places))
         fragments, kin = recover_paths(x, v, self.settings)
         reach = resolution(kin.step, kin.noise_x)
@@ -211,13 +212,12 @@ def cut_at_rests(x: FloatArray, v: FloatArray, offsets: IntArray, reach: float) 
 
     A motion that comes back to where it rested before is several motions, there and back: of unordered samples nobody knows
     where one recording ended and the next began, and a rest is an end. A path that stops in a corner and goes on to another
-    place stays whole. A path that slows down within `reach` of a sample at rest has come to rest there too: that sample may have
-    gone to another one.
+    place stays whole: two places are one when they are as near as hands scatter. A path that slows down within `reach` of a
+    sample at rest has come to rest there too: that sample may have gone to another one.
     """
     still = x[stands(v, v)]
     tree = cKDTree(still) if len(still) else None
-    near = RETURN * float(np.ptp(x, axis=0).max())
-    return cut_on_return(x, v, offsets, near, lambda place: beside_one(tree, place, reach))
+    return cut_on_return(x, v, offsets, float(np.ptp(x, axis=0).max()), lambda place: beside_one(tree, place, reach))
 
 
 def stands(v: FloatArray, among: FloatArray) -> BoolArray:
@@ -234,15 +234,16 @@ def beside_one(tree: cKDTree | None, place: FloatArray, reach: float) -> BoolArr
 
 
 def cut_on_return(
-    x: FloatArray, v: FloatArray, offsets: IntArray, near: float, rested: Callable[[FloatArray], BoolArray]
+    x: FloatArray, v: FloatArray, offsets: IntArray, extent: float, rested: Callable[[FloatArray], BoolArray]
 ) -> IntArray:
-    """Offsets cut at the slowest places that are `rested`, in paths of which two rests or ends are near each other."""
+    """Offsets cut at the slowest places that are `rested`, in paths of which two rests or ends are near each other: each may be
+    off by as much as hands scatter."""
     spans = list(zip(offsets[:-1], offsets[1:], strict=True))
     slow = np.concatenate([np.empty(0, np.intp), *(a + rests(v[a:b], AT_REST) for a, b in spans)])
     slow, cuts = slow[rested(x[slow])], []
     for a, b in spans:
         mine = slow[slice(*np.searchsorted(slow, [a, b]))]
-        if len(mine) and len(cKDTree(x[[a, *mine, b - 1]]).query_pairs(near)):
+        if len(mine) and len(cKDTree(x[[a, *mine, b - 1]]).query_pairs(2 * USUAL_SPREAD * extent)):
             cuts.append(mine + 1)
     return np.sort(np.concatenate([offsets, *cuts])).astype(np.intp)
 

@@ -23,8 +23,8 @@ from .links import heavy
 from .settings import DEFAULT, PathSettings
 from .states import fit_states, window
 
-# Samples left out on either side of the link: those of the crossing itself.
-MIDDLE = 2
+# Samples left out on either side of the link, those of the crossing itself: as many as lie in a quarter of a fit.
+MIDDLE = DEFAULT.fit // 4
 # Steps from the last sample before to the first one after: five by count; fewer or more, if some were mixed up, count as missing.
 GAPS = np.arange(1.0 + MIDDLE, 2.0 + 3 * MIDDLE)
 

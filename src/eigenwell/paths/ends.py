@@ -9,28 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from .._types import BoolArray, FloatArray, IntArray
-from .evidence import EndsModel
+from .evidence import EndsModel, log_sum
 from .spanning import components, spanning_tree
 
 # Log prices of a goal for which the best cut of a tree is proposed: the prior's own price depends on the partition.
 PRICES = np.array([-8.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 7.0])
 # Trees of more ends than this begin where their nearest have been joined: a table of all pairs grows with the square.
 MANY = 1000
-# Cuts at one height are tried up to so many groups, and for somewhat fewer than the best cuts have.
-LEVELS = 40
-# Partitions of each tree, and all into few groups, of which coordinates are asked for spreads of their own.
-PROMISING, FEW = 40, 12
-# One answer in a hundred is wrong for a reason that the model does not know of.
+# Cuts of each tree that are looked at closely: so many at one height, and so many of the best with spreads of their own for the
+# coordinates, besides all into few groups.
+CLOSELY, FEW = 40, 12
+# One answer in a hundred is wrong for a reason that the model does not know of; readings less likely are not worth telling.
 UNKNOWN = 0.01
-# Readings less likely than this are not worth telling.
-WORTH_TELLING = 0.01
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ def group_ends(ends: Ends, n_groups: int | None = None) -> Grouping:
     model = EndsModel(ends.scaled, ends.way, ends.lost / (1 - ends.lost), ends.ahead, ends.error, rounding)
     group, score = _readings(model, n_groups)
     count = group.max(axis=1) + 1
-    posterior = np.exp(score - logsumexp(score))
+    posterior = np.exp(score - log_sum(score))
     if n_groups is not None:
         mine = count == n_groups
         best = int(np.argmax(np.where(mine, posterior, -1.0)))
@@ -156,7 +154,7 @@ def group_ends(ends: Ends, n_groups: int | None = None) -> Grouping:
     # Ties and rounding must not depend on the order of the ends: fewer groups first.
     ranked = np.argsort(-np.round(by_number, 12), kind="stable")
     readings = []
-    for q in ranked[by_number[ranked] > WORTH_TELLING]:
+    for q in ranked[by_number[ranked] > UNKNOWN]:
         mine = np.flatnonzero(count == q)
         readings.append(Reading(group[mine[np.argmax(score[mine])]], float(by_number[q])))
     first, *others = readings
@@ -238,12 +236,22 @@ class _Tree:
 
     def labels(self, nodes: IntArray) -> IntArray:
         """Group of every end when `nodes` are the groups."""
-        owner = np.full(2 * self.n_leaves - 1, -1, dtype=np.intp)
-        owner[nodes] = nodes
-        for node in range(2 * self.n_leaves - 2, self.n_leaves - 1, -1):
-            if owner[node] >= 0:
-                owner[self.children[node - self.n_leaves]] = owner[node]
-        return by_appearance(owner[self.leaf])
+        first, count, place = self._laid_out
+        nodes = nodes[np.argsort(first[nodes])]
+        return by_appearance(np.repeat(nodes, count[nodes])[place[self.leaf]])
+
+    @cached_property
+    def _laid_out(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Leaves in an order in which those under a node stand side by side: the first of every node, how many (2 K - 1,), and
+        the place of every leaf (K,)."""
+        k = self.n_leaves
+        first, count = np.zeros(2 * k - 1, dtype=np.intp), np.ones(2 * k - 1, dtype=np.intp)
+        for node, (a, b) in enumerate(self.children.tolist(), start=k):
+            count[node] = count[a] + count[b]
+        for node in range(2 * k - 2, k - 1, -1):
+            a, b = self.children[node - k]
+            first[a], first[b] = first[node], first[node] + count[a]
+        return first, count, first[:k]
 
     def cuts(self, log_p: FloatArray, lost: FloatArray, told: int | None) -> BoolArray:
         """Candidates (c, 2 K - 1): which nodes are groups. `lost` (2 K - 1,) is what a node is worth as no goal."""
@@ -260,7 +268,7 @@ class _Tree:
         for node in range(2 * k - 2, k - 1, -1):
             reached[self.children[node - k]] = reached[node] & split[node]
         proposed = (reached & ~split).T
-        numbers = {*range(1, LEVELS), *(n - m for n in np.unique(proposed.sum(axis=1)) for m in range(5))}
+        numbers = {*range(1, CLOSELY), *(n - m for n in np.unique(proposed.sum(axis=1)) for m in range(5))}
         levels = {k - n for n in (numbers if told is None else {*numbers, told}) if 1 <= n <= k}
         return np.unique(np.concatenate([proposed, *(self._level(m)[None] for m in sorted(levels))]), axis=0)
 
@@ -298,7 +306,7 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
         alike = model.given_spread(of_nodes, np.arange(model.dimension))
         cuts = [np.flatnonzero(cut) for cut in tree.cuts(alike, odds, told)]
         # Coordinates may have spreads of their own: asked of the partitions that are best without, which is dear.
-        promising = np.argsort([-logsumexp(alike[nodes].sum(axis=0)) for nodes in cuts], kind="stable")[:PROMISING]
+        promising = np.argsort([-float(log_sum(alike[nodes].sum(axis=0))) for nodes in cuts], kind="stable")[:CLOSELY]
         for at, nodes in enumerate(cuts):
             group = tree.labels(nodes)
             if group.tobytes() in found:

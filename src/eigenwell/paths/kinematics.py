@@ -109,10 +109,10 @@ def estimate(
         dt = _borrow(dt, states or state_tree(x, v, dt))
     u = dt[:, None] * v
     chosen = share(sample_hash(x, v), s.measured / len(x)) if len(x) > s.measured else np.ones(len(x), dtype=bool)
-    a, b = _chosen(chains.lagged(1, s.telling), chosen)
+    a, b = _chosen(chains.lagged(1, s.fit), chosen)
     if len(a) == 0:
         a, b = _chosen(chains.lagged(1), chosen)
-    far_a, far_b = _chosen(chains.lagged(s.lag, s.telling), chosen)
+    far_a, far_b = _chosen(chains.lagged(s.half_fit, s.fit), chosen)
     paced = np.flatnonzero(chosen)
     measured = Measured(
         np.column_stack([a, *measures(x[b] - x[a], u[a], u[b])]),
@@ -142,7 +142,7 @@ def steady(x: FloatArray, v: FloatArray, chains: Chains, dt: float, s: PathSetti
     """
     u = dt * v
     chosen = share(sample_hash(x, v), s.measured / len(x))
-    (a, b), (far_a, far_b) = _chosen(chains.lagged(1), chosen), _chosen(chains.lagged(s.lag), chosen)
+    (a, b), (far_a, far_b) = _chosen(chains.lagged(1), chosen), _chosen(chains.lagged(s.half_fit), chosen)
     measured = scales(measures(x[b] - x[a], u[a], u[b]), ((u[far_b] - u[far_a]) ** 2).sum(1), x.shape[1], s)
     typical = float(np.median(np.linalg.norm(u[chosen], axis=1)))
     return Kinematics(np.full(len(x), dt), u, *measured, typical, float(x.var(0).mean()))
@@ -168,8 +168,8 @@ def scales(
     length, residual, change = links
     step = float(np.median(length)) or float(length.mean())
     near, miss = _trimmed(change, s.trim) / d, _trimmed(residual, s.trim) / d
-    far = _trimmed(far_change, s.trim) / d if len(far_change) else near * s.lag**2
-    bend2 = max(far - near, 0.0) / (s.lag**2 - 1)
+    far = _trimmed(far_change, s.trim) / d if len(far_change) else near * s.half_fit**2
+    bend2 = max(far - near, 0.0) / (s.half_fit**2 - 1)
     noise_u2 = max(near - bend2, 0.0) / 2
     noise_x2 = max(miss - noise_u2 / 2, 0.0) / 2
     floor = s.floor * step
@@ -223,18 +223,14 @@ def state_tree(x: FloatArray, v: FloatArray, dt: FloatArray) -> cKDTree:
 
 
 def _borrow(dt: FloatArray, states: cKDTree) -> FloatArray:
-    """Give samples without a time step that of the nearest state that has one."""
+    """Give samples without a time step that of the nearest state that has one: one of the nearest few nearly always does."""
     out = dt.copy()
-    asking, k = np.flatnonzero(~np.isfinite(dt)), ASKED_FIRST
+    asking, k = np.flatnonzero(~np.isfinite(dt)), DEFAULT.neighbours
     while len(asking):
         near = neighbours(states, states.data[asking], k)
         has_one = np.isfinite(dt)[near]
         nearest = has_one.argmax(axis=1)
         found = has_one[np.arange(len(asking)), nearest]
         out[asking[found]] = dt[near[np.flatnonzero(found), nearest[found]]]
-        asking, k = asking[~found], 8 * k
+        asking, k = asking[~found], DEFAULT.neighbours * k
     return out
-
-
-ASKED_FIRST = 8
-"""Nearest states looked at first: one of them nearly always has a time step."""

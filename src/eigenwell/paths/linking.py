@@ -11,7 +11,7 @@ from .chains import Chains, open_loops, unique_pairs
 from .kinematics import Kinematics
 from .links import link_score
 from .settings import DEFAULT, PathSettings
-from .states import STRETCH, end_states, link_states
+from .states import end_states, link_states
 
 # Gaps, in steps, that are tried; between them the likelihood is smooth.
 GAPS = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0])
@@ -29,7 +29,7 @@ def link(
     (tail, tail_cov), (head, head_cov) = (end_states(x, chains, kin, real, tails=tails, s=s) for tails in (True, False))
     tails, heads = chains.tails[real], chains.heads[real]
     tree = cKDTree(x[heads])
-    k = min(s.heads, n)
+    k = min(s.neighbours, n)
     near = tree.query(x[tails], k=k)[1].reshape(n, k)
     ahead = tree.query(x[tails] + tail[:, 1] * (1 + longest) / 2, k=k)[1].reshape(n, k)
     f, g = unique_pairs(np.repeat(np.arange(n), 2 * k), np.concatenate([near, ahead], axis=1).ravel(), n)
@@ -98,8 +98,8 @@ def cut_doubtful(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings
         return chains
     spans = np.arange(1.0, s.most_missing + 1)
     chi2 = np.empty(len(position))
-    for first in range(0, len(position), STRETCH):
-        here = slice(first, first + STRETCH)
+    for first in range(0, len(position), s.measured):
+        here = slice(first, first + s.measured)
         (a, cov_a), (b, cov_b) = link_states(x, chains, kin, position[here], s)
         states = ((a[:, 0], a[:, 1], a[:, 2]), (b[:, 0], b[:, 1], b[:, 2]))
         gap, variance = mismatch(*states, cov_a + cov_b, spans, kin.bend)

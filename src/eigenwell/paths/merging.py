@@ -67,7 +67,7 @@ def within_reach(
     tree: cKDTree, places: FloatArray, reach: FloatArray, s: PathSettings = DEFAULT
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """(row of `places`, sample of the tree, distance) for the nearest few samples within reach."""
-    k = min(s.around, tree.n)
+    k = min(2 * s.neighbours, tree.n)
     distance, near = (a.reshape(-1, k) for a in tree.query(places, k=k, workers=-1))
     row, column = np.nonzero(distance <= reach[:, None])
     return row, near[row, column], distance[row, column]

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
+from .arrival import AT_REST, SAME, PathEnds
 from .ends import Ends, Grouping
+from .evidence import REACH, USUAL_SPREAD
 
-if TYPE_CHECKING:
-    from .grading import PathEnds
-
-# Two recordings are one when no sample differs by more than this share of the extent: what rounding in files leaves.
-SAME = 1e-6
 # Sets in which an end at rest that no other shares is no arrival; recordings that are cut off, where pauses hide it.
 MISTAKE, CUT = 1 / 16, 0.25
-# A recording is turned round when it starts and ends so near, in units of the box, to where others end and start; of so many.
-TURNED_WITHIN, TURNED_AMONG = 0.05, 4
-# An end that is no arrival still belongs to a goal within this share of the box.
-STRAY_REACH = 0.1
 # Labels are worth a word when more than one in twenty may be wrong.
 LABELS_IN_DOUBT = 0.05
-# In motion, for the name that is given: above a fifth of the top speed.
-IN_MOTION = 0.2
 
 Kind = Literal["breaks off", "runs backwards", "repeats another", "ends alone", "jumps"]
 
@@ -121,13 +112,13 @@ def lost_odds(ends: PathEnds, paths: IntArray, extent: FloatArray) -> FloatArray
 
 
 def strays(ends: Ends, group: IntArray) -> IntArray:
-    """For every lost end the nearest end of a goal within a tenth of the box, from which it strayed; -1 for none."""
+    """For every lost end the nearest end of a goal from which it may have strayed, as far as `REACH`; -1 for none."""
     home = np.full(len(group), -1, dtype=np.intp)
     found, lost = np.flatnonzero(group >= 0), np.flatnonzero(group < 0)
     if len(lost) == 0 or len(found) == 0:
         return home
     distance, near = cKDTree(ends.scaled[found]).query(ends.scaled[lost])
-    home[lost] = np.where(distance < STRAY_REACH, found[near], -1)
+    home[lost] = np.where(distance < REACH, found[near], -1)
     return home
 
 
@@ -153,7 +144,7 @@ def odd_paths(
             out.append(Odd(k, "ends alone", "ends well away from the others of its goal", False))
         elif k in turned:
             out.append(Odd(k, "runs backwards", "runs backwards, from a goal to where others start", True))
-        elif ends.pace[k] > IN_MOTION:
+        elif ends.pace[k] > AT_REST:
             what = f"breaks off at {100 * ends.pace[k]:.0f} % of its speed, where no other ends"
             out.append(Odd(k, "breaks off", what, True))
         else:
@@ -161,7 +152,7 @@ def odd_paths(
             what = "ends where no other does" + (", in a pause as others make on the way" if pausing else "")
             out.append(Odd(k, "ends alone", what, True))
     lost = lost_odds(ends, paths, extent)
-    for k in paths[(grouping.group >= 0) & (ends.pace[paths] > IN_MOTION) & (lost[paths] > IN_MOTION)]:
+    for k in paths[(grouping.group >= 0) & (ends.pace[paths] > AT_REST) & (lost[paths] > AT_REST)]:
         what = f"breaks off at {100 * ends.pace[k]:.0f} % of its speed, on the way to its goal by all that is known"
         out.append(Odd(int(k), "breaks off", what, False))
     size = np.bincount(grouping.group[grouping.group >= 0])
@@ -172,12 +163,12 @@ def odd_paths(
 
 
 def _turned(start: FloatArray, place: FloatArray) -> tuple[IntArray, float]:
-    """Paths that start at an end of others, to a twentieth of the box, and end among their starts, as near as these are; and how
+    """Paths that start at an end of others, as near as hands scatter, and end among their starts, as near as these are; and how
     likely that is of a path that was not turned round, by how often others do the one or the other: starts may lie anywhere."""
     none = np.empty(0, dtype=np.intp), 1.0
-    if len(start) < TURNED_AMONG:
+    if len(start) == 0:
         return none
-    from_goal = cKDTree(place).query(start)[0] < TURNED_WITHIN
+    from_goal = cKDTree(place).query(start)[0] < USUAL_SPREAD
     if (~from_goal).sum() < 2:
         return none
     starts = cKDTree(start[~from_goal])

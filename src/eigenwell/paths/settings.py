@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PathSettings:
-    """Constants of path recovery. The defaults serve all data we know; the class exists so that this can be tested.
+    """Constants of path recovery, for `identify(x, v, settings=...)`. The defaults serve all data we know.
 
     What each of them is stands beside it in the source, `eigenwell/paths/settings.py`.
 
@@ -33,11 +33,10 @@ class PathSettings:
     common: float = 0.95
     """Share of the samples that must meet, and exactly, for one time step to serve all."""
 
-    # --- candidates (candidates) ------------------------------------------------------------------------
+    # --- candidates (links) -------------------------------------------------------------------------------
     neighbours: int = 12
-    """Neighbours tried as predecessors and successors: covers several trajectories that cross or run side by side."""
-    ahead: int = 6
-    """Neighbours tried of the place a sample moves to: after missing samples the next one is no near neighbour."""
+    """Neighbours tried as predecessors and successors: covers several trajectories that cross or run side by side. Half as many
+    are tried of the place a sample moves to: after missing samples the next one is no near neighbour."""
     first_miss: float = 0.5
     """The first guess takes pairs within 30 degrees of the motion,"""
     first_change: float = 1.0
@@ -49,13 +48,12 @@ class PathSettings:
     choices: int = 4
     """Links kept for every sample as predecessor and as successor: a best set hardly ever needs more."""
 
-    # --- likelihood of a link (links, successors) -------------------------------------------------------
+    # --- likelihood of a link (links, fragments) --------------------------------------------------------
     missing: float = 1.0
     """Nats per missing sample: each that should lie between two states and does not makes a link e times less likely."""
-    off_beat: float = 3.0
-    """A link whose time step fits neither end counts as much as one that misses this many samples."""
     most_missing: int = 3
-    """Longest span, in steps, of a link between two samples; longer gaps are judged by fits to several samples."""
+    """Longest span, in steps, of a link between two samples; longer gaps are judged by fits to several samples. A link whose time
+    step fits neither end counts as much as one that misses so many."""
     in_motion: float = 5.0
     """Recordings begin and end at rest: a path that breaks off at full speed is e^-5 as likely."""
     tolerance: float = 1e-3
@@ -73,24 +71,16 @@ class PathSettings:
     """Noise above this part of a step: neighbours in time are no longer beyond doubt."""
     trim: float = 0.9
     """Scales are means over this share of the links: a tenth may be wrong or lie in a corner."""
-    lag: int = 4
-    """Lags 1 and 4 tell noise (the same at every lag) from bending (grows with the square of the lag)."""
-    telling: int = 10
-    """Chains shorter than this say nothing about noise."""
     measured: int = 100_000
-    """Links that scales are read off where there are more: they are then known to a third of a percent."""
+    """Links that scales are read off where there are more: they are then known to a third of a percent. Windows of so many
+    samples are fitted together: memory does not grow with the number of all."""
     fit: int = 8
-    """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend."""
+    """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend. Shorter chains
+    say nothing about noise; shorter than half a fit, they have no direction of their own."""
 
     # --- fragments (linking, merging) --------------------------------------------------------
     longest_gap: float = 32.0
     """Longest gap in steps that is bridged; halved again and again for the earlier, safer rounds."""
-    real_chain: int = 4
-    """Samples of a chain that long gaps are bridged between: fewer have no direction of their own."""
-    heads: int = 10
-    """Heads examined for each tail."""
-    around: int = 30
-    """Samples examined around an end or a short chain."""
     on_path: float = 0.8
     """A short chain counts as part of another one when this share of its samples lies on it."""
     doubt: float = 9.0
@@ -108,8 +98,9 @@ class PathSettings:
 
     @property
     def half_fit(self) -> int:
-        """Samples on either side of a fit."""
-        return max(1, self.fit // 2)
+        """Samples on either side of a fit, and the lag that tells noise (the same at every lag) from bending (grows with its
+        square)."""
+        return max(2, self.fit // 2)
 
 
 DEFAULT = PathSettings()

@@ -89,17 +89,13 @@ def smooth(x: FloatArray, kin: Kinematics, chains: Chains, s: PathSettings = DEF
     around = np.arange(-s.half_fit, s.half_fit + 1)
     still_x, still_u = np.empty_like(x), np.empty_like(x)
     # In order of the chains, a stretch at a time: the windows of a million samples need not exist at once.
-    for first in range(0, len(x), STRETCH):
-        position = np.arange(first, min(first + STRETCH, len(x)))
+    for first in range(0, len(x), s.measured):
+        position = np.arange(first, min(first + s.measured, len(x)))
         samples, inside = window(chains, position, around, chains.chain_at[position])
         state, _ = fit_states(x, kin, samples, inside, s.half_fit, s)
         here = chains.order[position]
         still_x[here], still_u[here] = state[:, 0], state[:, 1]
     return still_x, still_u
-
-
-STRETCH = 1 << 17
-"""Samples whose windows are fitted together: memory for a hundred thousand, whatever the number of all."""
 
 
 def end_states(

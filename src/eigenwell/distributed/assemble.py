@@ -117,7 +117,7 @@ def finish(
     begin = np.flatnonzero(np.diff(path, prepend=-1))
     end = np.append(begin[1:], len(path))
     pace = [end_pace(v[a:b]) for a, b in zip(begin, end, strict=True)]
-    low, high = boxes(Block(x, v, np.append(begin, len(path)), np.arange(len(begin))))
+    low, high, noise = boxes(Block(x, v, np.append(begin, len(path)), np.arange(len(begin))))
     table = packed(
         paths(x.shape[1]),
         path=path[begin],
@@ -132,5 +132,6 @@ def finish(
         high=np.maximum.reduceat(x, begin),
         box_low=low,
         box_high=high,
+        noise=noise,
     )
     return Products({"rows": packed(samples(x.shape[1]), id=ids, x=x, v=v), "paths": table})

@@ -40,7 +40,7 @@ def survey(folder: Path, *, names: Sequence[str], trusted_ends: bool) -> Product
         usable = column(table, "usable") & moves
     else:
         usable = whole_enough(column(table, "distinct"))
-    extent = extent_of(table["box_low"], table["box_high"], usable)
+    extent = extent_of(table["box_low"], table["box_high"], table["noise"], usable)
     arrays = {"paths": table, "bucket": bucket, "begin": begin, "usable": usable}
     return Products(arrays, summary={"extent": extent.tolist()})
 

@@ -33,7 +33,7 @@ def pieces(d: int) -> np.dtype[Any]:
 def paths(d: int) -> np.dtype[Any]:
     """A path: its key, how many samples and without repeats, the id of the first, pace at its end, whether it is long enough,
     where it starts and ends, its box, and that of medians of three samples."""
-    ends = [(name, "f8", (d,)) for name in ("start", "end", "low", "high", "box_low", "box_high")]
+    ends = [(name, "f8", (d,)) for name in ("start", "end", "low", "high", "box_low", "box_high", "noise")]
     return np.dtype(
         [("path", "i8"), ("samples", "i8"), ("distinct", "i8"), ("first", "i8"), ("pace", "f8"), ("usable", "?"), *ends]
     )

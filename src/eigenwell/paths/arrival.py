@@ -9,6 +9,7 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from .blocks import in_blocks
+from .evidence import USUAL_SPREAD
 from .settings import DEFAULT
 
 # An end is at rest below a fifth of the path's own top speed, in full motion above a half.
@@ -76,22 +77,34 @@ class PathEnds:
         return replace(self, pace=self.pace * share, pauses=None if self.pauses is None else self.pauses & (share == 1))
 
 
-def boxes(block: Block) -> tuple[FloatArray, FloatArray]:
+def boxes(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Lowest and highest (K, d) of every path: of medians of three samples, which one wrong row does not move; infinite where a
-    path has fewer."""
+    path has fewer. And how far its samples tremble: how far the middle one of three is from the mean of its neighbours, usually."""
     inner = np.ones(len(block.x), dtype=bool)
     inner[block.offsets[:-1]] = inner[block.offsets[1:] - 1] = False
     at = np.flatnonzero(inner)
-    low, high = np.full_like(block.x, np.inf), np.full_like(block.x, -np.inf)
+    low, high, off = np.full_like(block.x, np.inf), np.full_like(block.x, -np.inf), np.zeros_like(block.x)
     low[at] = high[at] = np.median(np.stack([block.x[at - 1], block.x[at], block.x[at + 1]]), axis=0)
-    return np.minimum.reduceat(low, block.offsets[:-1]), np.maximum.reduceat(high, block.offsets[:-1])
+    off[at] = (block.x[at] - (block.x[at - 1] + block.x[at + 1]) / 2) ** 2
+    first, count = block.offsets[:-1], np.maximum(np.diff(block.offsets) - 2, 1)[:, None]
+    noise = np.sqrt(np.add.reduceat(off, first) / count / 1.5)
+    return np.minimum.reduceat(low, first), np.maximum.reduceat(high, first), noise
 
 
-def extent_of(low: FloatArray, high: FloatArray, usable: BoolArray) -> FloatArray:
-    """(d,) size of the box of the usable paths, of all where these are too short to have one; 1 where it is flat."""
+def extent_of(low: FloatArray, high: FloatArray, noise: FloatArray, usable: BoolArray) -> FloatArray:
+    """(d,) size of the box of the usable paths, of all where these are too short to have one; 1 where it is flat.
+
+    A column that does little but tremble is not blown up: its noise counts as ends usually scatter, unless all columns tremble
+    so much. A column that no path moves in is one that recordings differ in: it says nothing of where they are bound for.
+    """
     some = usable if np.isfinite(low[usable]).any() else np.ones(len(usable), dtype=bool)
     size = high[some].max(axis=0) - low[some].min(axis=0)
-    return np.where(np.isfinite(size) & (size > 0), size, 1.0)
+    flat = ~(np.isfinite(size) & (size > 0))
+    size = np.where(flat, 1.0, size)
+    trembling = np.maximum(np.median(noise[some], axis=0) / (USUAL_SPREAD * size), 1.0)
+    still = (high[some] - low[some]).max(axis=0) <= SAME * size
+    trembling /= trembling[~(flat | still)].min(initial=trembling.max())
+    return np.asarray(np.where(still & ~flat, size / SAME, np.maximum(trembling, 1.0) * size))
 
 
 def grain(block: Block, extent: FloatArray) -> FloatArray:

@@ -136,17 +136,19 @@ class EndsModel:
         hardly move. As likely are all numbers n of shared coordinates, and all C(d, n) sets of so many, of which the one that the
         ends want most stands for all; `total` (3, S, 3 + 2 d) are the moments of the ends in groups of several.
         """
-        several = log_p[size > 1] if (size > 1).any() else log_p
+        if not (size > 1).any():
+            # Goals that were reached once each show no spread, and nothing that they share.
+            every = np.arange(self.dimension)
+            return self.partition(self.given_spread(log_p, every).sum(axis=0), size, centres, blur, odds) - np.log(self.dimension)
         possible = np.arange(log_p.shape[2])[:, None] >= self._finest
-        apart = np.where(possible, several.max(axis=1).sum(axis=0), -np.inf)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            together = np.where(possible, self.groups(total[None])[0], -np.inf)
+        apart = np.where(possible, log_p[size > 1].max(axis=1).sum(axis=0), -np.inf)
+        together = np.where(possible, self.groups(total[None])[0], -np.inf)
         common = log_sum(np.moveaxis(together, 2, 0).reshape(self.dimension, -1)) - np.log(3 * len(apart))
-        # One goal is the same with any of its coordinates shared; goals that were reached once each show no spread to share.
-        order = np.argsort(apart.max(axis=0) - common, kind="stable")
+        # One goal is the same with any of its coordinates shared.
+        order = np.argsort(np.round(apart.max(axis=0) - common, 9), kind="stable")
         d, one = self.dimension, len(size) == 1
         alone, out = slice(len(size) - len(odds), None), []
-        for n in range(d + one if (size > 1).any() else 1):
+        for n in range(d + one):
             free, given, lost = np.sort(order[n:]), common[order[:n]].sum(), odds
             if n and len(odds):
                 # An end alone is at the shared place too where it is a goal; a lost one is anywhere.

@@ -231,8 +231,10 @@ def score(model, group):
     log_p = model.groups(np.array([moments[m].sum(axis=0) for m in members]))
     size = np.array([len(m) for m in members])
     centres = np.array([model.place[m].mean(axis=0) for m in members])
-    given = model.spreads(model.given_spread(log_p), log_p, size > 1)
-    return model.partition(given, size, centres, np.zeros(len(size)), np.zeros((size == 1).sum()))[0]
+    total = np.sum([moments[m].sum(axis=0) for m in members if len(m) > 1], axis=0)
+    with np.errstate(divide="ignore"):
+        lost = np.log(np.zeros((size == 1).sum()))
+    return model.readings(log_p, total, size, centres, np.zeros(len(size)), lost)[0]
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))])

@@ -319,7 +319,8 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
                 total = summed[nodes[size > 1]].sum(axis=0)
                 scores = model.readings(of_nodes[nodes], total, size, centre[nodes], blur[nodes], odds[alone])
             else:
-                scores = model.partition(alike[nodes].sum(axis=0), size, centre[nodes], blur[nodes], odds[alone])
+                given, there = alike[nodes].sum(axis=0), np.zeros(len(alone))
+                scores = model.partition(given, size, centre[nodes], blur[nodes], odds[alone], there)
             # What is less likely than rounding is kept only where so many goals were asked for.
             best = max(best, float(scores.max()))
             worth = scores > best + np.log(np.finfo(np.float64).eps)

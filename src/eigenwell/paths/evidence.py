@@ -35,7 +35,7 @@ from scipy.spatial import cKDTree
 from scipy.special import gammaln
 
 from .._types import BoolArray, FloatArray, IntArray
-from .spanning import gaps
+from .spanning import edges
 
 # Hands and robots end within a few hundredths of the box from their goal: median and width of log sigma_0, on a grid of octaves.
 USUAL_SPREAD, SPREAD_WIDTH = 0.04, 1.2
@@ -139,7 +139,8 @@ class EndsModel:
         if not (size > 1).any():
             # Goals that were reached once each show no spread, and nothing that they share.
             every = np.arange(self.dimension)
-            return self.partition(self.given_spread(log_p, every).sum(axis=0), size, centres, blur, odds) - np.log(self.dimension)
+            given = self.given_spread(log_p, every).sum(axis=0) - np.log(self.dimension)
+            return self.partition(given, size, centres, blur, odds, np.zeros(len(odds)))
         possible = np.arange(log_p.shape[2])[:, None] >= self._finest
         apart = np.where(possible, log_p[size > 1].max(axis=1).sum(axis=0), -np.inf)
         together = np.where(possible, self.groups(total[None])[0], -np.inf)
@@ -149,13 +150,11 @@ class EndsModel:
         d, one = self.dimension, len(size) == 1
         alone, out = slice(len(size) - len(odds), None), []
         for n in range(d + one):
-            free, given, lost = np.sort(order[n:]), common[order[:n]].sum(), odds
-            if n and len(odds):
-                # An end alone is at the shared place too where it is a goal; a lost one is anywhere.
-                there = self._at(together, total, order[:n], centres[alone], blur[alone])
-                given, lost = given + there.sum(), odds - there
-            given = given + self._spreads(log_p, apart, free) - (0.0 if one else np.log(comb(d, n)))
-            out.append(self.partition(given, size, centres[:, free], blur, lost))
+            free = np.sort(order[n:])
+            there = self._at(together, total, order[:n], centres[alone], blur[alone])
+            given = self._spreads(log_p, apart, free) + common[order[:n]].sum() + there.sum()
+            given -= 0.0 if one else np.log(comb(d, n))
+            out.append(self.partition(given, size, centres[:, free], blur, odds, there))
         return log_sum(np.moveaxis(np.array(out), 0, -1)) - np.log(d + one)
 
     def _at(
@@ -182,23 +181,30 @@ class EndsModel:
         return np.asarray(np.logaddexp(equal, self.given_spread(log_p, free, unequal).sum(axis=0) + price))
 
     def partition(
-        self, given: FloatArray, size: IntArray, centres: FloatArray, blur: FloatArray, odds: FloatArray
+        self,
+        given: FloatArray,
+        size: IntArray,
+        centres: FloatArray,
+        blur: FloatArray,
+        odds: FloatArray,
+        there: FloatArray,
     ) -> FloatArray:
         """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost.
 
         From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,), `centres` (Q, f) in the free coordinates
-        and the `blur` (Q,) of the measurements of these, and from the log `odds` (L,) of those of one end, which come last.
+        and the `blur` (Q,) of the measurements of these. Of those of one end, which come last, from the log `odds` (L,) and from
+        the log density `there` (L,) with which they are at the place that is shared in the others.
         """
         shared = size > 1
         either = given + LOG_PRIOR
         spread = max(float(2.0 ** OCTAVES[either.argmax()]), float(self.rounding.min()))
-        layout = self._layout(centres[shared], spread, float(blur[shared].max(initial=0.0)))
+        layout = self._layout(centres[shared], size[shared], spread, float(blur[shared].max(initial=0.0)))
         lone = centres[len(size) - len(odds) :]
         room = self._room(lone, centres[shared], spread)
         # Sums over all choices of l lost ones: elementary symmetric polynomials of their odds, in logarithms.
         chosen = np.full(len(odds) + 1, -np.inf)
         chosen[0] = 0.0
-        for one in odds + np.log(self._near(lone, centres[shared], size[shared], spread) / room):
+        for one in odds + self._near(lone, there, centres[shared], size[shared], spread) - np.log(room):
             chosen[1:] = np.logaddexp(chosen[1:], one + chosen[:-1])
         k, q = int(size.sum()) - np.arange(len(chosen)), len(size) - np.arange(len(chosen))
         allowed = q >= 1
@@ -209,15 +215,19 @@ class EndsModel:
         lost = np.where(allowed, chosen, -np.inf)
         return np.asarray(sizes + which + lost + log_sum(either) + layout + np.log(room).sum())
 
-    def _near(self, lone: FloatArray, centres: FloatArray, size: IntArray, spread: float) -> FloatArray:
-        """Density (L,) of lost ends at these places: half of them anywhere, half around the goals, by their number of ends, at a
-        distance that is log-uniform from where ends of a goal are, spread sqrt(d), up to `ASTRAY`."""
+    def _near(
+        self, lone: FloatArray, there: FloatArray, centres: FloatArray, size: IntArray, spread: float
+    ) -> FloatArray:
+        """Log density (L,) of lost ends at these places, beside that of ends `there`: half of them anywhere, half around the goals, by
+        their number of ends, at a distance that is log-uniform from where ends of a goal are, spread sqrt(d), up to `ASTRAY`."""
         if len(centres) == 0 or len(lone) == 0:
-            return np.ones(len(lone))
+            return np.zeros(len(lone))
         finest = min(spread * np.sqrt(lone.shape[1]), ASTRAY / 2)
         away = np.maximum(np.linalg.norm(lone[:, None] - centres, axis=2), finest)
         density = np.where(away < ASTRAY, away, np.inf) ** -lone.shape[1] / np.log(ASTRAY / finest)
-        return np.asarray((1 + density @ (size / size.sum()) / np.exp(_log_area(lone.shape[1]))) / 2)
+        with np.errstate(divide="ignore"):
+            around = np.log(density @ (size / size.sum())) - _log_area(lone.shape[1])
+        return np.asarray(np.logaddexp(-there, around) - np.log(2))
 
     def _room(self, lone: FloatArray, centres: FloatArray, spread: float) -> FloatArray:
         """How much room (L,) lone goals have beside the others: none within the spread of one."""
@@ -226,19 +236,23 @@ class EndsModel:
         gap = np.maximum(cKDTree(centres).query(lone)[0], spread)
         return np.asarray(1 / (1 + (APART * spread / gap) ** 8))
 
-    def _layout(self, centres: FloatArray, spread: float, blur: float) -> float:
+    def _layout(self, centres: FloatArray, size: IntArray, spread: float, blur: float) -> float:
         """What it is worth that centres lie beside each other: along the tree of nearest ones, place for place.
 
         A log-uniform distance has the density 1 / (A_d r^d log(1/sigma)), A_d the area of the unit sphere; what is nearer than
-        ends are known, by `blur`, is not known to be near.
+        ends are known, by `blur`, is not known to be near. Or each coordinate is that of the other one, or not: bins on a shelf.
         """
         if len(centres) < 2:
             return 0.0
         d = centres.shape[1]
-        gap = np.maximum(gaps(centres), spread)
-        beside = -_log_area(d) - d * np.log(np.maximum(gap, blur)) - np.log(max(-np.log(spread), 1.0))
-        near = np.log1p((APART * spread / gap) ** 8)
-        return float((np.logaddexp(np.log(1 - BESIDE), np.log(BESIDE) + beside) - near).sum())
+        pairs, gap = edges(centres)
+        gap = np.maximum(gap, spread)
+        near = -_log_area(d) - d * np.log(np.maximum(gap, blur)) - np.log(max(-np.log(spread), 1.0))
+        variance = max(spread, blur) ** 2 * (1 / size[pairs]).sum(axis=1)[:, None]
+        off = np.diff(centres[pairs], axis=1)[:, 0] ** 2 / variance
+        alike = np.log((1 + np.exp(-off / 2) / np.sqrt(2 * np.pi * variance)) / 2).sum(axis=1)
+        beside = np.logaddexp(near, alike) + np.log(BESIDE / 2)
+        return float((np.logaddexp(np.log(1 - BESIDE), beside) - np.log1p((APART * spread / gap) ** 8)).sum())
 
 
 def _unequal(apart: FloatArray) -> IntArray:

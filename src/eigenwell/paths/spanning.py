@@ -60,11 +60,11 @@ def components(pairs: IntArray, k: int) -> IntArray:
     return np.argsort(np.argsort(first))[label].astype(np.intp)
 
 
-def gaps(points: FloatArray) -> FloatArray:
-    """Lengths of the edges of the tree alone, shortest first; by all pairs where these are few."""
+def edges(points: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Pairs (K - 1, 2) of the tree and their lengths, in any order; by all pairs where these are few."""
     if len(points) > FEW:
-        return spanning_tree(points)[1]
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import pdist
-
-    return np.asarray(linkage(pdist(points), "single")[:, 2])
+        return spanning_tree(points)
+    length = np.linalg.norm(points[:, None] - points, axis=2)
+    # A sparse matrix would forget an edge of length zero.
+    i, j = minimum_spanning_tree(length + np.finfo(np.float64).tiny).nonzero()
+    return np.stack([i, j], axis=1), length[i, j]

@@ -9,9 +9,6 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 
-# So few points are faster by all pairs than by KD-trees.
-FEW = 250
-
 
 def spanning_tree(points: FloatArray) -> tuple[IntArray, FloatArray]:
     """Edges (K - 1, 2) of a minimum spanning tree of the points, shortest first, with their lengths: single linkage.
@@ -61,9 +58,7 @@ def components(pairs: IntArray, k: int) -> IntArray:
 
 
 def gaps(points: FloatArray) -> FloatArray:
-    """Lengths of the edges of the tree alone, shortest first; by all pairs where these are few."""
-    if len(points) > FEW:
-        return spanning_tree(points)[1]
+    """Lengths of the edges of the tree alone, shortest first: by all pairs, faster for up to a few hundred points."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import pdist
 

@@ -28,13 +28,13 @@ from eigenwell.systems import integrate, wells
 from eigenwell_paper.baselines.clustering import features
 
 
-def clock(f: Callable[[], object], repeats: int = 3) -> float:
+def clock(f: Callable[[], object], repeats: int = 3, now: Callable[[], float] = time.perf_counter) -> float:
     """Median time; the machine is shared."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = now()
         f()
-        times.append(time.perf_counter() - start)
+        times.append(now() - start)
     return float(np.median(times))
 
 
@@ -161,6 +161,8 @@ def scale(sizes: tuple[int, ...]) -> list[Row]:
         found = ew.identify(demos.x, demos.v)
         seconds.append(clock(lambda d=demos: ew.identify(d.x, d.v), 3 if n_trajectories < 1000 else 2))
         ratios.append((seconds[-1] / one, seconds[-1] / two))
+        work = clock(lambda d=demos: ew.identify(d.x, d.v), 2, time.process_time)
+        work /= clock(lambda d=demos: cKDTree(d.x).query(d.x, k=8), 2, time.process_time)
         exact &= adjusted_rand_score(demos.truth.labels, found.labels) == 1.0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     n = 1000 * sizes[-1]
@@ -172,6 +174,13 @@ def scale(sizes: tuple[int, ...]) -> list[Row]:
             f"{ratios[-1][1]:.2f} x (tree on two cores), {ratios[-1][0]:.2f} x (one core)",
             "",
             exact and ratios[-1][1] <= 5,
+        ),
+        Row(
+            "the same by processor time, which others on the machine do not change",
+            "<= 1.5 x one KD-tree build and 8 neighbours",
+            f"{work:.2f} x",
+            "",
+            exact and work <= 1.5,
         ),
         Row("peak memory of that whole process", "<= 2 GB", f"{peak:.2f} GB", "", peak <= 2),
         Row(

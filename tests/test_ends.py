@@ -1,5 +1,7 @@
 """Grouping of path ends: laws, clear cases, what each kind of end says, and how sure it is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage
 
 from eigenwell.paths import group_ends
+from eigenwell.paths.arrival import Block, grain
 from eigenwell.paths.ends import Ends
 from eigenwell.paths.evidence import EndsModel
 from eigenwell.paths.spanning import spanning_tree
@@ -271,3 +274,36 @@ def test_one_group_is_the_integral_over_its_centre(d):
                 density = np.exp(-square.sum(axis=1) / 2)
                 wanted = np.log(density.sum() * (centre[1] - centre[0]))
                 assert log_p[component, s, j] == pytest.approx(wanted, abs=1e-6)
+
+
+def test_ends_of_one_goal_that_were_rounded_to_neighbouring_pixels_are_one():
+    pixel = 1 / 500
+    place = np.array([[0.3, 0.2]] * 4 + [[0.3 + pixel, 0.2]] * 2 + [[0.8, 0.9]] * 6)
+    sharp = ends_of(place)
+    assert group_ends(sharp).n_groups == 3  # places that were not rounded would say so
+    rounded = group_ends(replace(sharp, grain=np.array([pixel, pixel])))
+    assert rounded.n_groups == 2 and rounded.probability > 0.9
+
+
+def test_what_places_were_rounded_to_is_seen_along_paths():
+    t = np.linspace(0, 5, 200)[:, None]
+    x = np.hstack([np.exp(-t), 2 * np.exp(-2 * t), 0 * t])
+    extent, one = np.array([1.0, 2.0, 1.0]), np.array([0])
+
+    def seen(x):
+        return grain(Block(np.vstack([x, x]), np.vstack([x, x]), np.array([0, 200, 400]), np.array([0, 1])), extent)
+
+    coarse = seen(np.round(100 * x) / 100 + 7.0)
+    np.testing.assert_allclose(coarse[:, :2], 0.01)
+    assert np.isinf(coarse[:, 2]).all()  # a column that never changes
+    assert (seen(x)[one, :2] < 1e-3).all()
+
+
+@pytest.mark.parametrize("d", [2, 6, 12])
+def test_tight_goals_in_many_dimensions_have_no_ends_to_spare(d):
+    """Ends that scatter in a plane alone: in twelve dimensions, none of them is lost for being nearer to its goal than others."""
+    rng = np.random.default_rng(d)
+    flat = np.linalg.qr(rng.standard_normal((d, 2)))[0].T
+    place = np.repeat([[0.0, 0.0], [0.9, 0.0]], 8, axis=0) @ flat + 5e-4 * rng.standard_normal((16, 2)) @ flat
+    found = group_ends(ends_of(place, way=0.002, lost=1 / 256))
+    assert found.n_groups == 2 and (found.group >= 0).all() and found.probability > 0.9

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import eigenwell as ew
+from eigenwell.demonstrations import Demonstrations
 from eigenwell.flow import one_field as module
 from eigenwell.flow.one_field import AFFINE, one_field
 from eigenwell.flow.witness import agreed, by_two, of_one_field
+from eigenwell.paths import TrajectoryGraph
 from eigenwell.paths.ends import UNKNOWN, Reading
 
 
@@ -171,3 +173,10 @@ def test_trajectories_that_were_given_are_grouped_by_where_the_field_takes_them(
 def test_where_the_ends_are_sure_nothing_else_is_asked(monkeypatch):
     monkeypatch.setattr("eigenwell.flow.witness.of_one_field", lambda *_: pytest.fail("asked"))
     assert ew.identify(ew.systems.heart.sample(seed=0)).n_attractors == 2
+
+
+def test_where_the_origin_is_makes_no_difference_to_one_field():
+    demos = ew.systems.duffing.sample(seed=0)
+    far = Demonstrations(demos.x + 1e6, demos.v, offsets=demos.offsets)
+    said = [of_one_field(d, TrajectoryGraph().build(d)) for d in (demos, far)]
+    assert said[0] and said[1]

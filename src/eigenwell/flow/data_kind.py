@@ -137,7 +137,8 @@ def weigh(x: FloatArray, v: FloatArray) -> Evidence:
     by_speed = np.argsort(-speed, kind="stable")
     fast = by_speed[: max(1, np.count_nonzero(in_motion(speed)))]
     asked = fast[np.unique(np.linspace(0, len(fast) - 1, ASKED).round().astype(np.intp))]
-    near = cKDTree(x).query(x[asked], k=min(NEIGHBOURS + 1, len(x)))[1][:, 1:]
+    tree = cKDTree(x, balanced_tree=False, compact_nodes=False)  # quick to build: few will ask
+    near = tree.query(x[asked], k=min(NEIGHBOURS + 1, len(x)))[1][:, 1:]
     along, across = _along_and_across(x[asked], v[asked], x[near], v[near])
     found = Evidence(along - max(across, 0.0), len(asked), apart=across)
     return replace(found, miss=misses(x, v)) if found.snapshots else found

@@ -16,8 +16,6 @@ from .._types import FloatArray, IntArray
 from .arrival import AT_REST, full_speed
 from .settings import DEFAULT
 
-# Velocities are alike when they differ by less than half of the larger one: 30 degrees, or a factor of two.
-ALIKE = 0.5
 # Links that miss their heading by less than this share of a step are beyond doubt; of others the samples around are asked.
 ASKEW = 0.2
 TINY = np.finfo(np.float64).tiny
@@ -62,7 +60,7 @@ def running_on(
             nearest = samples[path == k][np.argmin(away[path == k])]
             around = slice(max(offsets[k], nearest - half), min(offsets[k + 1], nearest + half))
             pace = v[around].mean(axis=0)
-            largest = max(ALIKE * max(np.linalg.norm(pace), np.linalg.norm(lost.v[i])), lost.rest[i], TINY)
+            largest = max(DEFAULT.alike * max(np.linalg.norm(pace), np.linalg.norm(lost.v[i])), lost.rest[i], TINY)
             change = np.linalg.norm(pace - lost.v[i]) / largest
             total = float((away[path == k].min() / reach) ** 2 + change**2)
             # A path that ends here too does not run on.
@@ -123,7 +121,9 @@ def link_doubts(x: FloatArray, v: FloatArray, offsets: IntArray, label: IntArray
         at = i[askew]
         near = cKDTree(x).query(x[at] + step[askew] / 2, k=min(DEFAULT.neighbours, len(x)))[1]
         mean, pace = heading[askew][:, None] / 2, np.linalg.norm(heading[askew], axis=1)[:, None] / 2
-        alike = np.linalg.norm(v[near] - mean, axis=2) < ALIKE * np.maximum(np.linalg.norm(v[near], axis=2), pace)
+        alike = np.linalg.norm(v[near] - mean, axis=2) < DEFAULT.alike * np.maximum(
+            np.linalg.norm(v[near], axis=2), pace
+        )
         other = alike & (label[near] != label[at][:, None])
         sure[at] = 1 - other.sum(axis=1) / np.maximum(alike.sum(axis=1), 1) * np.minimum(miss[askew], 1.0)
     for a, b in zip(offsets[:-1], offsets[1:], strict=True):

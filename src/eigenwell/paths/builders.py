@@ -174,7 +174,7 @@ def check_places(places: int, samples: int, dimension: int, got: str) -> None:
 
 def resolution(step: float, noise: float) -> float:
     """Ends closer than this are one: a step, or four standard deviations of noise."""
-    return max(step, 4 * noise)
+    return max(step, DEFAULT.noise_reach * noise)
 
 
 def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int, s: PathSettings = DEFAULT) -> FloatArray:

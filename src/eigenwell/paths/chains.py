@@ -122,11 +122,6 @@ def _strung(successor: IntArray) -> tuple[Chains, IntArray]:
     return Chains(order, offsets), looking
 
 
-def loop_nodes(successor: IntArray) -> IntArray:
-    """The nodes of closed loops, ascending."""
-    return _strung(successor)[1]
-
-
 def open_loops(successor: IntArray, leave: FloatArray, arrive: FloatArray | None = None) -> IntArray:
     """Cut every closed loop at its longest link; a loop in space has to be cut somewhere, and time has no loops.
 

@@ -25,8 +25,8 @@ PRICES = np.array([-8.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 7.0])
 # Trees of more ends than this begin where their nearest have been joined: a table of all pairs grows with the square.
 MANY = 1000
 # Cuts of each tree that are looked at closely: so many at one height, and so many of the best with spreads of their own for the
-# coordinates, besides all into few groups.
-CLOSELY, FEW = 40, 12
+# coordinates.
+CLOSELY = 40
 # One answer in a hundred is wrong for a reason that the model does not know of; readings less likely are not worth telling.
 UNKNOWN = 0.01
 
@@ -315,7 +315,7 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             alone = alone[np.argsort(-odds[alone], kind="stable")]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
             size = tree.size[nodes]
-            if at in promising or len(nodes) <= FEW:
+            if at in promising:
                 total = summed[nodes[size > 1]].sum(axis=0)
                 scores = model.readings(of_nodes[nodes], total, size, centre[nodes], blur[nodes], odds[alone])
             else:

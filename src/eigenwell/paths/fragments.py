@@ -31,7 +31,7 @@ def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tu
 
     Samples must be distinct.
     """
-    tree = cKDTree(x)
+    tree = cKDTree(x, balanced_tree=False, compact_nodes=False)  # quick to build: few will ask
     met = halfway_meeting(x, v, tree, s)
     if met is not None:
         chains, dt = met

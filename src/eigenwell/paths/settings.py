@@ -37,8 +37,9 @@ class PathSettings:
     neighbours: int = 12
     """Neighbours tried as predecessors and successors: covers several trajectories that cross or run side by side. Half as many
     are tried of the place a sample moves to: after missing samples the next one is no near neighbour."""
-    first_miss: float = 0.5
-    """The first guess takes pairs within 30 degrees of the motion,"""
+    alike: float = 0.5
+    """Velocities are alike when they differ by less than half of the larger one: 30 degrees, or a factor of two. The first guess
+    takes pairs within 30 degrees of the motion,"""
     first_change: float = 1.0
     """whose velocities differ by less than themselves;"""
     doubled_by_miss: float = 0.15

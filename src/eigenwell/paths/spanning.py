@@ -9,9 +9,6 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 
-# So few points are faster by all pairs than by KD-trees.
-FEW = 250
-
 
 def spanning_tree(points: FloatArray) -> tuple[IntArray, FloatArray]:
     """Edges (K - 1, 2) of a minimum spanning tree of the points, shortest first, with their lengths: single linkage.
@@ -61,10 +58,10 @@ def components(pairs: IntArray, k: int) -> IntArray:
 
 
 def edges(points: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Pairs (K - 1, 2) of the tree and their lengths, in any order; by all pairs where these are few."""
-    if len(points) > FEW:
-        return spanning_tree(points)
-    length = np.linalg.norm(points[:, None] - points, axis=2)
+    """Pairs (K - 1, 2) of the tree and their lengths, in any order: by all pairs, faster for up to a few hundred points."""
+    from scipy.spatial.distance import pdist, squareform
+
     # A sparse matrix would forget an edge of length zero.
-    i, j = minimum_spanning_tree(length + np.finfo(np.float64).tiny).nonzero()
+    length = squareform(pdist(points) + np.finfo(np.float64).tiny)
+    i, j = minimum_spanning_tree(length).nonzero()
     return np.stack([i, j], axis=1), length[i, j]

@@ -19,15 +19,17 @@ from ..fields.stable import (
     Speed,
     StableModel,
     Wells,
+    Winding,
     braked,
     latent_velocity,
     learned,
     length,
     log_speed,
     potential_at,
+    winding,
+    wound,
 )
 from ..fields.warps import Stretch, World
-from .c_text import wind
 from .graph import OPERATIONS, POINTS, Graph, Value
 from .precision import Precision
 from .tables import Tables, tables
@@ -192,7 +194,10 @@ def motion_model(field: Field, precision: Precision) -> Any:
     r = length(away)
     begins = radius < np.finfo(precision.inside).tiny
     radius, heading = OPERATIONS.where(begins, r, radius), OPERATIONS.where(begins, away / r, heading)
-    aim = _wound(g, field, goal, heading, OPERATIONS.log(r / radius)) if own.wells.swirls.any() else heading
+    aim = heading
+    if own.wells.swirls.any():
+        known = winding(own.wells.swirls[:, 0])
+        aim = wound(Winding(*(g.pick(part, goal) for part in known)), heading, OPERATIONS.log(r / radius))
     zdot = finish(law(one.wells, y, s, aim))
     # The attractor as it was rounded rests too, once nothing is left of the path.
     gap = OPERATIONS.abs(x - g.pick(field.attractors.astype(real).astype(np.float64), goal)[:, None]).max(0)
@@ -207,19 +212,6 @@ def motion_model(field: Field, precision: Precision) -> Any:
     inputs: Ports = {"x": (real, ["n", d]), "phase": (real, ["n"]), "goal": (np.int64, []), **kept}
     out: Ports = {"velocity": (real, ["n", d]), "phase_rate": (real, ["n"])}
     return _model(g, field, inputs, out | {f"{name}_out": port for name, port in kept.items()})
-
-
-def _wound(g: Graph, field: Field, goal: Value | None, heading: Value, log_ratio: Value) -> Any:
-    """exp(Omega ln(r / r0)) heading, by the eigenvectors of i Omega, see `stable.wound`."""
-    values, vectors = wind(field)
-    angle = g.pick(values, goal)[:, None] * log_ratio
-    cosine, sine = OPERATIONS.cos(angle), OPERATIONS.sin(angle)
-    (re, im), (back_re, back_im) = (
-        [g.pick(part, goal) for part in parts]
-        for parts in ((vectors.real.swapaxes(1, 2), -vectors.imag.swapaxes(1, 2)), (vectors.real, vectors.imag))
-    )
-    real, imaginary = re @ heading, im @ heading
-    return back_re @ (real * cosine + imaginary * sine) - back_im @ (imaginary * cosine - real * sine)
 
 
 # --- graphs -------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from .stable import (
     potential_at,
     shares,
     turned,
+    winding,
     wound,
 )
 
@@ -65,8 +66,9 @@ def longest_step(wells: Wells) -> float:
 def advance(wells: Wells, y: Array, step: float | FloatArray) -> Array:
     """y (d, n) after `step` of sigma, one or (n,): exact for one attractor, Runge-Kutta 4 for several."""
     if len(wells.goals) == 1:
-        goal, step = wells.goals.T, np.broadcast_to(step, y.shape[1])
-        return goal + np.exp(-step) * wound(wells.swirls[0], y - goal, -step)
+        goal, xp = wells.goals.T, namespace(y)
+        away = wound(winding(wells.swirls[0]), y - goal, -step) if wells.winds else y - goal
+        return goal + xp.exp(-step) * away
     return runge_kutta_step(lambda state: slope(wells, state), y, step)
 
 

@@ -189,11 +189,8 @@ def _arrival(field: Field, starts: FloatArray) -> FloatArray:
     """When the latent roll-out of each start has arrived."""
     box = field.box
     needed = np.full(len(starts), np.inf)
-    fastest = field.speed_limit
-    if not np.isfinite(fastest):
-        fastest = max(float(np.linalg.norm(field.predict(field.samples), axis=1).max()), np.finfo(float).tiny)
     x, elapsed = starts.copy(), 0.0
-    duration = 2 * float(np.linalg.norm(box)) / fastest
+    duration = 2 * float(np.linalg.norm(box)) / field.top_speed
     for _ in range(24):
         missing = np.flatnonzero(~np.isfinite(needed))
         if len(missing) == 0:

@@ -44,6 +44,7 @@ from .stable import (
     learned,
     length,
     log_speed,
+    winding,
     wound,
 )
 
@@ -291,7 +292,7 @@ class Path(NamedTuple):
         if not (wells.winds and self.radius > 0):
             return self.heading[:, None]
         return np.asarray(
-            wound(wells.swirls[0], self.heading[:, None], np.log(length(y - wells.goals.T) / self.radius))
+            wound(winding(wells.swirls[0]), self.heading[:, None], np.log(length(y - wells.goals.T) / self.radius))
         )
 
 

@@ -186,16 +186,29 @@ def _log_mean(wells: Wells, square: Array) -> tuple[Array, Array]:
     return xp.log(least) + xp.log(total) / half, part / total
 
 
-def wound(swirl: Array, heading: Array, log_ratio: Array) -> Array:
+class Winding(NamedTuple):
+    """Eigenvalues (d,) and eigenvectors (d, d) of i Omega, which is Hermitian."""
+
+    rates: Array
+    real: Array
+    imaginary: Array
+
+
+def winding(swirl: Array) -> Winding:
+    """Of a skew matrix Omega, or of several."""
+    rates, vectors = np.linalg.eigh(1j * swirl)
+    return Winding(rates, vectors.real, vectors.imag)
+
+
+def wound(known: Winding, heading: Array, log_ratio: Array) -> Array:
     """exp(Omega ln(rho / rho_0)) applied to headings (d, m), for m values of ln(rho / rho_0): where a solution points.
 
-    i Omega is Hermitian, so the exponential of the skew matrix is a change of phase in its eigenbasis. NumPy only.
+    The exponential of the skew matrix is a change of phase in the eigenbasis of i Omega.
     """
-    if not np.any(swirl):
-        return heading
-    values, vectors = np.linalg.eigh(1j * swirl)
-    phase = np.exp(-1j * values[:, None] * log_ratio)
-    return (vectors @ (phase * (vectors.conj().T @ heading))).real
+    xp, angle = namespace(heading), known.rates[:, None] * log_ratio
+    cosine, sine = xp.cos(angle), xp.sin(angle)
+    real, imaginary = known.real.T @ heading, known.imaginary.T @ heading
+    return known.real @ (real * cosine - imaginary * sine) + known.imaginary @ (imaginary * cosine + real * sine)
 
 
 # --- in the world -------------------------------------------------------------------------------------

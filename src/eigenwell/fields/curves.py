@@ -17,6 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
+from ..runge_kutta import long_step
 from ..runge_kutta import step as runge_kutta_step
 from .flows import Array, namespace
 from .stable import (
@@ -41,7 +42,7 @@ AT_REST = 1e-12
 CHUNK = 64
 """Steps between two looks at which roll-outs have arrived."""
 LOOK = 4
-"""Steps between two looks at whose end is decided."""
+"""Steps between two looks at whose end is decided, where they are short."""
 ON_TIME = 1e-6
 """A step in time is met to this share of it."""
 MOST_STEPS = 100_000
@@ -210,6 +211,9 @@ def _followed(
         y, going = y[:, more], going[more]
         if len(going) == 0:
             break
+        if LOOK * step < STEP:  # it winds: ten such steps at once
+            y = long_step(lambda state: slope(wells, state), y, min(STEP, 10 * step))
+            continue
         for _ in range(LOOK):
             y = advance(wells, y, step)
     return np.concatenate(below, axis=1), np.concatenate(still)

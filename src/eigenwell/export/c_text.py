@@ -18,8 +18,9 @@ from ..fields import REACH, Field
 from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, advance, decisions, longest_step, softened, turning
 from ..fields.flows import TINY, split, window
 from ..fields.learned import LATE
-from ..fields.motion import CHANGE, DONE, RETURN, law
+from ..fields.motion import CHANGE, RETURN, law
 from ..fields.motion import MOST_STEPS as MOTION_STEPS
+from ..fields.simulation import ARRIVED
 from ..fields.single import NEWTON, braked, layer_moved, layer_pulled
 from ..fields.stable import Wells, Winding, latent_velocity, potential_at, winding, wound
 from ..poses import EDGE, NO_TURN, SMALL
@@ -276,7 +277,7 @@ def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
 
 
 def _motion_words(writer: Writer) -> dict[str, str]:
-    numbers = {"RETURN": RETURN, "DONE": DONE, "CHANGE": CHANGE, "AT_REST": AT_REST, "MOST": MOTION_STEPS}
+    numbers = {"RETURN": RETURN, "DONE": ARRIVED, "CHANGE": CHANGE, "AT_REST": AT_REST, "MOST": MOTION_STEPS}
     return {name: writer.number(value) for name, value in numbers.items()}
 
 

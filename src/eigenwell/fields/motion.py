@@ -34,6 +34,7 @@ from .curves import AT_REST, turning
 from .field import StableField
 from .flows import Array, linearise, linearise_inverse, pull
 from .queries import check_states, check_step
+from .simulation import ARRIVED
 from .stable import (
     Wells,
     braked,
@@ -56,8 +57,6 @@ CHANGE = 0.25
 """Share of itself that the latent state changes by in a step of `advance`, at most: the error is below a millionth of it."""
 MOST_STEPS = 1000
 """Of one call of `advance`."""
-DONE = 0.01
-"""A motion is done within this share of the box of its goal."""
 
 
 @dataclass
@@ -128,7 +127,7 @@ class Motion:
         if self._last is None:
             return False
         away = (self._last[0] - self.attractor) / self.lifted.scale[:-1]
-        return bool(np.linalg.norm(away) < DONE and abs(self.phase) < 10 * DONE)
+        return bool(np.linalg.norm(away) < ARRIVED and abs(self.phase) < 10 * ARRIVED)
 
     def reset(self, x0: Any = None, phase: float | None = None) -> None:
         """Begin anew, from the first start or from another one.

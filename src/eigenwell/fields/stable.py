@@ -171,6 +171,14 @@ def potential_at(wells: Wells, y: Array) -> Array:
     return 0.5 * namespace(y).exp(_log_mean(wells, offsets(wells, y)[1])[0])
 
 
+def mean_distance(wells: Wells, y: Array) -> tuple[Array, Array]:
+    """M, (n,), and grad M = sum_q b_q M / r_q^2 (y - y_q), (d, n)."""
+    away, square = offsets(wells, y)
+    log_mean, b = _log_mean(wells, square)
+    mean = namespace(y).exp(0.5 * log_mean)
+    return mean, ((b * mean / square)[:, None] * away).sum(0)
+
+
 def _log_mean(wells: Wells, square: Array) -> tuple[Array, Array]:
     """ln M^2, (n,), and b_q = w_q r_q^(2-p) / sum_k w_k r_k^(2-p), (Q, n)."""
     xp = namespace(square)
@@ -292,13 +300,11 @@ def potential(model: StableModel, wells: Wells, x: Array) -> Array:
 
 
 def potential_gradient(model: StableModel, wells: Wells, x: Array) -> Array:
-    """grad V = J^T sum_q b_q (M / r_q)^2 (y - y_q)."""
+    """grad V = J^T M grad M."""
     z, seen = learned(model, x)
     y, steps = linearise(model.flow, z)
-    away, square = offsets(wells, y)
-    log_mean, b = _log_mean(wells, square)
-    share = b * namespace(x).exp(log_mean) / square
-    gradient = push_gradient(steps, (share[:, None] * away).sum(0))
+    mean, slope = mean_distance(wells, y)
+    gradient = push_gradient(steps, mean * slope)
     return gradient if seen is None else seen.push_gradient(gradient)
 
 

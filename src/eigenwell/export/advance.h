@@ -4,7 +4,7 @@
 /* dt/dsigma at a place; 0 where nothing moves. */
 static inline @WORK@ @P@_slowness(const @P@_world *world, const @P@_map_place *at)
 {
-    @WORK@ u[@P@_dimension], softened, square = 0;
+    @WORK@ u[@P@_dimension], softened, clock, square = 0;
     const @WORK@ speed = @P@_map_speed(0, at->z);
     @P@_drawn(at->y, u);
     @P@_softened(at->y, &softened);
@@ -13,7 +13,8 @@ static inline @WORK@ @P@_slowness(const @P@_world *world, const @P@_map_place *a
         u[i] *= speed;
     }
     if (!(sqrt@f@(square) * softened >= @AT_REST@)) return 0;
-    return softened / (@P@_map_finish(0, world, at, u) * speed);
+    const @WORK@ m = @P@_map_finish(0, world, at, u, &clock);
+    return softened / (m * clock * speed);
 }
 
 /* The state after dt > 0 along the solution itself: a loop on it ends where _basin says, at any rate. Returns 1; or 0 with NaN

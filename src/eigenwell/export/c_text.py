@@ -241,7 +241,7 @@ def _kernels(field: Field, writer: Writer) -> str:
         functions["decisions"] = (lambda y: decisions(wells, y, turn), (d, 1))
     if field.lifted:
         n, winds = d + 1, any(one.wells.winds for one in field.lifted)
-        functions["law"] = (of_one(law, winds), (n,), (1,), (n, n), (n, 1), (1,), (n, 1))
+        functions["law"] = (of_one(law, winds), (n,), (1,), (n, n), (n, 1), (1,), (n, 1), (1,))
         functions["wound"] = (lambda *a: (wound(Winding(*a[:3]), *a[3:]),), (n,), (n, n), (n, n), (n, 1), (1,))
     return writer.kernels(writer.shared["P"], functions)
 

@@ -102,8 +102,8 @@ static inline void @M@_back(int n, const @P@_world *world, const @M@_place *at, 
     for (int i = 0; i < @P@_warped; ++i) w[i] /= clock;
 }
 
-/* w = m c DS^-1 J^-1 w: a latent velocity as one of the world, braked; returns m c, by which the clock runs. */
-static inline @WORK@ @M@_finish(int n, const @P@_world *world, const @M@_place *at, @WORK@ *w)
+/* w = m c DS^-1 J^-1 w: a latent velocity as one of the world, braked; returns m, and c, by both of which the clock runs. */
+static inline @WORK@ @M@_finish(int n, const @P@_world *world, const @M@_place *at, @WORK@ *w, @WORK@ *c)
 {
     enum { D = @M@_space, N = @P@_warped };
     @WORK@ here[N], clock = 1, m;
@@ -116,7 +116,8 @@ static inline @WORK@ @M@_finish(int n, const @P@_world *world, const @M@_place *
     clock *= @P@_slow(world, &at->seen, here);
     for (int i = 0; i < D; ++i) w[i] = i < N ? here[i] / @M@_scale[n][i] : clock * w[i];
     @M@_braked(@M@_brake[n], @M@_gain[n], w, w, &m);
-    return m * clock;
+    *c = clock;
+    return m;
 }
 
 /* u of attractor `only` alone, or of all of the map for -1. */
@@ -135,14 +136,14 @@ static inline void @M@_heading(int n, int only, const @WORK@ *y, @WORK@ *u)
 static inline void @M@_velocity(int n, int only, const @P@_world *world, const @REAL@ *x, @REAL@ *v)
 {
     enum { D = @M@_space };
-    @WORK@ place[D], u[D];
+    @WORK@ place[D], u[D], clock;
     @M@_place at;
     for (int i = 0; i < D; ++i) place[i] = (@WORK@)x[i];
     @M@_at(n, world, place, &at);
     @M@_heading(n, only, at.y, u);
     const @WORK@ speed = @M@_speed(n, at.z);
     for (int i = 0; i < D; ++i) u[i] *= speed;
-    (void)@M@_finish(n, world, &at, u);
+    (void)@M@_finish(n, world, &at, u, &clock);
     for (int i = 0; i < D; ++i) v[i] = (@REAL@)u[i];
 }
 

@@ -51,14 +51,17 @@ static inline int @P@_motion_begin_in(const @P@_world *world, @P@_motion *motion
 }
 
 /* w = c s u + k tau,  c = 1 / (1 + (|tau| / width)^2): the field, slowed while the state is off its path, and a turn tau,
- * perpendicular to y, that brings it back. Returns s. */
-static inline @WORK@ @P@_motion_law(const @P@_motion *motion, const @P@_lifted_place *at, @WORK@ *w)
+ * perpendicular to y, that brings it back; as much less of it as the clock runs faster, where the learned world is stretched.
+ * Returns s. */
+static inline @WORK@ @P@_motion_law(const @P@_world *world, const @P@_motion *motion, const @P@_lifted_place *at, @WORK@ *w)
 {
     enum { D = @P@_dimension + 1 };
     const int n = motion->goal;
     const @WORK@ speed = @P@_lifted_speed(n, at->z), *goal = @P@_lifted_well[n][0];
-    @WORK@ aim[D], square = @TINY@;
+    @WORK@ aim[D], drawn[D], clock, square = @TINY@;
+    @P@_lifted_heading(n, 0, at->y, drawn);
     for (int i = 0; i < D; ++i) {
+        drawn[i] *= speed;
         aim[i] = motion->heading[i];
         square += (at->y[i] - goal[i]) * (at->y[i] - goal[i]);
     }
@@ -66,7 +69,9 @@ static inline @WORK@ @P@_motion_law(const @P@_motion *motion, const @P@_lifted_p
         const @WORK@ ratio = log@f@(sqrt@f@(square) / motion->radius);
         @P@_wound(@P@_wind_rate[n], @P@_wind_re[n][0], @P@_wind_im[n][0], aim, &ratio, aim);
     }
-    @P@_law(goal, @P@_lifted_softening[n], @P@_lifted_swirl[n][0][0], at->y, &speed, aim, w);
+    (void)@P@_lifted_finish(n, world, at, drawn, &clock);
+    const @WORK@ ease = 1 / (clock > 1 ? clock : 1);
+    @P@_law(goal, @P@_lifted_softening[n], @P@_lifted_swirl[n][0][0], at->y, &speed, aim, &ease, w);
     return speed;
 }
 
@@ -108,12 +113,12 @@ static inline int @P@_motion_step_in(const @P@_world *world, @P@_motion *motion,
     enum { D = @P@_dimension };
     const int n = motion->goal, asked = @P@_motion_credit(motion, x, dt);
     const int rests = @P@_known(x) && @P@_at_rest(n, world, x) && motion->phase == @P@_rest_phase[n];
-    @WORK@ w[D + 1] = {0};
+    @WORK@ w[D + 1] = {0}, clock;
     @P@_lifted_place at;
     if (asked && !rests) {
         @P@_motion_at(world, motion, x, &at);
-        (void)@P@_motion_law(motion, &at, w);
-        (void)@P@_lifted_finish(n, world, &at, w);
+        (void)@P@_motion_law(world, motion, &at, w);
+        (void)@P@_lifted_finish(n, world, &at, w, &clock);
     }
     for (int i = 0; i < D; ++i) v[i] = asked ? (@REAL@)w[i] : (@REAL@)NAN;
     if (asked) @P@_motion_keep(motion, x, dt, w);
@@ -128,7 +133,7 @@ static inline int @P@_motion_advance_in(const @P@_world *world, @P@_motion *moti
     static const @WORK@ part[4] = {0, 0.5@f@, 0.5@f@, 1}, share[4] = {1, 2, 2, 1};
     const int n = motion->goal;
     const @WORK@ whole = (@WORK@)dt * @P@_lifted_pace[n], *goal = @P@_lifted_well[n][0];
-    @WORK@ y[D], target[D], after[D], left = whole;
+    @WORK@ y[D], target[D], after[D], clock, left = whole;
     @P@_lifted_place at;
     int there = @P@_motion_credit(motion, x, dt) && @P@_known(x);
     for (int i = 0; i < D - 1; ++i) next[i] = there ? x[i] : (@REAL@)NAN;
@@ -144,9 +149,9 @@ static inline int @P@_motion_advance_in(const @P@_world *world, @P@_motion *moti
             @WORK@ w[D];
             for (int i = 0; i < D; ++i) target[i] = y[i] + (k ? step * part[k] * slope[k - 1][i] : 0);
             there = @P@_lifted_found(n, world, &at, target);
-            const @WORK@ speed = @P@_motion_law(motion, &at, slope[k]);
+            const @WORK@ speed = @P@_motion_law(world, motion, &at, slope[k]);
             for (int i = 0; i < D; ++i) w[i] = slope[k][i];
-            const @WORK@ m = @P@_lifted_finish(n, world, &at, w);
+            const @WORK@ slowed = @P@_lifted_finish(n, world, &at, w, &clock), m = slowed * clock;
             for (int i = 0; i < D; ++i) slope[k][i] *= m;
             if (k == 0) { /* how fast y / R and R change at most */
                 const @WORK@ rate = m * (@RETURN@ + @P@_lifted_turning[n] * speed / (sqrt@f@(square) + @P@_lifted_softening[n][0]));
@@ -160,8 +165,8 @@ static inline int @P@_motion_advance_in(const @P@_world *world, @P@_motion *moti
         left -= step;
     }
     if (!there || !@P@_lifted_found(n, world, &at, y)) {
-        (void)@P@_motion_law(motion, &begin, after);
-        (void)@P@_lifted_finish(n, world, &begin, after);
+        (void)@P@_motion_law(world, motion, &begin, after);
+        (void)@P@_lifted_finish(n, world, &begin, after, &clock);
         @P@_motion_keep(motion, x, dt, after);
         for (int i = 0; i < D - 1; ++i) next[i] = x[i] + dt * (@REAL@)after[i];
         return 0;

@@ -14,7 +14,7 @@ from ..fields import REACH, Field, StableField
 from ..fields.curves import MOST_STEPS, advance, decisions, longest_step, turning
 from ..fields.flows import Flow, linearise, pull, with_slopes
 from ..fields.learned import LATE
-from ..fields.motion import law
+from ..fields.motion import eased, law
 from ..fields.stable import (
     Speed,
     StableModel,
@@ -67,12 +67,19 @@ class Chosen(NamedTuple):
         chosen = Wells(*(g.pick(part, index) for part in known))
         return cls(StableModel(flow, speed, None, None, None, None, brake, world), chosen, centre, scale, gain)
 
-    def enter(self, x: Value) -> tuple[Value, Value, Callable[[Value], Value]]:
-        """The speed s at places x in the data's units, y = psi(S(x)), and the way of a latent velocity back."""
+    def enter(self, x: Value) -> tuple[Value, Value, Callable[[Value], Any], Callable[[Value], Any]]:
+        """The speed s at places x in the data's units, y = psi(S(x)), and of a latent velocity its way back, and c."""
         z, seen = learned(self.model, (x - self.centre[:, None]) / self.scale[:, None])
         y, steps = linearise(self.model.flow, z)
         s = OPERATIONS.exp(log_speed(self.model.speed, z, waves))
-        return s, y, lambda w: braked(self.model, pull(steps, w), seen) * self.gain[:, None]
+
+        def finish(w: Value) -> Any:
+            return braked(self.model, pull(steps, w), seen) * self.gain[:, None]
+
+        def clock(w: Value) -> Any:
+            return np.ones(1) if seen is None else seen.carry(pull(steps, w))[1]
+
+        return s, y, finish, clock
 
 
 class Picked(Flow):
@@ -105,7 +112,7 @@ def map_model(field: Field, precision: Precision, *, goals: bool = False) -> Any
         every = wells if field.goals else every
     x = _states(g, field.dimension, precision)
     one = Chosen.of(g, every, wells, index, field.map.model.world)
-    s, y, finish = one.enter(x)
+    s, y, finish, _ = one.enter(x)
     rounded = g.pick(wells.attractors.astype(precision.outside).astype(np.float64), index)
     at_rest = OPERATIONS.abs(x - rounded[:, :, None]).max(1).min(0) < np.finfo(precision.inside).tiny
     velocity = OPERATIONS.where(at_rest, 0.0, finish(s * latent_velocity(one.wells, y)))
@@ -189,7 +196,7 @@ def motion_model(field: Field, precision: Precision) -> Any:
     goal = None if field.n_attractors == 1 else _index(g, _input(g, "goal", np.int64(0)))
     own = tables(field.lifted)
     one = Chosen.of(g, own, own, goal, field.map.model.world)
-    s, y, finish = one.enter(OPERATIONS.concatenate([x, phase[None]], 0))
+    s, y, finish, clock = one.enter(OPERATIONS.concatenate([x, phase[None]], 0))
     away = y - one.wells.goals.T
     r = length(away)
     begins = radius < np.finfo(precision.inside).tiny
@@ -198,7 +205,8 @@ def motion_model(field: Field, precision: Precision) -> Any:
     if own.wells.swirls.any():
         known = winding(own.wells.swirls[:, 0])
         aim = wound(Winding(*(g.pick(part, goal) for part in known)), heading, OPERATIONS.log(r / radius))
-    zdot = finish(law(one.wells, y, s, aim))
+    ease = eased(clock(s * latent_velocity(one.wells, y)))
+    zdot = finish(law(one.wells, y, s, aim, ease))
     # The attractor as it was rounded rests too, once nothing is left of the path.
     gap = OPERATIONS.abs(x - g.pick(field.attractors.astype(real).astype(np.float64), goal)[:, None]).max(0)
     left = phase - g.pick(np.maximum([one.attractors[0, -1] for one in field.lifted], 0.0), goal)

@@ -45,6 +45,10 @@ class Place(NamedTuple):
     """Takes a latent velocity w to the world, where it is braked: m c DS^-1 J^-1 w; and m c."""
     pull: Way
     """DS^-1 J^-1 w."""
+    clock: Callable[[Numbers], float]
+    """c of a latent velocity."""
+    warped: bool
+    """Whether DS is not 1 here."""
 
     def towards(self, y: Numbers) -> list[float]:
         """Where y is in the world, to first order."""
@@ -73,7 +77,10 @@ class Passage:
                 velocity, (m,) = slowed(limit, [pace], free)
                 return velocity, m * clock
 
-            return Place(x, speed(z), y, finish, pull)
+            def clock(w: Numbers) -> float:
+                return leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])[1]
+
+            return Place(x, speed(z), y, finish, pull, clock, leave is not _as_it_is)
 
         def inverse(y: Numbers) -> Numbers:
             return (stable.from_latent(model, np.array(y)[:, None])[:, 0] * scale + centre).tolist()  # type: ignore[no-any-return]

@@ -294,6 +294,14 @@ def clock_of(model: StableModel, z: Array, free: Array) -> Array:
     return c * braking(model.brake, here)
 
 
+def clock_alone(model: StableModel, z: Array, free: Array) -> Array:
+    """c of the same: what the warps make of the clock."""
+    x = z if model.world is None else model.world.inverse(z)
+    if at_home(model, x):
+        return namespace(free).ones_like(free[0])
+    return model.world.linearise(x)[1].carry(free)[1]  # type: ignore[union-attr]
+
+
 def potential(model: StableModel, wells: Wells, x: Array) -> Array:
     """V, (n,)."""
     return potential_at(wells, latent(model, x))

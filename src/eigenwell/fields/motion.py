@@ -10,9 +10,9 @@ the field winds), and with the part of R h that is perpendicular to y, tau = R h
     zdot = m J^-1 ( -c s (I + Omega) y / (R + epsilon) + k tau ),      c = 1 / (1 + (|tau| / width)^2).
 
 The first term is the field itself, slowed while the state is off its path; the second turns the state back onto its
-path. Where the learned world is stretched, far outside the data (`warps`), its clock runs c times as fast, and tau is divided by c: a
-loop could not follow else. tau is perpendicular to y, so V = R^2 / 2 falls exactly as without it, Vdot = -m c s R^2 / (R + epsilon) < 0: turning
-costs nothing, and the motion arrives whatever pushes it.
+path. tau is perpendicular to y, so V = R^2 / 2 falls exactly as without it, Vdot = -m c s R^2 / (R + epsilon) < 0: turning
+costs nothing, and the motion arrives whatever pushes it. Where the learned world is stretched, far outside the data
+(`warps`), its clock runs faster, and tau is divided by as much: a loop could not follow else.
 
 The robot may not do what it is told. Of the step that was asked, dx, only the share alpha that was seen is credited,
 alpha = clip(moved . dx / |dx|^2, 0, 1), and the phase moves by alpha rhodot dt: the lifted state then moves along alpha
@@ -39,7 +39,6 @@ from .simulation import ARRIVED
 from .stable import (
     Wells,
     braked,
-    clock_alone,
     clock_of,
     from_latent,
     latent,
@@ -243,9 +242,10 @@ class Motion:
             else:
                 unit, steps = linearise_inverse(model.flow, y)
                 s = np.exp(log_speed(model.speed, unit))
-                drawn = clock_alone(model, unit, pull(steps, s * latent_velocity(wells, y)))
+                drawn = clock_of(model, unit, pull(steps, s * latent_velocity(wells, y)))[1]
                 w = law(wells, y, s, self._path.aim(wells, y), eased(drawn))
-                m = clock_of(model, unit, pull(steps, w))
+                slowed, clock = clock_of(model, unit, pull(steps, w))
+                m = slowed * clock
             rate = m * (RETURN + turn * s / (length(y - wells.goals.T) + wells.softening))
             return m * w, float(rate[0])
 

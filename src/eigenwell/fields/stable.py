@@ -282,24 +282,17 @@ def clock_speed(model: StableModel, wells: Wells, y: Array) -> Array:
     """m c s, with which the latent clock runs, at latent points y."""
     x, steps = linearise_inverse(model.flow, y)
     s = namespace(y).exp(log_speed(model.speed, x))
-    return s * clock_of(model, x, s * pull(steps, latent_velocity(wells, y)))
+    m, c = clock_of(model, x, s * pull(steps, latent_velocity(wells, y)))
+    return s * m * c
 
 
-def clock_of(model: StableModel, z: Array, free: Array) -> Array:
-    """m c at points z of the learned world with velocity `free`: what the brake and the warps make of the clock."""
+def clock_of(model: StableModel, z: Array, free: Array) -> tuple[Array, Array]:
+    """m and c at points z of the learned world with velocity `free`: what the brake and the warps make of the clock."""
     x = z if model.world is None else model.world.inverse(z)
-    if at_home(model, x):
-        return braking(model.brake, free)
-    here, c = model.world.linearise(x)[1].carry(free)  # type: ignore[union-attr]
-    return c * braking(model.brake, here)
-
-
-def clock_alone(model: StableModel, z: Array, free: Array) -> Array:
-    """c of the same: what the warps make of the clock."""
-    x = z if model.world is None else model.world.inverse(z)
-    if at_home(model, x):
-        return namespace(free).ones_like(free[0])
-    return model.world.linearise(x)[1].carry(free)[1]  # type: ignore[union-attr]
+    here, c = free, namespace(free).ones_like(free[0])
+    if not at_home(model, x):
+        here, c = model.world.linearise(x)[1].carry(free)  # type: ignore[union-attr]
+    return braking(model.brake, here), c
 
 
 def potential(model: StableModel, wells: Wells, x: Array) -> Array:

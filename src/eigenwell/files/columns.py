@@ -116,6 +116,16 @@ def unit(name: str) -> str | None:
     return None if found is None else found.group(1) or found.group(2)
 
 
+def is_unit(cell: str) -> bool:
+    """Whether a cell says a unit alone: mm, [m/s], (s), or nothing: an empty one, a hyphen."""
+    bare = cell.strip().lower()
+    if bare[:1] + bare[-1:] in ("[]", "()"):
+        return True
+    return bare in ("", "-", "1", "°", "%") or bool(
+        re.fullmatch(rf"(?:{_UNITS})(?:(?:/|\*|·)(?:{_UNITS}))?(?:[²³]|\^?-?\d)?", bare)
+    )
+
+
 def plain(name: str) -> str:
     """Lower case, without unit, words joined by '_'."""
     # rostopic echo -p writes %time, field.header.stamp, field.pose.position.x, ...

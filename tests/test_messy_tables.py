@@ -5,6 +5,7 @@ import pytest
 
 import eigenwell as ew
 from eigenwell import files
+from eigenwell.files.text import named_columns
 
 T = np.arange(60) / 20
 X = np.column_stack([np.cos(T), np.sin(2 * T)])
@@ -24,9 +25,9 @@ def german(k):
     return ";".join(cells(k)).replace(".", ",")
 
 
-def same(path, *, exactly=True):
-    demos = files.read(path)
-    np.testing.assert_allclose(demos.x, ROWS[:, 1:], atol=0 if exactly else 1e-3)
+def same(path):
+    demos = files.read(path, smooth=False)
+    np.testing.assert_array_equal(demos.x, ROWS[:, 1:])
     np.testing.assert_allclose(demos.time - demos.time[0], T, atol=1e-9)
     return demos
 
@@ -39,6 +40,7 @@ def same(path, *, exactly=True):
         ("Recorded by a logger, v3\nDate: 2024\n\nt,x,y\n", lambda k: ",".join(cells(k))),
         ("Device;A\nRate;20\nt;x;y\n", lambda k: ";".join(cells(k))),
         ("A logger,,\nof ours,,\nt,x,y\n", lambda k: ",".join(cells(k))),
+        ("t,x,y\n,,\n", lambda k: ",".join(cells(k))),
         ("t | x | y\n", lambda k: " | ".join(cells(k))),
         ("t,x,y\n", lambda k: ",".join(f'"{cell}"'.replace(".", ",") for cell in cells(k))),
         ("sep=;\nt;x;y\n", german),
@@ -53,6 +55,7 @@ def same(path, *, exactly=True):
         "preamble",
         "settings",
         "padded",
+        "blank",
         "bars",
         "quoted",
         "sep",
@@ -138,3 +141,14 @@ def test_spreadsheets_are_asked_for_as_text(tmp_path):
     (tmp_path / "a.xlsx").write_bytes(b"PK")
     with pytest.raises(files.UnknownFormat, match=r"Save its sheet as \.csv"):
         files.read(tmp_path / "a.xlsx")
+
+
+def test_the_columns_of_a_table_by_their_names(tmp_path):
+    """What `eigenwell sweep --by` goes by: all columns, words too."""
+    (tmp_path / "a.csv").write_text("A logger\nheat;x;who\nK;mm;\n0,5;1,25;anna\n0,5;NA;bob\n")
+    columns = named_columns(tmp_path / "a.csv")
+    assert list(columns) == ["heat [K]", "x [mm]", "who"] and columns["who"].tolist() == ["anna", "bob"]
+    np.testing.assert_array_equal(columns["x [mm]"], [1.25, np.nan])
+    (tmp_path / "b.csv").write_text("1,2\n3,4\n")
+    with pytest.raises(files.UnreadableFile, match="Expected names of columns"):
+        named_columns(tmp_path / "b.csv")

@@ -116,14 +116,12 @@ def unit(name: str) -> str | None:
     return None if found is None else found.group(1) or found.group(2)
 
 
-def is_unit(cell: str) -> bool:
-    """Whether a cell says a unit alone: mm, [m/s], (s), or nothing: an empty one, a hyphen."""
-    bare = cell.strip().lower()
-    if bare[:1] + bare[-1:] in ("[]", "()"):
-        return True
-    return bare in ("", "-", "1", "°", "%") or bool(
-        re.fullmatch(rf"(?:{_UNITS})(?:(?:/|\*|·)(?:{_UNITS}))?(?:[²³]|\^?-?\d)?", bare)
-    )
+def are_units(cells: Sequence[str]) -> bool:
+    """Whether a row says units, mm, [m/s], (s), or nothing at all: half of what it says are units that we know."""
+    said = [cell.strip().lower() for cell in cells if cell.strip() not in ("", "-", "1")]
+    known = rf"(?:{_UNITS}|k|hz|n|nm|pa|bar|kg|px|°|°c|%|a\.u\.)"
+    units = [bool(re.fullmatch(rf"[\[(].*[\])]|{known}(?:[/*·]{known})?[²³^\d]*", cell)) for cell in said]
+    return bool(said) and 2 * sum(units) >= len(said)
 
 
 def plain(name: str) -> str:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..data_frames import sample_columns
 from ..demonstrations import Caution, Demonstrations
 from ..wording import plural
-from .columns import Columns, check_count, is_unit, recognise
+from .columns import Columns, are_units, check_count, recognise
 from .errors import EmptyFile, TooLarge, UnreadableFile, unreadable
 from .recording import MOST_COLUMNS, Recording, Wanted
 from .thinning import Block, Thinner
@@ -207,11 +207,12 @@ def _laid_out(lines: Iterator[str], path: Path) -> tuple[Layout, Iterator[str]]:
             f"{len(body)} lines; the last of them is {body[-1].strip()[:80]!r}."
         )
     layout = replace(layout, above=above)
-    names, used = _names(cells[:above])
+    told = [k for k in range(above) if any(cells[k])]
+    names, used = _names([cells[k] for k in told])
     if names is None and comments and len(named := layout.cells(comments[-1])) == width:
         names, used = named, 0  # or the last comment above the data, where it has a name for every column
     check_count(path, max(width, len(names or ())))
-    skipped = tuple(line.strip() for line in body[: above - used] if above < len(body))
+    skipped = tuple(body[k].strip() for k in told[: len(told) - used] if above < len(body))
     layout = replace(layout, names=None if names is None else _distinct(names), skipped=skipped)
     return layout, chain(body[above:], lines)
 
@@ -235,12 +236,12 @@ def _cut(body: Sequence[str], delimiter: str | None) -> Layout:
 
 def _names(above: Sequence[list[str]]) -> tuple[list[str] | None, int]:
     """Names of the columns in the rows above the data, and how many of these rows they take."""
-    if not above or not any(above[-1]):
+    if not above:
         return None, 0
     last = above[-1]
     if len(above) > 1 and len(above[-2]) == len(last):
         before = above[-2]
-        if all(is_unit(cell) for cell in last) and any(before):
+        if are_units(last) and any(before):
             return [f"{a} [{b.strip('[]()')}]" if b.strip("-") else a for a, b in zip(before, last, strict=True)], 2
         if len(set(before)) < len(before) and all(before):  # pos, pos, vel, vel above x, y, x, y
             return [f"{a}_{b}".strip("_") for a, b in zip(before, last, strict=True)], 2

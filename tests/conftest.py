@@ -54,13 +54,13 @@ if not NIGHTLY:
     os.environ.setdefault("XLA_FLAGS", " ".join(flag for flag in QUICK if compiler_knows(flag)))
 
 LONGEST = (
-    "reproduce",
     "studio_server",
-    "snapshots",
-    "export",
     "distributed",
-    "fields",
+    "reproduce",
     "docs",
+    "export",
+    "snapshots",
+    "fields",
     "training",
     "distributed_faults",
     "identification",

@@ -126,7 +126,7 @@ def test_midnight_between_two_dates(tmp_path):
         ("t,x,y\n0,1,2\n1,2,3\nEnd of it\n", files.UnreadableFile, "'End of it' in row 4"),
         ("t:x\n0:1\n1:2\n2:3\n", files.UnreadableFile, "divided by commas"),
         ("name,colour\nanna,red\nbob,blue\n", files.UnreadableFile, "found none in the first 3 lines"),
-        ("Zeit,x,y\n0,1,2\n1,2,3\n2,3,4\n", files.UnknownColumns, "Zeit. Say which column is the time"),
+        ("Uhr,x,y\n0,1,2\n1,2,3\n2,3,4\n", files.UnknownColumns, "Uhr. Say which column is the time"),
         ("t,x,y\n2,1,2\n1,2,3\n0,3,4\n", ew.DataError, "run backwards"),
     ],
 )

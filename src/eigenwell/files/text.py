@@ -207,7 +207,7 @@ def _laid_out(lines: Iterator[str], path: Path) -> tuple[Layout, Iterator[str]]:
             f"{len(body)} lines; the last of them is {body[-1].strip()[:80]!r}."
         )
     layout = replace(layout, above=above)
-    told = [k for k in range(above) if any(cells[k])]
+    told = [k for k in range(above) if any(cell.lower() not in _MISSING for cell in cells[k])]
     names, used = _names([cells[k] for k in told])
     if names is None and comments and len(named := layout.cells(comments[-1])) == width:
         names, used = named, 0  # or the last comment above the data, where it has a name for every column

@@ -129,6 +129,7 @@ def test_midnight_between_two_dates(tmp_path):
         ("t:x\n0:1\n1:2\n2:3\n", files.UnreadableFile, "divided by commas"),
         ("name,colour\nanna,red\nbob,blue\n", files.UnreadableFile, "found none in the first 3 lines"),
         ("Uhr,x,y\n0,1,2\n1,2,3\n2,3,4\n", files.UnknownColumns, "Uhr. Say which column is the time"),
+        ("t,x,x,z\n0,1,2,3\n1,2,3,4\n", files.UnknownColumns, "'x' more than once"),
         ("t,x,y\n2,1,2\n1,2,3\n0,3,4\n", ew.DataError, "run backwards"),
     ],
 )

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from ..data_frames import sample_columns
 from ..demonstrations import Caution, Demonstrations
 from ..wording import plural
-from .columns import Columns, are_units, check_count, recognise
-from .errors import EmptyFile, TooLarge, UnreadableFile, unreadable
+from .columns import Columns, are_units, check_count, listed, recognise
+from .errors import EmptyFile, TooLarge, UnknownColumns, UnreadableFile, unreadable
 from .recording import MOST_COLUMNS, Recording, Wanted
 from .thinning import Block, Thinner
 from .time_units import is_date, since_first
@@ -149,6 +149,12 @@ def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
             columns = Columns(names[1:], (), names[0])
     else:
         names, columns = layout.names, recognise(path, layout.names, wanted)
+    twice = [n for n in columns.all if any(m.startswith(f"{n}#") for m in names) and n not in wanted.names]
+    if twice:
+        raise UnknownColumns(
+            f"Expected names that differ in {path}, got {twice[0]!r} more than once. Rename one; as it is, the others are called "
+            f"{listed(m for m in names if m.startswith(f'{twice[0]}#'))}."
+        )
     at = None if columns.time is None else names.index(columns.time)
     dated = at is not None and at < len(cells) and is_date(cells[at])
     kept = _parse(chain([first], rows), names, columns, layout, path, wanted.every, dated)

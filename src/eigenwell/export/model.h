@@ -136,13 +136,15 @@ static inline void @M@_limit(int n, const @P@_world *world, const @P@_seen *seen
 #if @SOFT@
     clock = @P@_harden(seen, here);
 #endif
-    clock *= @P@_leave(world, seen, here);
+    clock *= @P@_carry(world, seen, here);
     for (int i = 0; i < D; ++i) w[i] = i < N ? here[i] / @M@_scale[n][i] : clock * w[i];
     for (int i = 0; i < D; ++i) square += @M@_brake[n][i] * w[i] * @M@_brake[n][i] * w[i];
     const @WORK@ r = sqrt@f@(square), top = r > 1 ? r : 1, low = r / top / top; /* the smaller of r and 1/r */
     const @WORK@ low2 = low * low, low4 = low2 * low2;
     const @WORK@ braked = 1 / (top * sqrt@f@(sqrt@f@(sqrt@f@(1 + low4 * low4))));
     for (int i = 0; i < D; ++i) w[i] *= braked * @M@_gain[n][i];
+    clock = @P@_slow(world, seen, w);
+    for (int i = N; i < D; ++i) w[i] *= clock;
 }
 
 /* z = S(x) in unit coordinates. */

@@ -244,7 +244,8 @@ def braked(model: StableModel, free: Array, seen: Seen | None) -> Array:
     if seen is None:
         return free * braking(model.brake, free)
     here = seen.carry(free)[0]
-    return seen.following(here * braking(model.brake, here))
+    # Walls and bodies brake what the limit has left: what they let through of a velocity without a limit would have none.
+    return seen.following(seen.braked(here * braking(model.brake, here))[0])
 
 
 def braking(brake: Array, free: Array) -> Array:
@@ -269,8 +270,10 @@ def clock_of(model: StableModel, z: Array, free: Array) -> Array:
     x = z if model.world is None else model.world.inverse(z)
     if at_home(model, x):
         return braking(model.brake, free)
-    here, c = model.world.linearise(x)[1].carry(free)  # type: ignore[union-attr]
-    return c * braking(model.brake, here)
+    seen = model.world.linearise(x)[1]  # type: ignore[union-attr]
+    here, c = seen.carry(free)
+    m = braking(model.brake, here)
+    return c * m * seen.braked(m * here)[1]
 
 
 def potential(model: StableModel, wells: Wells, x: Array) -> Array:

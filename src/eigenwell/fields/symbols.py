@@ -85,6 +85,9 @@ class Symbol:
     def exp(self) -> Symbol:
         return self._line(f"exp({self})")
 
+    def log(self) -> Symbol:
+        return self._line(f"log({self})")
+
     def sqrt(self) -> Symbol:
         return self._line(f"sqrt({self})")
 
@@ -130,7 +133,7 @@ _less = _elementwise("{0} < {1}")
 where = _elementwise("{1} if {0} else {2}")
 maximum = _elementwise("{0} if {0} > {1} else {1}")
 minimum = _elementwise("{0} if {0} < {1} else {1}")
-exp, sqrt, tanh, abs = np.exp, np.sqrt, np.tanh, np.abs
+exp, log, sqrt, tanh, abs = np.exp, np.log, np.sqrt, np.tanh, np.abs
 eye, ones_like, zeros_like = np.eye, np.ones_like, np.zeros_like
 
 
@@ -164,6 +167,6 @@ def compiled(
             work.append(f"{name} = {text}")
     lines += [*reversed(work), end]
     source = f"def run({', '.join(f'a{k}' for k in range(len(shapes)))}):\n " + "\n ".join(lines)
-    known: dict[str, Any] = {"exp": math.exp, "sqrt": math.sqrt, "tanh": math.tanh, "inf": math.inf}
+    known: dict[str, Any] = {name: getattr(math, name) for name in ("exp", "log", "sqrt", "tanh", "inf")}
     exec(compile(source, f"<{function.__qualname__}>", "exec"), known)
     return known["run"]  # type: ignore[no-any-return]

@@ -240,11 +240,11 @@ def _built(
     through = _passed(field) if passed is None else passed
     low, high = _walls(field) if walls is None else walls
     solid = _bodies(field) if bodies is None else bodies
-    margin = _margins(low, high, goals, field.box[: len(low)])
-    groups, margin = arranged(solid, goals, low, high, margin)
+    wide = MARGIN * np.where(np.isfinite(high - low), high - low, field.box[: len(low)])
+    groups, margin = arranged(solid, goals, low, high, _margins(low, high, goals, wide))
     outer: tuple[Any, ...] = tuple(groups)
     if np.isfinite([low, high]).any():
-        outer = (Within(low, high, margin), *outer)
+        outer = (Within(low, high, margin, _braking(field, wide)), *outer)
     inner, later, moment = _landmarks(field, goals, through), (), 1.0
     if velocity:
         rates = np.zeros_like(goals)
@@ -277,8 +277,8 @@ def start_places(field: Any) -> FloatArray:
     return np.stack([starts[labels == q].mean(0) for q in np.unique(labels)]) if first.any() else starts
 
 
-def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, box: FloatArray) -> FloatArray:
-    """(2, d): a tenth of the way between the walls, or of the box, and never over a goal."""
+def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, wide: FloatArray) -> FloatArray:
+    """(2, d): as wide as is wished, and never over a goal."""
     if not (low < high).all():
         raise DataError(f"Expected low < high, got {low.tolist()} and {high.tolist()}. Nothing was changed.")
     room = np.array([(goals - low).min(0), (high - goals).min(0)])
@@ -288,8 +288,19 @@ def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, box: FloatArr
             f"Expected walls with all goals between them, got goal {q} at {goals[q].tolist()} on or beyond one. Move the wall or "
             "the goal; nothing was changed."
         )
-    width = np.where(np.isfinite(high - low), high - low, box)
-    return np.asarray(np.minimum(MARGIN * width, room))
+    return np.asarray(np.minimum(wide, room))
+
+
+def _braking(field: Any, wide: FloatArray) -> FloatArray:
+    """(d,), ways that take the same time at the limit of speed: a tenth of the box on that axis on which it takes longest."""
+    brake, wide = speed_brake(field), np.minimum(wide, MARGIN * field.box[: len(wide)])
+    return np.asarray((wide * brake).max() / brake if brake.all() else wide)
+
+
+def speed_brake(field: Any) -> FloatArray:
+    """(d,): |speed_brake * v| at the limit of speed is the same in all directions; zeros where there is none."""
+    brake = (field.map.model.brake / field.map.scale)[: field.places.shape[1]]
+    return np.asarray(brake / (brake.max() or 1.0))
 
 
 def _seen(

@@ -34,7 +34,12 @@ def world_tables(field: Field) -> dict[str, FloatArray]:
     old, new = marks(field)
     starts = start_places(field)
     soft = of_kind(field, Stretch)
-    named = {"mark_old": old, "mark_new": new, "start": starts if len(starts) else old[:1], "speed_brake": speed_brake(field)}
+    named = {
+        "mark_old": old,
+        "mark_new": new,
+        "start": starts if len(starts) else old[:1],
+        "speed_brake": speed_brake(field),
+    }
     if soft:
         named |= {"soft_low": soft[0].low, "soft_high": soft[0].high, "soft_margin": soft[0].margin}
     return named

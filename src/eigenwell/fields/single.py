@@ -71,8 +71,8 @@ class Passage:
             def finish(w: Numbers) -> tuple[Numbers, float]:
                 free, clock = leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])
                 velocity, (m,) = braked(limit, [pace], free)
-                velocity, share = stop(velocity)
-                return velocity, m * clock * share
+                stopped, share = stop(velocity)
+                return stopped, m * clock * share
 
             return Place(x, speed(z), y, finish, pull)
 

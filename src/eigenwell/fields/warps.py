@@ -304,13 +304,13 @@ class Within(NamedTuple):
         xp, (below, above) = namespace(x), used(self, x)
         slope = 1.0 / (1.0 - xp.minimum(xp.maximum(below, above), 1.0 - SKIN))
         ways = x - self.low[:, None], self.high[:, None] - x
-        left = [
+        under, over = (
             xp.maximum(xp.minimum(way, self.braking[:, None]), SKIN * margin[:, None]) / self.braking[:, None]
             for way, margin in zip(ways, self.margin, strict=True)
-        ]
+        )
         beyond = (xp.maximum(u + SKIN, 1.0) - 1.0 for u in (below, above))
         out, back = (xp.minimum(one / BACK, 1.0) for one in beyond)
-        return self.forward(x), Walled(slope, *left, out - back)
+        return self.forward(x), Walled(slope, under, over, out - back)
 
     def inverse(self, z: Array) -> Array:
         """S^-1(z), at the skin of a wall for what is farther than any state of the world."""

@@ -11,7 +11,7 @@ from eigenwell.errors import DataError
 from eigenwell.fields.around import Around
 from eigenwell.fields.bodies import _contact, arranged, check_bodies
 from eigenwell.fields.motion import motion_velocity
-from eigenwell.fields.moved import moved
+from eigenwell.fields.moved import Starts, moved
 from eigenwell.fields.single import _entrance
 from eigenwell.fields.warps import SKIN, Stretch, Within, World, used
 
@@ -28,7 +28,7 @@ def flow(d, rng, size=0.5):
         old,
         old + size * rng.standard_normal((3, d)) / d**0.5,
         np.arange(3),
-        rng.uniform(-1, 1, (4, d)),
+        Starts(rng.uniform(-1, 1, d), 0.1 * np.eye(d)),
         np.full(d, 2.0),
     )
 
@@ -189,9 +189,19 @@ def test_landmarks_go_exactly_where_they_belong():
 
 
 def test_one_start_and_one_goal_are_moved_by_the_affine_map_alone():
-    start, old, new = np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.array([[1.0, 0.4]])
-    one = moved(old, new, np.arange(1), start, np.ones(2))
+    start, old, new = np.zeros(2), np.array([[1.0, 0.0]]), np.array([[1.0, 0.4]])
+    one = moved(old, new, np.arange(1), Starts(start, np.zeros((2, 2))), np.ones(2))
     np.testing.assert_allclose(alone(one).inverse(np.array([[0.5], [0.3]])), [[0.5], [0.5]], atol=0.01)
+
+
+def test_starts_that_are_all_over_the_place_do_not_shear_the_space():
+    """Two goals that move apart beside the mean of the starts: were that a place, the map would turn on it."""
+    old = np.array([[-0.25, 0.0], [0.25, 0.0]])
+    new = old + np.array([[0.25, -0.25], [0.35, 0.05]])
+    for spread, least, most in ((0.0, 1.5, 2.5), (0.05, 1.0, 1.2)):
+        one = moved(old, new, np.arange(2), Starts(np.array([0.0, 0.1]), spread * np.eye(2)), np.ones(2))
+        assert least < np.linalg.cond(one.matrix) < most
+        np.testing.assert_allclose(alone(one).forward(new.T), old.T, atol=1e-12)
 
 
 def test_contact_of_balls_is_their_distance():

@@ -11,7 +11,7 @@ from ..fields import Field
 from ..fields.around import CENTRE, SLOW, UNION, Around
 from ..fields.bodies import REACH, THINNEST
 from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, SOFT, STEEPEST, STRONGEST, Moved
-from ..fields.warping import MARGIN, speed_brake, start_places
+from ..fields.warping import MARGIN, speed_brake
 from ..fields.warps import BACK, SKIN, Stretch, Within
 
 BODIES = 8
@@ -32,12 +32,13 @@ def marks(field: Field) -> tuple[FloatArray, FloatArray]:
 def world_tables(field: Field) -> dict[str, FloatArray]:
     """What a world is made with at run time, and the soft walls that were learned."""
     old, new = marks(field)
-    starts = start_places(field)
+    starts = field._begins
     soft = of_kind(field, Stretch)
     named = {
         "mark_old": old,
         "mark_new": new,
-        "start": starts if len(starts) else old[:1],
+        "start": old[0] if starts is None else starts.mean,
+        "scatter": np.zeros((old.shape[1],) * 2) if starts is None else starts.spread,
         "speed_brake": speed_brake(field),
     }
     if soft:
@@ -69,7 +70,7 @@ def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
         "MARKS": len(marks(field)[0]),
         "STEPS": steps,
         "BODIES": max(BODIES, bodies),
-        "STARTS": len(start_places(field)),
+        "STARTED": number(0.0 if field._begins is None else 0.5),
         "UNION": UNION,
         "SOFT": int(bool(of_kind(field, Stretch))),
         "LIMITED": int(speed_brake(field).all()),

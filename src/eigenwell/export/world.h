@@ -402,9 +402,9 @@ static inline int @P@_arranged(@P@_world *world)
 /* The affine map and the flow that take goals to where they are. Returns 0 where they would fold the space. */
 static inline int @P@_landmarked(@P@_world *world)
 {
-    enum { N = @P@_warped, M = @P@_landmarks, S = @STARTS@, ALL = M + S };
+    enum { N = @P@_warped, M = @P@_landmarks, ALL = M + 1 };
     @WORK@ place[ALL][N], shift[ALL][N], weight[ALL], middle[N] = {0}, mean[N] = {0}, to[M][N], left[M][N];
-    @WORK@ spread[N * N], bend[N * N], forward[N * N], back[N * N], total = 0;
+    @WORK@ spread[N * N], bend[N * N], forward[N * N], back[N * N];
     world->moved = (int)M > (int)@P@_attractor_count;
     world->marks = M;
     world->steps = 0;
@@ -418,15 +418,13 @@ static inline int @P@_landmarked(@P@_world *world)
         }
     }
     if (!world->moved) return 1;
-    for (int s = 0; s < S; ++s) {
-        for (int i = 0; i < N; ++i) {
-            place[M + s][i] = @P@_start[s][i] / @P@_box[i];
-            shift[M + s][i] = 0;
-        }
+    /* The starts are one more place, which stays, with half of the weight. */
+    for (int i = 0; i < N; ++i) {
+        place[M][i] = @P@_start[i] / @P@_box[i];
+        shift[M][i] = 0;
     }
-    for (int k = 0; k < ALL; ++k) total += weight[k] = k < M ? 0.5@f@ / M : 0.5@f@ / (S + (S == 0));
     for (int k = 0; k < ALL; ++k) {
-        weight[k] /= total;
+        weight[k] = k < M ? (1 - @STARTED@) / M : @STARTED@;
         for (int i = 0; i < N; ++i) {
             middle[i] += weight[k] * place[k][i];
             mean[i] += weight[k] * shift[k][i];
@@ -434,7 +432,7 @@ static inline int @P@_landmarked(@P@_world *world)
     }
     for (int i = 0; i < N; ++i) {
         for (int j = 0; j < N; ++j) {
-            spread[i * N + j] = i == j ? @SOFTEN@ : 0;
+            spread[i * N + j] = @STARTED@ * @P@_scatter[i][j] / @P@_box[i] / @P@_box[j] + (i == j ? @SOFTEN@ : 0);
             bend[i * N + j] = 0; /* transposed */
             for (int k = 0; k < ALL; ++k) {
                 spread[i * N + j] += weight[k] * (place[k][i] - middle[i]) * (place[k][j] - middle[j]);

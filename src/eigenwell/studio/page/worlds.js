@@ -12,7 +12,7 @@ const over = (a, b) => pair((i) => a[i] / b[i]);
 
 /**
  * home     where the goals are in the learned world; goals: where they are to be
- * starts   mean start of the ways to each goal; box: sides of the data's box
+ * starts   where ways begin; box: sides of the data's box
  * brake    |brake * v| at the limit of speed is the same in all directions; none without a limit
  * stones   [{c, r}]; low, high: walls, infinite where there is none
  * Gives warps from the world inwards, as numbers for `World`. Throws an Error with a sentence where it cannot be.

@@ -4,7 +4,7 @@
 const BACK = 0.1, SKIN = 1e-6, SLOW = 2, CENTRE = 1e-9, UNION = 4;
 const TINY = 1e-300;
 
-/** Velocity for velocity of the learned world, as fast; and by how much the clock runs slower. */
+/** Gives a velocity the speed that it has in the learned world, in place; returns by how much the clock runs. */
 function restored(v, speed) {
   const c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY);
   for (let i = 0; i < 2; i++) v[i] *= c;
@@ -13,15 +13,26 @@ function restored(v, speed) {
 
 const closed = (walls, none) => walls.map((c) => c ?? none);
 
-/** Walls that nothing passes: before each the world is stretched to infinity. */
-class Within {
-  constructor({ low, high, margin, braking }) {
-    Object.assign(this, { low: closed(low, -Infinity), high: closed(high, Infinity), margin, braking });
-    this.slope = [1, 1];
-    this.under = [1, 1];
-    this.over = [1, 1];
-    this.out = [0, 0];
+/** Coordinates are stretched one by one; those without a wall are null. */
+class Stretched {
+  constructor(n) {
+    Object.assign(this, n, { low: closed(n.low, -Infinity), high: closed(n.high, Infinity), slope: [1, 1] });
   }
+
+  leave(v) {
+    const speed = Math.hypot(v[0], v[1]);
+    for (let i = 0; i < 2; i++) v[i] /= this.slope[i];
+    return restored(v, speed);
+  }
+
+  brake() { return 1; }
+}
+
+/** Walls that nothing passes: before each the world is stretched to infinity. */
+class Within extends Stretched {
+  under = [1, 1];
+  over = [1, 1];
+  out = [0, 0];
 
   /** Which share of a margin is used, of the lower or of the upper wall (then negative). */
   #used(x, i) {
@@ -49,12 +60,6 @@ class Within {
     }
   }
 
-  leave(v) {
-    const speed = Math.hypot(v[0], v[1]);
-    for (let i = 0; i < 2; i++) v[i] /= this.slope[i];
-    return restored(v, speed);
-  }
-
   /** The share of a velocity that is safe; what takes a state back from the wrong side is added to `back`. */
   brake(v, speed, back) {
     let slower = 1;
@@ -67,12 +72,7 @@ class Within {
 }
 
 /** What keeps a field home: stretched beyond the data, and beyond a knee less and less. */
-class Stretch {
-  constructor({ low, high, margin, knee }) {
-    Object.assign(this, { low: closed(low, -Infinity), high: closed(high, Infinity), margin, knee });
-    this.slope = [1, 1];
-  }
-
+class Stretch extends Stretched {
   enter(x) {
     const { knee, margin } = this;
     for (let i = 0; i < 2; i++) {
@@ -99,14 +99,6 @@ class Stretch {
       z[i] += under > 0 ? below * (w - u) : -above * (w - u);
     }
   }
-
-  leave(v) {
-    const speed = Math.hypot(v[0], v[1]);
-    for (let i = 0; i < 2; i++) v[i] /= this.slope[i];
-    return restored(v, speed);
-  }
-
-  brake() { return 1; }
 }
 
 /** Bodies that overlap, gone round as one. */

@@ -16,6 +16,7 @@ python -m benchmarks.warps [--parts moved shape ...] [--quick] [--cache FOLDER] 
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.table import Row, report
+from benchmarks.table import RESULTS, Row, report
 from benchmarks.warp_fields import MEMORY, all_fields, shown
 from eigenwell import metrics
 from eigenwell.errors import DataError
@@ -439,6 +440,13 @@ def export_part(fields: Fields) -> list[Row]:
     ]
 
 
+def among_others(name: str, done: list[Row]) -> list[Row]:
+    """Rows in the place of those that say the same of an earlier run, which keeps the parts that were not run again."""
+    file, new = RESULTS / f"{name}.json", {row.what: row for row in done}
+    before = [Row(**row) for row in json.loads(file.read_text())["rows"]] if file.is_file() else []
+    return [*(new.pop(row.what, row) for row in before), *new.values()]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="four fields, few starts")
@@ -460,7 +468,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     for part in options.parts:
         done += parts[part]()
-        report(options.name, done)
+        report(options.name, among_others(options.name, done))
 
 
 if __name__ == "__main__":

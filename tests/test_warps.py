@@ -38,7 +38,7 @@ def every_warp(d):
     turned = np.linalg.qr(rng.standard_normal((d, d)))[0] / np.linspace(0.2, 0.5, d)[:, None]
     margin = np.full((2, d), 0.3)
     return {
-        "within": Within(np.full(d, -1.2), np.append(np.full(d - 1, 1.2), np.inf), margin, np.full(d, 0.4)),
+        "within": Within(np.full(d, -1.2), np.append(np.full(d - 1, 1.2), np.inf), margin, np.float64(0.4)),
         "stretch": Stretch(np.full(d, -0.8), np.full(d, 0.8), margin, np.float64(0.5)),
         "ball": ball(np.zeros(d), 0.4),
         "thin": ball(np.full(d, 0.1), 0.4, 1.05),
@@ -143,7 +143,7 @@ def test_nothing_changes_beyond_the_reach():
     round_it = ball([0.2, 0, 0], 0.5)
     outside = round_it.gauge(x - round_it.centre[:, None])[0] > 2
     np.testing.assert_allclose(round_it.forward(x)[:, outside], x[:, outside], rtol=1e-14)
-    walls = Within(np.full(3, -2.0), np.full(3, 2.0), np.full((2, 3), 0.5), np.full(3, 0.4))
+    walls = Within(np.full(3, -2.0), np.full(3, 2.0), np.full((2, 3), 0.5), np.float64(0.4))
     inner = (np.abs(x) < 1.5).all(0)
     np.testing.assert_array_equal(walls.forward(x)[:, inner], x[:, inner])
 

@@ -11,7 +11,7 @@ from ..fields import Field
 from ..fields.around import CENTRE, SLOW, UNION, Around
 from ..fields.bodies import REACH, THINNEST
 from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, SOFT, STEEPEST, STRONGEST, Moved
-from ..fields.warping import MARGIN, speed_brake
+from ..fields.warping import MARGIN
 from ..fields.warps import BACK, SKIN, Stretch, Within
 
 BODIES = 8
@@ -39,7 +39,6 @@ def world_tables(field: Field) -> dict[str, FloatArray]:
         "mark_new": new,
         "start": old[0] if starts is None else starts.mean,
         "scatter": np.zeros((old.shape[1],) * 2) if starts is None else starts.spread,
-        "speed_brake": speed_brake(field),
     }
     if soft:
         named |= {"soft_low": soft[0].low, "soft_high": soft[0].high, "soft_margin": soft[0].margin}
@@ -73,7 +72,6 @@ def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
         "STARTED": number(0.0 if field._begins is None else 0.5),
         "UNION": UNION,
         "SOFT": int(bool(of_kind(field, Stretch))),
-        "LIMITED": int(speed_brake(field).all()),
         "HOME": _home(field, braces),
     }
 
@@ -85,8 +83,15 @@ def _home(field: Field, braces: Any) -> str:
     counts = [len(one.centres) for one in groups]
     said: dict[str, Any] = {"goal": field.places, "bodies": sum(counts)}
     open_ = np.full(n, np.inf)
-    low, high, margin, braking = walls[0] if walls else (-open_, open_, np.ones((2, n)), np.ones(n))
-    said |= {"low": low, "high": high, "margin": margin, "braking": braking, "walls": len(walls), "groups": len(groups)}
+    low, high, margin, braking = walls[0] if walls else (-open_, open_, np.ones((2, n)), 1.0)
+    said |= {
+        "low": low,
+        "high": high,
+        "margin": margin,
+        "braking": float(braking),
+        "walls": len(walls),
+        "groups": len(groups),
+    }
     if groups:
         ends = np.cumsum(counts)
         said |= {

@@ -18,7 +18,7 @@ typedef struct {
     @WORK@ low[@P@_warped], high[@P@_warped];
     /* From here on what @P@_world_ready makes. */
     int walls, groups, moved, marks, steps;
-    @WORK@ margin[2][@P@_warped], braking[@P@_warped];
+    @WORK@ margin[2][@P@_warped], braking;
     int first[@P@_most_bodies], last[@P@_most_bodies]; /* bodies of a group */
     @WORK@ middle[@P@_most_bodies][@P@_warped], reach[@P@_most_bodies];
     @WORK@ matrix[@P@_warped][@P@_warped], shift[@P@_warped], length[@P@_warped];
@@ -85,7 +85,7 @@ static inline @WORK@ @P@_solve(int n, @WORK@ *a, int columns, @WORK@ *b)
 static inline @WORK@ @P@_wall(const @P@_world *world, int i, @WORK@ x, @P@_seen *seen)
 {
     const @WORK@ low = world->low[i], high = world->high[i], below = world->margin[0][i], above = world->margin[1][i];
-    const @WORK@ braking = world->braking[i], down = (low + below - x) / below, up = (x - high + above) / above;
+    const @WORK@ braking = world->braking, down = (low + below - x) / below, up = (x - high + above) / above;
     const @WORK@ u = down > up ? down : up, inner = u < 0 ? 0 : u < 1 - @SKIN@ ? u : 1 - @SKIN@;
     @WORK@ back = (u + @SKIN@ - 1) / @BACK@;
     back = back < 0 ? 0 : back > 1 ? 1 : back;
@@ -338,8 +338,8 @@ static inline @WORK@ @P@_contact(const @P@_world *world, int a, int b)
 static inline int @P@_arranged(@P@_world *world)
 {
     enum { N = @P@_warped };
-    @WORK@ longest = 0;
     world->walls = 0;
+    world->braking = 0;
     for (int i = 0; i < N; ++i) {
         const @WORK@ width = world->high[i] - world->low[i];
         const @WORK@ most = @MARGIN@ * (isfinite(width) ? width : @P@_box[i]);
@@ -353,10 +353,8 @@ static inline int @P@_arranged(@P@_world *world)
         }
         world->walls |= isfinite(world->low[i]) || isfinite(world->high[i]);
         const @WORK@ near = most < @MARGIN@ * @P@_box[i] ? most : @MARGIN@ * @P@_box[i];
-        world->braking[i] = near;
-        if (near * @P@_speed_brake[i] > longest) longest = near * @P@_speed_brake[i];
+        if (near > world->braking) world->braking = near;
     }
-    for (int i = 0; i < N && @LIMITED@; ++i) world->braking[i] = longest / @P@_speed_brake[i];
     if (world->bodies < 0 || world->bodies > @P@_most_bodies) return 0;
     world->groups = world->bodies;
     for (int m = 0; m < world->bodies; ++m) {

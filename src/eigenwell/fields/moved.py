@@ -59,6 +59,12 @@ class Moved(NamedTuple):
     goals: Array
     """(m,): which attractor each landmark is, -1 for a place that is passed."""
 
+    def __repr__(self) -> str:
+        pairs = [
+            f"{old.round(4).tolist()} -> {new.round(4).tolist()}" for old, new in zip(self.old, self.new, strict=True)
+        ]
+        return f"Moved({', '.join(pairs)})"
+
     @property
     def parts(self) -> list[Affine | Nudge]:
         """The affine map and the steps, a warp each."""

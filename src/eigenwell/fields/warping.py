@@ -252,7 +252,8 @@ def _built(
     groups, margin = arranged(solid, goals, low, high, _margins(low, high, goals, wide))
     outer: tuple[Any, ...] = tuple(groups)
     if np.isfinite([low, high]).any():
-        outer = (Within(low, high, margin, _braking(field, wide)), *outer)
+        braking = np.minimum(wide, MARGIN * field.box[: len(low)]).max()
+        outer = (Within(low, high, margin, braking), *outer)
     inner, later, moment = _landmarks(field, goals, through), (), 1.0
     if velocity:
         rates = np.zeros_like(goals)
@@ -290,18 +291,6 @@ def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, wide: FloatAr
             "the goal; nothing was changed."
         )
     return np.asarray(np.minimum(wide, room))
-
-
-def _braking(field: Any, wide: FloatArray) -> FloatArray:
-    """(d,), ways that take the same time at the limit of speed: a tenth of the box on that axis on which it takes longest."""
-    brake, wide = speed_brake(field), np.minimum(wide, MARGIN * field.box[: len(wide)])
-    return np.asarray((wide * brake).max() / brake if brake.all() else wide)
-
-
-def speed_brake(field: Any) -> FloatArray:
-    """(d,): |speed_brake * v| at the limit of speed is the same in all directions; zeros where there is none."""
-    brake = (field.map.model.brake / field.map.scale)[: field.places.shape[1]]
-    return np.asarray(brake / (brake.max() or 1.0))
 
 
 def _seen(

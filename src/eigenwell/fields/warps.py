@@ -291,7 +291,7 @@ class Within(NamedTuple):
     margin: Array
     """(2, d) > 0, below and above."""
     braking: Array
-    """(d,) > 0."""
+    """> 0, the same for all coordinates, as the limit of speed is: of a box that is flat, a tenth of its longest side."""
 
     def forward(self, x: Array) -> Array:
         """S(x)."""
@@ -305,7 +305,7 @@ class Within(NamedTuple):
         slope = 1.0 / (1.0 - xp.minimum(xp.maximum(below, above), 1.0 - SKIN))
         ways = x - self.low[:, None], self.high[:, None] - x
         under, over = (
-            xp.maximum(xp.minimum(way, self.braking[:, None]), SKIN * margin[:, None]) / self.braking[:, None]
+            xp.maximum(xp.minimum(way, self.braking), SKIN * margin[:, None]) / self.braking
             for way, margin in zip(ways, self.margin, strict=True)
         )
         beyond = (xp.maximum(u + SKIN, 1.0) - 1.0 for u in (below, above))

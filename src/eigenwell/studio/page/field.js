@@ -51,17 +51,15 @@ export class Learned {
     this.starts = x.filter((_, k) => phases[k] === 1);
     /** What stands between this world and the learned one, null for nothing. */
     this.world = null;
-    const { brake, scale } = map ?? lifted[0];
-    this.brake = brake?.[0] * brake?.[1] > 0 ? [0, 1].map((i) => brake[i] / scale[i]) : undefined;
   }
 
   get hasMemory() { return this.lifted.length > 0; }
 
   /** The same in another world: goals elsewhere by their numbers, stones {c, r}, walls. Throws in words, and nothing has changed. */
   enter({ goals = new Map(), stones = [], low, high } = {}) {
-    const { home, starts, box, brake } = this;
+    const { home, starts, box } = this;
     const places = home.map((place, q) => goals.get(q) ?? place);
-    const warps = arranged({ home, goals: places, starts, box, brake, stones, low, high });
+    const warps = arranged({ home, goals: places, starts, box, stones, low, high });
     this.map?.see(warps, places);
     for (const list of [this.goals, this.lifted]) list.forEach((one, q) => one.see(warps, [places[q]]));
     this.attractors = places;

@@ -44,8 +44,8 @@ class Within extends Stretched {
     const { low, high, margin, braking } = this;
     for (let i = 0; i < 2; i++) {
       const [u, sign, m] = this.#used(x[i], i), inner = Math.min(Math.max(u, 0), 1 - SKIN);
-      this.under[i] = Math.min(Math.max(x[i] - low[i], SKIN * margin[0][i]) / braking[i], 1);
-      this.over[i] = Math.min(Math.max(high[i] - x[i], SKIN * margin[1][i]) / braking[i], 1);
+      this.under[i] = Math.min(Math.max(x[i] - low[i], SKIN * margin[0][i]) / braking, 1);
+      this.over[i] = Math.min(Math.max(high[i] - x[i], SKIN * margin[1][i]) / braking, 1);
       this.out[i] = sign * Math.min(Math.max(u + SKIN - 1, 0) / BACK, 1);
       this.slope[i] = 1 / (1 - inner);
       if (u > 0) x[i] += sign * m * (Math.log(1 - inner) + u);

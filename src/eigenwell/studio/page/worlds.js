@@ -13,15 +13,14 @@ const over = (a, b) => pair((i) => a[i] / b[i]);
 /**
  * home     where the goals are in the learned world; goals: where they are to be
  * starts   where ways begin; box: sides of the data's box
- * brake    |brake * v| at the limit of speed is the same in all directions; none without a limit
  * stones   [{c, r}]; low, high: walls, infinite where there is none
  * Gives warps from the world inwards, as numbers for `World`. Throws an Error with a sentence where it cannot be.
  */
-export function arranged({ home, goals, starts, box, brake, stones = [], low = [-Infinity, -Infinity], high = [Infinity, Infinity] }) {
+export function arranged({ home, goals, starts, box, stones = [], low = [-Infinity, -Infinity], high = [Infinity, Infinity] }) {
   const wide = pair((i) => MARGIN * (Number.isFinite(high[i] - low[i]) ? high[i] - low[i] : box[i]));
   const outer = bodies(stones, goals, low, high, margins(low, high, goals, wide));
-  const near = pair((i) => Math.min(wide[i], MARGIN * box[i])), longest = brake && Math.max(...pair((i) => near[i] * brake[i]));
-  const walls = [...low, ...high].some(Number.isFinite) ? [{ kind: "within", low, high, margin: outer.margin, braking: brake?.map((b) => longest / b) ?? near }] : [];
+  const braking = Math.max(...pair((i) => Math.min(wide[i], MARGIN * box[i])));
+  const walls = [...low, ...high].some(Number.isFinite) ? [{ kind: "within", low, high, margin: outer.margin, braking }] : [];
   const elsewhere = goals.some((g, q) => g[0] !== home[q][0] || g[1] !== home[q][1]);
   return [...walls, ...outer.around, ...(elsewhere ? [moved(home, goals, starts, box)] : [])];
 }

@@ -113,11 +113,12 @@ static inline @WORK@ @M@_finish(int n, const @P@_world *world, const @M@_place *
     clock = @P@_harden(&at->seen, here);
 #endif
     clock *= @P@_carry(world, &at->seen, here);
-    clock *= @P@_slow(world, &at->seen, here);
     for (int i = 0; i < D; ++i) w[i] = i < N ? here[i] / @M@_scale[n][i] : clock * w[i];
     @M@_braked(@M@_brake[n], @M@_gain[n], w, w, &m);
+    const @WORK@ share = @P@_slow(world, &at->seen, w);
+    for (int i = N; i < D; ++i) w[i] *= share;
     *c = clock;
-    return m;
+    return m * share;
 }
 
 /* u of attractor `only` alone, or of all of the map for -1. */

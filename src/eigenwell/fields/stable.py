@@ -265,7 +265,8 @@ def braked(model: StableModel, free: Array, seen: Seen | None) -> Array:
     if seen is None:
         return free * braking(model.brake, free)
     here = seen.carry(free)[0]
-    return seen.following(here * braking(model.brake, here))
+    # Walls and bodies brake what the limit has left: what they let through of a velocity without a limit would have none.
+    return seen.following(seen.braked(here * braking(model.brake, here))[0])
 
 
 def braking(brake: Array, free: Array) -> Array:
@@ -289,10 +290,12 @@ def clock_speed(model: StableModel, wells: Wells, y: Array) -> Array:
 def clock_of(model: StableModel, z: Array, free: Array) -> tuple[Array, Array]:
     """m and c at points z of the learned world with velocity `free`: what the brake and the warps make of the clock."""
     x = z if model.world is None else model.world.inverse(z)
-    here, c = free, namespace(free).ones_like(free[0])
-    if not at_home(model, x):
-        here, c = model.world.linearise(x)[1].carry(free)  # type: ignore[union-attr]
-    return braking(model.brake, here), c
+    if at_home(model, x):
+        return braking(model.brake, free), namespace(free).ones_like(free[0])
+    seen = model.world.linearise(x)[1]  # type: ignore[union-attr]
+    here, c = seen.carry(free)
+    m = braking(model.brake, here)
+    return m * seen.braked(m * here)[1], c
 
 
 def potential(model: StableModel, wells: Wells, x: Array) -> Array:

@@ -1,6 +1,6 @@
 """The studio as a hand feels it, in a real browser: labels, the first moving flow, the final field, scattered ends, frames.
 
-python -m benchmarks.studio_page [--strokes N] [--parts ready flow scatter crossing frames hands colours static sequences]
+python -m benchmarks.studio_page [--strokes N] [--parts ready flow ... sequences]
 """
 
 from __future__ import annotations
@@ -272,6 +272,7 @@ def main() -> None:
         "crossing": lambda browser, address: crossing(browser, address, 200),
         "frames": lambda browser, address: frames(browser, address, 5),
         "hands": lambda browser, address: studio_trust.hands(chosen.drawings),
+        "examples": lambda browser, address: studio_trust.examples(),
         "colours": lambda browser, address: studio_trust.without_server(browser, chosen.places, "colours"),
         "static": lambda browser, address: studio_trust.without_server(browser, chosen.places, "static"),
         "sequences": lambda browser, address: studio_trust.sequences(browser, address, chosen.sequences),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.studio_hands import (
     DONE,
+    PHONE,
     Pretended,
     bundles,
     carry,
@@ -198,6 +199,65 @@ def test_a_near_miss_is_asked_about(visit):
     settle(page, 4)
     page.click("#ask .link")
     assert page.is_hidden("#ask") and np.linalg.norm(stored(page, 4)[3] - ends[0]) > 0.05
+
+
+def test_an_end_at_a_goal_is_no_near_miss_and_a_question_swallows_no_stroke(visit):
+    """To the very pixel of a goal: it was asked whether it is the same; and strokes that began on the question were lost."""
+    page = visit(before=Pretended().between)
+    page.check("#magnets")
+    for k, line in enumerate(spokes(3), start=1):
+        draw(page, line)
+        settle(page, k)
+        assert page.is_hidden("#ask")
+    goal = view_share(page, stored(page, 3)[0])
+    size = np.array([page.locator("#paper").bounding_box()[side] for side in ("width", "height")])
+    draw(page, curve((0.8, 0.75), goal + np.array([34, 0]) / size, 0.1, 14))
+    settle(page, 4)
+    box = page.locator("#ask-words").bounding_box()
+    start = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+    page.mouse.move(*start)
+    page.mouse.down()
+    for k in range(1, 15):
+        page.mouse.move(*(start + k * np.array([4, -14])))
+    page.mouse.up()
+    settle(page, 5)
+    assert page.is_hidden("#ask") and page.evaluate("String(getSelection())") == ""
+
+
+def test_the_drawn_loop_is_one_question_and_no_second_opinion(visit):
+    """Beside "where should it stop?" it was said that it stops where the pen was lifted."""
+    angle = np.linspace(0, 6 * np.pi, 70)
+    page = visit(before=Pretended().between)
+    draw(page, np.column_stack([0.5 + 0.2 * np.cos(angle), 0.5 + 0.25 * np.sin(angle)]))
+    settle(page, 1)
+    assert page.is_visible("#ask") and page.inner_text("#hint") == ""
+
+
+def test_an_empty_page_has_no_stones(visit):
+    """They stayed after everything was cleared, in the way of what was drawn next."""
+    page = visit(before=Pretended().between, live=True)
+    draw(page, spokes(1)[0])
+    settle(page, 1)
+    learned(page)
+    page.keyboard.press("t")
+    assert marks(page)["world"] == "one stone"
+    page.evaluate("() => document.getElementById('clear').click()")
+    settle(page, 0)
+    assert marks(page)["world"] == ""
+
+
+def test_on_a_phone_the_answer_comes_first_and_every_toy_is_in_reach(visit):
+    """ "How does it know?" stood above the answer, and "Put back" was cut off."""
+    page = visit(before=Pretended().between, live=True, viewport=PHONE, has_touch=True, is_mobile=True)
+    draw(page, spokes(1)[0])
+    settle(page, 1)
+    learned(page)
+    top = lambda selector: page.locator(selector).bounding_box()["y"]  # noqa: E731
+    assert top(".verdict") < top("#learn") < top("#know")
+    page.click("[data-tool=drop]")
+    page.click("#stone")
+    bar = page.evaluate("() => { const p = document.querySelector('.play'); return [p.scrollWidth, p.clientWidth] }")
+    assert bar[0] <= bar[1] and page.is_visible("#put-back")
 
 
 def test_samples_of_a_brush_are_no_strokes(visit):

@@ -123,7 +123,8 @@ export class Studio {
     this.lastEnd = endedAt ?? performance.now();
     dismiss();
     if (what === "loaded") {
-      this.forgetField(); // of other strokes altogether
+      this.play.ground.putBack(); // stones and walls were put among other strokes
+      this.forgetField();
       this.rememberGoals([]);
     }
     const back = what === "undone" || what === "redone";
@@ -166,6 +167,7 @@ export class Studio {
     this.comparison.forget(this.rev);
     mark.strokes = strokes.length;
     if (!strokes.length) {
+      this.playground.putBack();
       this.forgetField();
       this.learning.stop();
       this.rememberGoals([]);

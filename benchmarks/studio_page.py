@@ -279,15 +279,17 @@ def main() -> None:
     }
     parser.add_argument("--parts", nargs="+", choices=list(parts), default=list(parts), help="only some of it")
     chosen = parser.parse_args()
+    whole = set(chosen.parts) == set(parts)
+    rows = []
     with served() as address, sync_playwright() as p:
         browser = p.chromium.launch(executable_path=chromium(), args=list(FLAGS))
-        rows = {name: parts[name](browser, address) for name in chosen.parts}
+        for name in chosen.parts:
+            rows += (some := parts[name](browser, address))
+            if not whole:  # results of the whole are not replaced by those of a part
+                report(f"studio_page-{name}", some)
         browser.close()
-    if set(rows) == set(parts):
-        report("studio_page", [row for name in parts for row in rows[name]])
-    else:  # results of the whole are not replaced by those of a part
-        for name, some in rows.items():
-            report(f"studio_page-{name}", some)
+    if whole:
+        report("studio_page", rows)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,15 @@ def learned(page):
     page.wait_for_selector("body[data-field=current]")
 
 
+def drag(page, start, by, steps=14):
+    """With the button down, in steps of so many pixels."""
+    page.mouse.move(*start)
+    page.mouse.down()
+    for k in range(1, steps + 1):
+        page.mouse.move(*(start + k * np.array(by)))
+    page.mouse.up()
+
+
 def test_confidence_is_shown_once_it_means_something_and_never_runs_backwards(visit):
     """One stroke had .99 and three to one spot .69: none is shown for one, and more strokes make it surer."""
     page = visit(before=Pretended().between)
@@ -215,11 +224,7 @@ def test_an_end_at_a_goal_is_no_near_miss_and_a_question_swallows_no_stroke(visi
     settle(page, 4)
     box = page.locator("#ask-words").bounding_box()
     start = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
-    page.mouse.move(*start)
-    page.mouse.down()
-    for k in range(1, 15):
-        page.mouse.move(*(start + k * np.array([4, -14])))
-    page.mouse.up()
+    drag(page, start, [4, -14])
     settle(page, 5)
     assert page.is_hidden("#ask") and page.evaluate("String(getSelection())") == ""
 
@@ -293,20 +298,12 @@ def test_a_stroke_may_begin_under_a_toolbar_and_buttons_are_still_buttons(visit)
     page = visit(before=Pretended().between)
     bar = page.locator("button[data-tool=draw]").bounding_box()
     start = np.array([bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2])
-    page.mouse.move(*start)
-    page.mouse.down()
-    for k in range(1, 15):
-        page.mouse.move(*(start + k * np.array([6, -22])))
-    page.mouse.up()
+    drag(page, start, [6, -22])
     settle(page, 1)
     assert marks(page)["strokes"] == "1" and marks(page)["tool"] == "draw"
     chip = page.locator("[data-layer=strokes]").bounding_box()
     at = np.array([chip["x"] + 10, chip["y"] + 8])
-    page.mouse.move(*at)
-    page.mouse.down()
-    for k in range(1, 15):
-        page.mouse.move(*(at + k * np.array([20, 18])))
-    page.mouse.up()
+    drag(page, at, [20, 18])
     settle(page, 2)
     assert page.get_attribute("[data-layer=strokes]", "aria-pressed") == "true"
     page.click("[data-layer=strokes]")

@@ -5,6 +5,7 @@ Most pages here talk to a server of the test's own (`Pretended`): real answers t
 
 import io
 import re
+import zlib
 
 import numpy as np
 import pytest
@@ -365,6 +366,29 @@ def test_a_film_opens_and_moves(visit):
     writes = page.evaluate("() => MediaRecorder.isTypeSupported('video/mp4')")
     assert name == f"eigenwell-flow.{'mp4' if writes else 'gif'}"
     assert content[4:8] == b"ftyp" if writes else content[:6] == b"GIF89a"
+
+
+def test_a_picture_for_a_paper_opens(visit):
+    """A PDF of one page whose parts are where its table says, with lines that stay lines."""
+    page = visit(before=Pretended(bend=0).between, live=True)
+    for k, line in enumerate([*spokes(2), curve((0.8, 0.2), (0.8, 0.75), 0.1, 14)], start=1):
+        draw(page, line)
+        settle(page, k)
+    learned(page)
+    name, content = taken(page, "pdf")
+    assert name == "eigenwell-canvas.pdf" and content.startswith(b"%PDF-1.4") and content.endswith(b"%%EOF\n")
+    table = int(re.search(rb"startxref\n(\d+)", content)[1])
+    assert content[table:].startswith(b"xref\n0 ")
+    places = [int(place) for place in re.findall(rb"(\d{10}) 00000 n", content[table:])]
+    assert [content[a:].startswith(b"%d 0 obj" % k) for k, a in enumerate(places, start=1)] == [True] * len(places)
+    streams = re.findall(rb"/Length (\d+) >>\nstream\n", content)
+    begins = [m.end() for m in re.finditer(rb">>\nstream\n", content)]
+    drawn, image = (zlib.decompress(content[a : a + int(n)]) for a, n in zip(begins, streams, strict=True))
+    size = [int(n) for n in re.search(rb"/Width (\d+) /Height (\d+)", content).groups()]
+    assert len(image) == 3 * size[0] * size[1]
+    # Two goals by number, three strokes and their flow; every state that is saved is restored.
+    assert b"(1) Tj" in drawn and b"(2) Tj" in drawn and drawn.count(b" l ") > 100
+    assert drawn.count(b"q\n") == len(re.findall(rb"^Q$", drawn, re.MULTILINE)) and b"NaN" not in drawn
 
 
 def test_nobody_meets_an_expert_s_word_unasked(visit):

@@ -4,6 +4,7 @@ import { write } from "./answer.js";
 import { toCsv, toNumpy } from "./drawing.js";
 import { Menu } from "./menus.js";
 import { colour } from "./palette.js";
+import { asPdf } from "./pdf.js";
 import { picture } from "./picture.js";
 import { segments } from "./settings.js";
 import { dismiss, hint, notify } from "./notify.js";
@@ -184,7 +185,8 @@ async function take(studio, what) {
   const { drawing, labels, found, field, fields, shown, canvas, theme, link, rev } = studio;
   const seen = { strokes: drawing.strokes, labels, found, field: fields.learned ? field : null, shown };
   if (what === "png") canvas.flattened(theme.paper).toBlob((blob) => download("eigenwell-canvas.png", blob));
-  else if (what === "svg") download("eigenwell-canvas.svg", picture(canvas.view, theme, seen));
+  else if (what === "svg") download("eigenwell-canvas.svg", new XMLSerializer().serializeToString(picture(canvas.view, theme, seen)));
+  else if (what === "pdf") download("eigenwell-canvas.pdf", await asPdf(picture(canvas.view, theme, seen), theme.paper));
   else if (what === "numpy") {
     const lines = toNumpy(drawing.strokes);
     if (await copy(lines)) hint("Copied: your strokes as NumPy arrays.", 3000);

@@ -386,7 +386,7 @@ export class Studio {
     }
     this.play.tell();
     for (const button of $("take").children) {
-      const madeHere = ["png", "svg", "film", "gif"].includes(button.dataset.take);
+      const madeHere = ["png", "svg", "pdf", "film", "gif"].includes(button.dataset.take);
       const fieldMissing = button.classList.contains("needs-field") && mark.field !== "current";
       button.disabled = none || (!madeHere && !answered) || fieldMissing;
     }

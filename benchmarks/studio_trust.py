@@ -225,6 +225,7 @@ def frames(page: Page, seconds: int = 3) -> tuple[float, float]:
         told = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
         return told["TaskDuration"], page.evaluate("() => Number(document.body.dataset.frames)")
 
+    page.wait_for_timeout(2000)  # its scripts are compiled by then
     told = []
     for _ in range(1 + seconds):
         page.wait_for_timeout(1000)

@@ -201,7 +201,7 @@ static inline void @P@_enter(const @P@_world *world, @WORK@ *x, @P@_seen *seen)
 }
 
 /* v = c DS^-1 v: a velocity of the learned world as one of this. Returns c, by which the clock runs. */
-static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
+static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
 {
     enum { N = @P@_warped };
     @WORK@ clock = 1;
@@ -229,7 +229,13 @@ static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WO
         for (int i = 0; i < N; ++i) v[i] *= c;
         clock *= c;
     }
-    /* The brakes see where the state really goes. */
+    return clock;
+}
+
+/* The brakes see where the state really goes. Returns what the clock is slowed by. */
+static inline @WORK@ @P@_slow(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
+{
+    enum { N = @P@_warped };
     const @WORK@ speed = @P@_norm(v);
     @WORK@ slow = 1, back[N];
     for (int i = 0; i < N; ++i) {
@@ -250,8 +256,7 @@ static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WO
         for (int i = 0; i < N; ++i) back[i] += out * away[i];
     }
     for (int i = 0; i < N; ++i) v[i] = slow * v[i] + back[i];
-    clock *= slow;
-    return clock;
+    return slow;
 }
 
 #if @SOFT@

@@ -45,6 +45,10 @@ class Place(NamedTuple):
     """Takes a latent velocity w to the world, where it is braked: m c DS^-1 J^-1 w; and m c."""
     pull: Way
     """DS^-1 J^-1 w."""
+    clock: Callable[[Numbers], float]
+    """c of a latent velocity."""
+    warped: bool
+    """Whether DS is not 1 here."""
 
     def towards(self, y: Numbers) -> list[float]:
         """Where y is in the world, to first order."""
@@ -58,7 +62,7 @@ class Passage:
     def __init__(self, model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> None:
         enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
         limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
-        braked = _kernel(_braked, (len(limit),), (1,), (len(limit), 1))
+        slowed = _kernel(braked, (len(limit),), (1,), (len(limit), 1))
 
         def through(x: Numbers) -> Place:
             there, leave, home = enter(x)
@@ -70,10 +74,13 @@ class Passage:
 
             def finish(w: Numbers) -> tuple[Numbers, float]:
                 free, clock = leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])
-                velocity, (m,) = braked(limit, [pace], free)
+                velocity, (m,) = slowed(limit, [pace], free)
                 return velocity, m * clock
 
-            return Place(x, speed(z), y, finish, pull)
+            def clock(w: Numbers) -> float:
+                return leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])[1]
+
+            return Place(x, speed(z), y, finish, pull, clock, leave is not _as_it_is)
 
         def inverse(y: Numbers) -> Numbers:
             return (stable.from_latent(model, np.array(y)[:, None])[:, 0] * scale + centre).tolist()  # type: ignore[no-any-return]
@@ -170,7 +177,7 @@ def _of_wells(
 _kernel = lru_cache(maxsize=None)(compiled)
 
 
-def _braked(brake: Any, pace: Any, free: Any) -> tuple[Any, Any]:
+def braked(brake: Any, pace: Any, free: Any) -> tuple[Any, Any]:
     m = stable.braking(brake, free)
     return pace * m * free, m
 
@@ -219,21 +226,27 @@ def _flow(flow: Flow) -> Callable[[Numbers], tuple[Numbers, Way]]:
     return psi
 
 
-@cache
-def _layer(d: int, passes: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """`flows.moved` and `flows.pulled` of all coordinates, passing ones first."""
-    moves = d - passes
+def layer_moved(passes: int) -> Callable[..., tuple[Any, Any, Any]]:
+    """`flows.moved` of all coordinates, passing ones first."""
 
     def moved(k: Any, y: Any, out: Any) -> tuple[Any, Any, Any]:
         q, scale, shear = flows.moved(k, y[:passes], y[passes:], out)
         return np.concatenate([y[:passes], q]), scale, shear
 
-    def pulled(scale: Any, shear: Any, w: Any) -> tuple[Any]:
-        return (np.concatenate([w[:passes], flows.pulled(scale, shear, w[:passes], w[passes:])]),)
+    return moved
 
+
+def layer_pulled(passes: int) -> Callable[..., tuple[Any]]:
+    """`flows.pulled` of all coordinates, passing ones first."""
+    return lambda scale, shear, w: (np.concatenate([w[:passes], flows.pulled(scale, shear, w[:passes], w[passes:])]),)
+
+
+@cache
+def _layer(d: int, passes: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    moves = d - passes
     return (
-        compiled(moved, (1,), (d, 1), (2 * moves * (1 + passes), 1)),
-        compiled(pulled, (moves, 1), (moves, passes, 1), (d, 1)),
+        compiled(layer_moved(passes), (1,), (d, 1), (2 * moves * (1 + passes), 1)),
+        compiled(layer_pulled(passes), (moves, 1), (moves, passes, 1), (d, 1)),
     )
 
 

@@ -58,7 +58,7 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
     if moving.shape[1] == 0:
         raise DataError(_UNRELATED.format(*x.shape))
     if moving.shape[1] < found.y.shape[1]:
-        fewer = Estimate.within(frame.seen_along(moving, found.y), x, v)
+        fewer = Estimate.within(frame.seen_along(moving, found.y), x, v, (_still(*moving.shape),))
         found = found if _steered_by_the_rest(fewer, found) else fewer
     full = found.y.shape[1]
     r = full
@@ -80,6 +80,14 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
         )
         return Estimate(found.frame, found.y, found.v, found.fields, (*found.warnings, thin))
     return found
+
+
+def _still(directions: int, moving: int) -> Caution:
+    return Caution(
+        "still",
+        f"Along {directions - moving} of {directions} directions position says nothing about the velocities: they were left out. "
+        "Attractors stand at their mean there, and what moves slowly along them is not seen.",
+    )
 
 
 def _steered_by_the_rest(fewer: Estimate, all_: Estimate) -> bool:
@@ -127,7 +135,9 @@ def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatAr
 
     With as many degrees of freedom as the fit has, pure noise explains a share of (dof +- sqrt(2 dof)) / n; four standard
     deviations more is a motion. So is a share of noise that is four standard deviations less than all, which also speaks
-    where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter.
+    where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter. What is
+    affine asks for r degrees of freedom a direction, and 4 r in the best of r that are all noise (the largest canonical
+    correlation of two sets of r is (sqrt r + sqrt r)^2 / n there): a faint motion along a straight slope speaks too.
     """
     n, r = y.shape
     dof = r + 1 + max(float((b.e / (b.e + q)).sum()) for b in field.blocks for q in b.ratios)
@@ -138,5 +148,8 @@ def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatAr
     noise = (np.linalg.inv(field.outputs) @ directions) ** 2
     moves = share > (dof + 4 * np.sqrt(2 * dof)) / n
     moves |= noise.sum(axis=0) < 1 - 4 * np.sqrt(2 / n)
+    h = np.column_stack([np.ones(n), y])
+    straight = np.atleast_2d(np.cov((h @ np.linalg.lstsq(h, v, rcond=None)[0]).T))
+    moves |= np.einsum("ak,ab,bk->k", directions, straight, directions) > (4 * r + 4 * np.sqrt(8 * r)) / n
     moves |= np.abs(v.mean(axis=0) @ directions) > max(1.0, 4 / np.sqrt(n))
     return np.asarray(directions[:, moves])

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..graphs import PathGraph
-from ..results import Result
+from ..results import Identification, Result
 
 DRAWS = 4000
 # The interval holds 90 %.
@@ -49,6 +49,18 @@ def drawn(found: Result, seed: int) -> FloatArray:
 def interval(draws: FloatArray) -> tuple[float, float]:
     low, high = np.quantile(draws, [TAIL, 1 - TAIL])
     return float(low), float(high)
+
+
+def as_many(a: Result, b: Result) -> float:
+    """Probability that both have the same number of attractors: that neither has one that the other has not."""
+    p, q = (_odds(r.in_memory()) for r in (a, b))
+    return sum(share * q.get(number, 0.0) for number, share in p.items())
+
+
+def _odds(found: Identification) -> dict[int, float]:
+    if found.counts:
+        return dict(found.counts)
+    return {o.n_attractors: o.confidence for o in found.alternatives} | {found.n_attractors: found.confidence}
 
 
 def differ(a: FloatArray, b: FloatArray) -> float:

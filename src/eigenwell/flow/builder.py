@@ -166,8 +166,10 @@ class FlowGraph:
             raise DataError(
                 f"Expected low and high as one number or {d}, one for each coordinate, got {ends}."
             ) from None
+        if not (low < high).all():
+            raise DataError(f"Expected low below high in every coordinate, got {ends}.")
         beyond = (demos.x < low) | (demos.x > high)
-        if (low >= high).any() or beyond.any():
+        if beyond.any():
             raise DataError(
                 f"Expected all samples between low and high, got {int(beyond.any(axis=1).sum())} beyond. Move the walls, or "
                 "leave these samples out."
@@ -243,8 +245,8 @@ def _doubts(labels: IntArray, counts: dict[int, float], found: Portrait) -> tupl
         cautions.append(
             Caution(
                 "number-in-doubt",
-                f"{q} attractors in {100 * counts.get(q, 0.0):.0f} % of the replicates, {others}. More samples, or less "
-                "noise in the velocities, would tell.",
+                f"{plural(q, 'attractor')} in {100 * counts.get(q, 0.0):.0f} % of the replicates, {others}. More samples, or "
+                "less noise in the velocities, would tell.",
             )
         )
     edge = sum(isinstance(t, EdgeSink) and not t.wall for t in found.attractors)

@@ -31,8 +31,6 @@ from .whitening import Whitening
 # Kernel evaluations spent on the portrait of the estimate, on fates, and twice as many on replicates: a second each. What
 # never settles takes any number.
 WORK = 3e8
-# Samples that are followed at least.
-FEWEST = 50
 # Samples next to a sink that are asked whether they end in it: twice as many as must.
 NEXT_TO = 2 * SHORTEST_PATH
 
@@ -107,11 +105,11 @@ class FlowGraph:
         affordable, bounded = int(WORK * min(SCOUTS, len(y)) / work.done), work.over
         if bounded:
             work.allow(WORK)
-            affordable = FEWEST
-            found, carried = portrait(field, y[:STARTS], y[:FEWEST], support)
+            affordable = STARTS // 4
+            found, carried = portrait(field, y[:STARTS], y[:affordable], support)
         first_look = found, carried
         work.allow(2 * WORK)
-        scouts = y[: min(ASKED, max(2 * affordable // UNANIMOUS, FEWEST))]
+        scouts = y[: min(ASKED, max(2 * affordable // UNANIMOUS, STARTS // 4))]
         others = replicates(likely, y, w, self.seed, self.replicates)
         many = ensemble(others, self.replicates, scouts, found, support, number=told.n_attractors)
         bounded |= work.over

@@ -16,8 +16,9 @@ from .whitening import Whitening
 
 # Samples that determine less than half of the field between them are too few for their dimension.
 HALF_KNOWN = 0.5
-# Directions that a few samples choose are a little off, and miss some of the motion; more than this share is more than that.
-MISSED = 0.1
+# A share of the motion that is more than chance: directions that a few samples choose are a little off, and miss less than this;
+# a field that tells less about the velocities tells nothing.
+NOTABLE = 0.1
 _UNRELATED = (
     "Expected velocities that depend on position, got velocities that no field explains ({} samples in {}-D). Are the rows "
     "of x and v in the same order?"
@@ -104,7 +105,7 @@ def _steered_by_the_rest(fewer: Estimate, all_: Estimate) -> bool:
         )
     )
     worse, told = alone - both, v.shape[1] - both.mean()
-    return bool(worse.mean() > max(MISSED * told, 4 * worse.std() / np.sqrt(len(worse))))
+    return bool(worse.mean() > max(NOTABLE * told, 4 * worse.std() / np.sqrt(len(worse))))
 
 
 def known_share(field: FlowField, y: FloatArray) -> float:

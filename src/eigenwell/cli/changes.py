@@ -31,7 +31,14 @@ def compare(
             found[name] = identify(replace(source, file=[path]).read(), progress=tell)
     compared = comparison.compare(found)
     if as_json:
-        print_json({"conditions": compared.conditions, "states": compared.states, "rows": compared.rows()})
+        print_json(
+            {
+                "conditions": compared.conditions,
+                "states": compared.states,
+                "rows": compared.rows(),
+                "warnings": [str(c) for c in compared.warnings],
+            }
+        )
     else:
         rows = [
             [
@@ -46,6 +53,7 @@ def compare(
             for row in compared.rows()
         ]
         table(["state", "condition", "what", "moved by", "p", f"share of {compared.counted[0]}", "p"], rows, 3)
+        cautions(compared.warnings)
     _draw(compared, plot)
 
 

@@ -13,18 +13,16 @@ import numpy as np
 import optax
 
 from .._types import FloatArray
-from ..fields.flows import Array, fourier_features, identity_flow, window
+from ..fields.flows import Array, fourier_features, identity_flow, spread_normal, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed, wells
 from . import layers
-from .guide import MOVING, Guide, way_home
+from .guide import BEHIND, MOVING, Guide, way_home
 from .programs import kept_programs
 from .recipes import Recipe
 from .targets import Bundle, Target, arc_to_go
 
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
-AHEAD = 0.1
-"""Boxes between two places whose ways are compared: what turns and turns back in less is not seen, and hardly by people."""
 CHUNKS = 10
 HASTE_POWER = 3
 """Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
@@ -159,9 +157,9 @@ def train(
     """Train one stable model per set; all sets share their shapes and run side by side."""
     dimension = sets[0].x.shape[1]
     flow = identity_flow(dimension, layers=recipe.layers, features=recipe.features, length=recipe.length, seed=seed)
-    draw = np.random.default_rng([seed, 1]).standard_normal((recipe.speed_features, dimension))
+    spread = spread_normal(recipe.speed_features, dimension, seed=seed)
     speed = Speed(
-        draw / (recipe.speed_length * np.sqrt(dimension / 2)),
+        spread / (recipe.speed_length * np.sqrt(dimension / 2)),
         np.zeros(2 * recipe.speed_features),
         np.zeros(()),
         np.zeros(()),
@@ -316,8 +314,9 @@ def _drawn(data: TrainingSet, draws: Draws, recipe: Recipe) -> Batch:
         kinds.append(_weighted(between, recipe.guide))
     if recipe.home > 0:
         pick = _row(draws.home, data.home_x)
-        x, weight = data.home_x[pick], jnp.full(recipe.home_batch, recipe.home / recipe.home_batch, dtype=data.x.dtype)
-        kinds.append(Batch(x, data.home_way[pick], jnp.zeros_like(x), 0 * weight, weight, 0 * weight))
+        x, way = (rows[pick].swapaxes(0, 1).reshape(-1, data.x.shape[1]) for rows in (data.home_x, data.home_way))
+        weight = jnp.full(len(x), recipe.home / len(x), dtype=x.dtype)
+        kinds.append(Batch(x, way, jnp.zeros_like(x), 0 * weight, weight, 0 * weight))
     return Batch(*(jnp.concatenate(rows) for rows in zip(*kinds, strict=True)))
 
 
@@ -351,18 +350,13 @@ def _misfit(model: StableModel, batch: Batch, recipe: Recipe) -> Array:
         return recipe.position * place
     f = jnp.exp(log_speed(model.speed, x, layers.features)) * way
     error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(0) / KNEE**2) - 1)
-    turn = 1 - (_unit(f) * _unit(v)).sum(0)
+    heading = _unit(f)
+    turn = 1 - (heading * _unit(v)).sum(0)
     moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
-    if recipe.home > 0 and recipe.bending > 0:  # the last rows are those on their way home
-        moving = moving + recipe.bending * _bending(model, x[:, -recipe.home_batch :], way[:, -recipe.home_batch :])
+    if recipe.home > 0 and recipe.bending > 0:  # the last rows are places on their way home, and those behind them
+        here, behind = heading[:, -2 * recipe.home_batch : -recipe.home_batch], heading[:, -recipe.home_batch :]
+        moving = moving + recipe.bending * (1 - (here * behind).sum(0)).mean() / BEHIND**2
     return moving + recipe.position * place
-
-
-def _bending(model: StableModel, x: Array, way: Array) -> Array:
-    """Mean of 1 - cos between the way at some places and the way a little further on, over the square of that."""
-    here = _unit(way)
-    ahead = _unit(layers.direction(model, jax.lax.stop_gradient(x + AHEAD * here))[0])
-    return (1 - (here * ahead).sum(0)).mean() / AHEAD**2
 
 
 def _unit(v: Array) -> Array:

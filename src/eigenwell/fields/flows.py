@@ -1,9 +1,9 @@
-"""RealNVP on random Fourier features: a diffeomorphism psi of R^d with everything in closed form.
+"""RealNVP on Fourier features: a diffeomorphism psi of R^d with everything in closed form.
 
 One coupling layer splits x into a part p that passes and a part q that is moved:
 
     q' = q exp(s(p) a(q)) + t(p),   s = b(p) c tanh(sigma / c),   t = b(p) tau,   (sigma, tau) = theta phi(p),
-    phi(p) = [cos(W p), sin(W p)] / sqrt(F)                      (Rahimi & Recht's features, |phi| = 1),
+    phi(p) = [cos(W p), sin(W p)] / sqrt(F)                      (Rahimi & Recht's features, spread instead of drawn),
     a(q) = (1 + (k q)^2)^(-1/2),    b(p) = 1 / (1 + (k^2 mean p^2)^2).
 
 Its Jacobian is block triangular, [[I, 0], [M, diag(dq'/dq)]], so J w, J^-1 w and J^T w are substitutions and

@@ -51,8 +51,6 @@ class Recipe:
         Of the optimiser.
     nodes, batch, neighbour_batch
         Samples: of the resampled paths, and of a step.
-    patience : int
-        Training stops after this many tenths of the steps without progress.
 
     Examples
     --------
@@ -110,17 +108,16 @@ class Recipe:
 
     steps: int = 600
     rate: float = 1.5e-2
+    """At a third of this rate twice the steps follow no better."""
     clip: float = 3.0
     """Largest norm of a gradient: without it one bad batch in thousands can undo a fit."""
     nodes: int = 600
     """Samples a sub-dynamics is resampled to, all its trajectories together, each with the same share."""
     batch: int = 200
     neighbour_batch: int = 150
-    patience: int = 3
-    """Stop after this many tenths of the steps without progress."""
 
     def __post_init__(self) -> None:
-        for name in ("layers", "features", "speed_features", "steps", "nodes", "batch", "neighbour_batch", "patience"):
+        for name in ("layers", "features", "speed_features", "steps", "nodes", "batch", "neighbour_batch"):
             if getattr(self, name) < 1:
                 raise ValueError(f"Expected Recipe.{name} >= 1, got {getattr(self, name)}.")
         for name in ("length", "speed_length", "window", "softening", "focus_softening", "rate", "clip", "fastest"):

@@ -267,15 +267,19 @@ def _hopfield() -> System:
     return System("hopfield", field, places, np.array([[-1.5, 1.5]] * 4), 10.0, 25.0, 5, 40.0)
 
 
-def speed(seeds: range, workers: int) -> tuple[list[Row], Kept]:
+def _timed(number: int, n: int, noise: float) -> dict[str, object]:
     from benchmarks.snapshots import judged
 
-    kept: Kept = []
-    for system in (*systems.snapshot_systems, _hopfield()):
-        for n in (300, 1000, 2000):
-            for noise in NOISE:
-                demos = system.snapshots(n, 100, noise=noise)
-                kept.append({"system": system.name, "n": n, "noise": noise} | judged(system, demos))
+    system = (*systems.snapshot_systems, _hopfield())[number]
+    return {"system": system.name, "n": n, "noise": noise} | judged(system, system.snapshots(n, 100, noise=noise))
+
+
+def speed(seeds: range, workers: int) -> tuple[list[Row], Kept]:
+    """Processor time of identify() on snapshots of all systems and of a Hopfield net in 4-D."""
+    numbers = range(len(systems.snapshot_systems) + 1)
+    kept = each(
+        "speed", _timed, [(k, n, noise) for k in numbers for n in (300, 1000, 2000) for noise in NOISE], workers
+    )
     seconds = np.array([c["seconds"] for c in kept])
     slowest = max(kept, key=lambda c: c["seconds"])
     beside = f"{sum(bool(c['right']) for c in kept)} of {len(kept)} right, fates {np.nanmean([c['fates'] for c in kept]):.4f}"

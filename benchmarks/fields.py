@@ -8,6 +8,7 @@ sample's label picks one anew at every call.
     strokes   the same loops on pen strokes
     side      LASA motions side by side: one map beside separate fields that are told the goal
     far       the way home from 3, 10 and 100 times the box
+    advance   loops on `advance` at 10, 100 and 1,000 Hz from three times the box
     speed     training for three attractors, and one prediction
     exports   the same loops through ONNX and the C header
 
@@ -28,10 +29,11 @@ from benchmarks.sets import of_strokes, of_system, placed
 from benchmarks.table import Row, report
 from eigenwell import metrics, systems
 from eigenwell.fields import Field
+from eigenwell.fields.loops import nearly_there, run_loops
 from eigenwell.learning.learner import learn_motions
 from eigenwell.systems import System
 
-PARTS = ("systems", "strokes", "side", "far", "speed", "exports")
+PARTS = ("systems", "strokes", "side", "far", "advance", "speed", "exports")
 KNOWN = (
     systems.heart,
     systems.pendulum,
@@ -45,6 +47,7 @@ FATES = {"duffing": 0.93, "pendulum": 0.95, "four_wells": 0.93}
 COSINES = {"duffing": 0.002, "heart": 0.04, "pendulum": 0.12, "four_wells": 0.2}
 SIDES = (THREE, ("WShape", "CShape", "Leaf_1", "Sine"))
 FAR = ("Angle", "GShape", "Leaf_1", "Sine", "Sshape", "WShape")
+LAST_STEPS = 3000
 SPARSE = 4
 """Every fourth start is driven through the patchwork too: loops that never arrive cost all of their time."""
 NEARBY = (1e-3, 1e-6, 1e-9)
@@ -243,6 +246,24 @@ def far_part(known: Sequence[System], shapes: Sequence[str], starts: int) -> tup
     return rows, {"far": table}
 
 
+def advance_part(known: Sequence[System], starts: int) -> tuple[list[Row], Facts]:
+    """Until they have arrived; at 1,000 Hz the last steps of the way, since a whole one is tens of thousands."""
+    rows, table = [], {}
+    for system in known:
+        field, _, _ = of_system(system.name, 0)
+        rng = np.random.default_rng([0, 2])
+        for rate, few in ((10.0, 1), (100.0, 5), (1000.0, 20)):
+            x = Box.of(field).uniform(rng, max(10, starts // few), 3.0)
+            if rate == 1000.0:
+                x = nearly_there(field, x, LAST_STEPS / rate * rng.uniform(0.25, 1.0, len(x)))
+            (loop,) = run_loops(field, x, rate, np.full(len(x), 3.0), "advance")
+            said = f"{loop.arrived:.2%} / {loop.as_basin_said:.2%} / {loop.falling:.2%}"
+            what = f"{system.name}: {len(x)} loops on advance at {rate:g} Hz arrive / where basin said / steps at which V falls"
+            rows.append(Row(what, "100 %, all three", said, "", loop.holds))
+            table[f"{system.name}_{rate:g}"] = [loop.arrived, loop.as_basin_said, loop.falling]
+    return rows, {"advance": table}
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two systems, few starts, one seed")
@@ -272,6 +293,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         keep(rows, **more)
     if "far" in options.parts:
         rows, more = far_part(known[:1] if quick else known, FAR[:1] if quick else FAR, starts // 5)
+        keep(rows, **more)
+    if "advance" in options.parts:
+        rows, more = advance_part((systems.duffing, systems.three_d) if quick else KNOWN, starts)
         keep(rows, **more)
     if "speed" in options.parts:
         rows, more = speed_part(2000)

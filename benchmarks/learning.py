@@ -23,7 +23,7 @@ from benchmarks.table import Row
 from eigenwell import datasets, metrics, systems
 from eigenwell.fields import StableField
 from eigenwell.fields.certificates import BOX
-from eigenwell.fields.loops import CLOSE
+from eigenwell.fields.simulation import ARRIVED
 from eigenwell.learning import learn, learn_bundles
 from eigenwell.learning.recipes import Recipe
 from eigenwell.learning.targets import Bundle, travel_times
@@ -53,8 +53,8 @@ def _to_rest(task: tuple[int, StableField, int]) -> tuple[float, float]:
         path = field.simulate(starts[left], t=np.linspace(0, duration, NODES))
         away = np.linalg.norm((path[:, :, None] - field.attractors) / field.scale, axis=3).min(2)
         value = field.potential(path.reshape(-1, field.dimension)).reshape(away.shape)
-        before = np.minimum.accumulate(away, axis=1)[:, :-1] >= CLOSE
-        arrived[left] = (away < CLOSE).any(1)
+        before = np.minimum.accumulate(away, axis=1)[:, :-1] >= ARRIVED
+        arrived[left] = (away < ARRIVED).any(1)
         fell[left] = ((np.diff(value, axis=1) < 0) | ~before).all(1)
         duration *= 2
     return float(arrived.mean()), float(fell.mean())
@@ -109,7 +109,7 @@ def reaching(quick: bool) -> Row:
             for path in found.paths(q):
                 needed = travel_times(demos.x[path], demos.v[path])[-1]
                 last = field.simulate(demos.x[path[0]], t=np.linspace(0, 10 * needed, 50))[-1]
-                hits.append(np.abs((last - field.attractors[q]) / field.box).max() < CLOSE)
+                hits.append(np.abs((last - field.attractors[q]) / field.box).max() < ARRIVED)
         shares[name], cosines[name] = float(np.mean(hits)), metrics.cosine_error(field.predict(demos.x), demos.v)
     worst = min(shares, key=lambda name: shares[name])
     return Row(

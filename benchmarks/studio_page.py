@@ -1,6 +1,6 @@
 """The studio as a hand feels it, in a real browser: labels, the first moving flow, the final field, scattered ends, frames.
 
-python -m benchmarks.studio_page [--strokes N] [--parts ready flow scatter crossing frames hands colours static sequences]
+python -m benchmarks.studio_page [--strokes N] [--parts ready flow ... sequences]
 """
 
 from __future__ import annotations
@@ -272,21 +272,24 @@ def main() -> None:
         "crossing": lambda browser, address: crossing(browser, address, 200),
         "frames": lambda browser, address: frames(browser, address, 5),
         "hands": lambda browser, address: studio_trust.hands(chosen.drawings),
+        "examples": lambda browser, address: studio_trust.examples(),
         "colours": lambda browser, address: studio_trust.without_server(browser, chosen.places, "colours"),
         "static": lambda browser, address: studio_trust.without_server(browser, chosen.places, "static"),
         "sequences": lambda browser, address: studio_trust.sequences(browser, address, chosen.sequences),
     }
     parser.add_argument("--parts", nargs="+", choices=list(parts), default=list(parts), help="only some of it")
     chosen = parser.parse_args()
+    whole = set(chosen.parts) == set(parts)
+    rows = []
     with served() as address, sync_playwright() as p:
         browser = p.chromium.launch(executable_path=chromium(), args=list(FLAGS))
-        rows = {name: parts[name](browser, address) for name in chosen.parts}
+        for name in chosen.parts:
+            rows += (some := parts[name](browser, address))
+            if not whole:  # results of the whole are not replaced by those of a part
+                report(f"studio_page-{name}", some)
         browser.close()
-    if set(rows) == set(parts):
-        report("studio_page", [row for name in parts for row in rows[name]])
-    else:  # results of the whole are not replaced by those of a part
-        for name, some in rows.items():
-            report(f"studio_page-{name}", some)
+    if whole:
+        report("studio_page", rows)
 
 
 if __name__ == "__main__":

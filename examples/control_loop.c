@@ -33,7 +33,7 @@ static int loop(int ticks, int with_memory, const double *start, const double *p
         now[i] = (real)x[i];
     }
 #if defined(eigenwell_field_HAS_MOTION)
-    eigenwell_field_motion motion;
+    eigenwell_field_motion motion = {0};
     if (with_memory && !eigenwell_field_motion_begin(&motion, now)) return 1;
 #endif
     clock_gettime(CLOCK_MONOTONIC, &due);

@@ -170,7 +170,7 @@ def test_mat_of_something_else(tmp_path):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("x,y,vx,vy\n1,2,3,4\n1,2,3\n", "rows from 2"),
+        ("x,y,vx,vy\n1,2,3,4\n1,2,3\n", "'1,2,3' in row 3"),
         ("x,y,vx,vy\n1,2,3,4\n1,two,3,4\n", "two"),
         ("x,y,vx\n1,2,3\n", "one velocity per position"),
     ],

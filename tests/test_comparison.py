@@ -1,6 +1,7 @@
 """Compare and sweep: matching, shares, branches; and of the flow: slices, exits, walls, the arrow."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -395,3 +396,48 @@ def test_kernels_of_a_field_with_a_parameter_have_its_dimensions():
     x, v, p = folding(40, np.linspace(0, 0.8, 4))
     for probability, field in fit_fields(np.column_stack([x, p]), v):
         assert 0 < probability <= 1 and field.affine.shape == (4, 2)
+
+
+# --- doubt, and what users pass -----------------------------------------------------------------------
+
+
+def test_conditions_of_one_system_in_doubt_do_not_differ_for_sure():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 4, (400, 2))
+    a = np.where(np.arange(400) % 2, 1.7, 3.0)[:, None]  # a mixture, in which two thirds of the samples say as little
+    v = a / (1 + x[:, ::-1] ** 2) - x + 0.1 * rng.standard_normal((400, 2))
+    compared = ew.compare((x, v), by=np.arange(400) % 3)
+    doubtful = [r.confidence < 0.9 for r in compared.results]
+    assert len(compared.warnings) == sum(doubtful) > 0
+    for change in compared.changes:
+        c = compared.conditions.index(change.condition)
+        if compared.results[0].n_attractors != compared.results[c].n_attractors:
+            assert change.p_share >= shares.as_many(compared.results[0], compared.results[c]) > 0.05
+
+
+def test_two_conditions_have_one_number_as_likely_as_both_say(found):
+    a, b = found["level"], found["tilted"]
+    assert a.confidence * b.confidence - 1e-12 <= shares.as_many(a, b) <= 1
+    one = replace(a, counts={1: 0.4, 2: 0.6})
+    assert shares.as_many(one, replace(a, counts={2: 0.5, 3: 0.5})) == pytest.approx(0.3)
+
+
+def test_a_sample_without_a_condition_is_refused():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((60, 2))
+    by = np.array(["a"] * 30 + ["b"] * 28 + ["", None], dtype=object)
+    with pytest.raises(ew.DataError, match="2 of 60 without one"):
+        ew.compare((x, -x), by=by)
+    with pytest.raises(ew.DataError, match="In condition 'b': Expected at least"):
+        ew.compare((x, -x), by=np.array(["a"] * 55 + ["b"] * 5))
+
+
+@pytest.mark.slow
+def test_a_state_that_leaves_the_samples_does_not_die():
+    rng = np.random.default_rng(3)
+    p = np.repeat(np.linspace(0, 1, 6), 100)
+    x = rng.uniform(-1, 1, (600, 2))
+    v = np.column_stack([2 * p - x[:, 0], -x[:, 1]]) + 0.05 * rng.standard_normal((600, 2))  # at rest at 2 p
+    swept = ew.sweep({"p": p, "x1": x[:, 0], "x2": x[:, 1], "v1": v[:, 0], "v2": v[:, 1]}, by="p", replicates=8)
+    assert swept.n_attractors[0] == 1 and swept.n_attractors[-1] == 0
+    assert [e.what for e in swept.events] == ["leaves the data"] and "state 0 leaves the data at" in str(swept)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import eigenwell as ew
 from eigenwell import grids, velocities
 from eigenwell.demonstrations import DataError, Demonstrations, first_occurrence
 from eigenwell.velocities import estimate_velocities, smoothed
@@ -278,3 +279,20 @@ def test_grids_with_named_dimensions_in_any_order():
 def test_grids_that_do_not_fit(arrays, match):
     with pytest.raises(DataError, match=match):
         grids.flattened(*arrays)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x, v: ew.identify([x, x], dt="0.1"), "one positive number of seconds, got '0.1'"),
+        (lambda x, v: ew.identify(1e300 * x, 1e300 * v), "Choose another unit"),
+        (lambda x, v: ew.identify(1e-300 * x, 1e-300 * v), "Choose another unit"),
+        (lambda x, v: ew.identify("data.csv"), r"ew\.files\.read\('data\.csv'\)"),
+        (lambda x, v: ew.identify({"x": x, "v": v}), r"identify\(d\['x'\], d\['v'\]\)"),
+        (lambda x, v: ew.identify(one for one in (x, x)), r"got a generator\. Pass list"),
+    ],
+)
+def test_what_people_pass_by_mistake_is_answered_with_what_to_do(call, said):
+    demos = ew.systems.heart.sample(seed=0, frequency=20.0)
+    with pytest.raises(ew.DataError, match=said):
+        call(demos.x, demos.v)

@@ -25,7 +25,9 @@ pytestmark = pytest.mark.cluster
 
 @pytest.fixture(scope="module")
 def client():
-    settings = dict(processes=True, n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    """Two workers in this process, which answer as those of processes do and need not be started: of these are the workers of
+    tests/test_distributed_faults.py, and those of a cluster that is made here."""
+    settings = dict(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None)
     with LocalCluster(**settings) as cluster, Client(cluster) as client:
         yield client
 

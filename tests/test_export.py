@@ -345,6 +345,47 @@ def test_a_motion_in_c_is_held_pushed_and_goes_on_as_numpys(seed: int, tmp_path:
     np.testing.assert_allclose(rows, path, atol=1e-9)
 
 
+ADVANCED = """
+#include <stdio.h>
+#include "field.h"
+int main(void)
+{
+    double x[2], dt;
+    while (scanf("%lf %lf %lf", &dt, &x[0], &x[1]) == 3) {
+        const int said = eigenwell_field_basin(x);
+        for (int i = 0; i < 40000 && eigenwell_field_potential(x) > 1e-9; ++i) {
+            if (!eigenwell_field_advance(x, dt, x)) return 1;
+        }
+        printf("%d %.17g %.17g\\n", said, x[0], x[1]);
+    }
+    double nowhere[2];
+    return eigenwell_field_advance(x, -1, nowhere) || nowhere[0] == nowhere[0];
+}
+"""
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_loop_on_advance_in_c_ends_where_basin_said(seed: int, tmp_path: Path) -> None:
+    """From three times the box, at any rate; an odd seed winds."""
+    field = many(2, 3, seed=seed)
+    export_c(field, tmp_path / "field.h", precision=DOUBLE)
+    (tmp_path / "user.c").write_text(ADVANCED)
+    command = [str(find_compiler()), *FLAGS, "-Werror", "-Wshadow", "user.c", "-o", "user", "-lm"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    rng = np.random.default_rng(4)
+    asked = np.column_stack(
+        [np.repeat([1.0, 0.1, 0.01], 10), field.samples.mean(0) + 1.5 * field.box * rng.uniform(-1, 1, (30, 2))]
+    )
+    said = subprocess.run([tmp_path / "user"], input="\n".join(" ".join(map(repr, map(float, row))) for row in asked),
+                          capture_output=True, text=True)  # fmt: skip
+    assert said.returncode == 0
+    rows = np.array([line.split() for line in said.stdout.splitlines()], dtype=float)
+    np.testing.assert_array_equal(rows[:, 0], field.basin(asked[:, 1:]))
+    np.testing.assert_allclose(rows[:, 1:], field.attractors[rows[:, 0].astype(int)], atol=1e-3)
+
+
 @pytest.mark.slow
 @needs_compiler
 def test_fast_math_is_refused(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.test_flows import random_flow
 
 import eigenwell as ew
-from eigenwell.fields import Adaptive, Euler, Field, Latent, RungeKutta4, StableField, stable
+from eigenwell.fields import Euler, Field, Latent, RungeKutta4, StableField, stable
 from eigenwell.fields.flows import forward, jacobian, linearise
 from eigenwell.fields.stable import Speed, StableModel, as_numpy
 from eigenwell.learning import learn, learn_motions
@@ -139,7 +139,7 @@ def test_steppers_agree(attractors: int) -> None:
         field = random_field(2, 3, swirl, attractors=attractors)
         x0, t = field.from_unit(np.array([[0.9, -0.4], [-0.8, 0.3]])), np.linspace(0, 0.8, 9)
         exact = field.simulate(x0, t=t, stepper=RungeKutta4(0.005))  # off by its fourth power
-        for stepper, tolerance in ((Latent(), 1e-4), (RungeKutta4(), 1e-3), (Adaptive(), 1e-4), (Euler(0.002), 2e-2)):
+        for stepper, tolerance in ((Latent(), 1e-4), (RungeKutta4(), 1e-3), (Euler(0.002), 2e-2)):
             rolled = field.simulate(x0, t=t, stepper=stepper)
             np.testing.assert_allclose(rolled, exact, atol=tolerance * field.scale.max())
 
@@ -154,8 +154,8 @@ def test_latent_roll_outs_fall_and_arrive_where_basin_said(
     x0 = field.from_unit(np.random.default_rng(seed).uniform(-1.5, 1.5, (5, dimension)))
     states = field.simulate(x0, t=[0.0, 0.01, 0.1, 0.5, 1.5, 3.0, 1e4])
     values = np.stack([field.potential(states[:, i]) for i in range(states.shape[1])])
-    moving = values[:-1] > 1e-9  # below, rounding of psi; with two attractors V is a product of two distances
-    assert (np.diff(values, axis=0)[moving] < 0).all()
+    away = np.linalg.norm((states[:, :-1, None] - field.attractors) / field.scale, axis=3).min(2).T
+    assert (np.diff(values, axis=0)[away > 1e-6] < 0).all()  # nearer, rounding of psi
     basin = field.basin(x0)
     settled = basin >= 0
     np.testing.assert_allclose(states[settled, -1], field.attractors[basin[settled]], atol=1e-6 * field.scale.max())

@@ -99,12 +99,13 @@ def test_decimal_comma(tmp_path):
         "x,y,vx,vy", "x1,x2,v1,v2", "pos_x,pos_y,vel_x,vel_y", "px,py,vx,vy", "q1,q2,dq1,dq2", "q_0,q_1,qd_0,qd_1",
         "x,y,dx,dy", "x,y,xdot,ydot", "x1,x2,x1_dot,x2_dot", "position_x,position_y,velocity_x,velocity_y",
         "X [m],Y [m],Vx [m/s],Vy [m/s]", "joint_1,joint_2,joint_velocity_1,joint_velocity_2", "pos.x,pos.y,vel.x,vel.y",
+        "theta1,theta2,omega1,omega2", "θ1,θ2,ω1,ω2",
     ],
 )  # fmt: skip
 def test_common_names(tmp_path, names):
     demos = spirals(1).shuffled()
     table = np.hstack([demos.x, demos.v]).tolist()
-    (tmp_path / "a.csv").write_text(names + "\n" + "\n".join(",".join(map(repr, row)) for row in table))
+    (tmp_path / "a.csv").write_text(names + "\n" + "\n".join(",".join(map(repr, row)) for row in table), "utf-8")
     back = files.read(tmp_path / "a.csv")
     assert not back.ordered
     assert np.array_equal(back.x, demos.x) and np.array_equal(back.v, demos.v)

@@ -21,6 +21,7 @@ from eigenwell.fields.flows import (
     push,
     push_gradient,
     split,
+    spread_normal,
 )
 from eigenwell.learning.training import double_precision
 
@@ -127,6 +128,21 @@ def test_every_pair_of_layers_moves_every_coordinate(dimension: int) -> None:
         assert set(split(dimension, layer)[1]) | set(split(dimension, layer + 1)[1]) == set(range(dimension))
         assert set(split(dimension, layer + 1)[0]) != set(split(dimension, layer + 2)[0])
         assert set(split(dimension, layer)[0]) | set(split(dimension, layer)[1]) == set(range(dimension))
+
+
+@pytest.mark.parametrize(("dimension", "off"), [(1, 0.02), (2, 0.04), (3, 0.08)])
+def test_spread_frequencies_make_a_gaussian_kernel(dimension: int, off: float) -> None:
+    """phi(p) . phi(q) is exp(-|p - q|^2 / 2), with an error that as many draws exceed by far."""
+    apart = np.random.default_rng(0).uniform(-1.5, 1.5, (200, dimension))
+    kernel = np.exp(-0.5 * (apart**2).sum(1))
+
+    def error(frequencies: np.ndarray) -> float:
+        return float(np.sqrt(np.mean((np.cos(apart @ frequencies.T).mean(1) - kernel) ** 2)))
+
+    spread = np.mean([error(spread_normal(20, dimension, seed=seed)) for seed in range(10)])
+    drawn = np.mean([error(np.random.default_rng(seed).standard_normal((20, dimension))) for seed in range(10)])
+    assert spread < off and spread < drawn / 2
+    np.testing.assert_array_equal(spread_normal(20, dimension, seed=3), spread_normal(20, dimension, seed=3))
 
 
 def test_features_are_cosines_and_sines_of_length_one() -> None:

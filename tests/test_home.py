@@ -8,6 +8,7 @@ from tests.untrained import learned_field, stable_field
 
 from eigenwell.fields import curves
 from eigenwell.fields.home import MARGIN, kept_home
+from eigenwell.fields.loops import follow
 from eigenwell.fields.stable import from_latent, latent
 
 
@@ -79,6 +80,19 @@ def test_one_state_is_advanced_as_many_are(dimension, count, swirl):
         # On the solution itself: the rest of the way is the same, whatever the clock said.
         np.testing.assert_array_equal(field.basin(alone), field.basin(x))
     np.testing.assert_array_equal(field.advance(field.attractors[0], 0.1), field.attractors[0])
+
+
+@pytest.mark.parametrize("rate", [50.0, 100.0])
+def test_loops_on_motions_arrive_from_far_outside_with_any_phase(remembering, rate):
+    """Beyond the box the learned world is stretched, and its clock is fast; a motion there is no faster than its loop."""
+    low, high = remembering.samples.min(0), remembering.samples.max(0)
+    field = replace(remembering, lifted=tuple(kept_home(one, low, high) for one in remembering.lifted))
+    rng = np.random.default_rng(6)
+    for _ in range(12):
+        x = (low + high) / 2 + 1.5 * field.box * rng.uniform(-1, 1, 2)
+        motion = field.motion(x, goal=0, phase=rng.uniform())
+        states = follow(motion, x, 1 / rate, int(60 * rate))
+        assert motion.done and np.isfinite(states).all()
 
 
 @pytest.mark.slow

@@ -39,6 +39,8 @@ def stable_field(
     """Any numbers make a stable field: nothing here is trained."""
     rng = np.random.default_rng(seed)
     flow = identity_flow(dimension, layers=layers, features=features, length=0.4, window=window, seed=seed)
+    draw = np.random.default_rng(seed).standard_normal(flow.frequencies.shape)
+    flow = flow._replace(frequencies=draw / (0.4 * np.sqrt(draw.shape[-1])))
     turn = rng.normal(0, seed % 2, (dimension, dimension))
     model = StableModel(
         flow._replace(weights=rng.normal(0, 0.1, flow.weights.shape)),

@@ -11,7 +11,6 @@ from tests.untrained import field_of
 
 import eigenwell as ew
 from eigenwell.report import Words, report, write_report
-from eigenwell.report.streamlines import streamlines
 from eigenwell.report.wording import quantity, surety
 from eigenwell.wording import plural
 
@@ -101,15 +100,27 @@ def test_a_bad_fit_cannot_be_overlooked(pages):
     )
 
 
-def test_a_map_is_drawn_with_basins_saddles_and_borders(pages):
-    drawn = traces_of(pages / "plane.html", "field-0")
-    assert {"potential", "basins", "streamlines", "separatrices", "saddles"} <= set(drawn)
-    assert {q for row in drawn["basins"]["z"] for q in row} <= {0, 1, None} and len(drawn["saddles"]["x"]) == 1
+def live_of(page):
+    return json.loads(page.read_text().split('id="live-content">')[1].split("</script>")[0])
+
+
+def test_a_planar_field_is_one_picture_in_the_units_of_the_data(pages, heart):
+    """It was drawn twice, alive and as streamlines."""
+    live, words = live_of(pages / "plane.html"), words_of(pages / "plane.html")
+    assert "separatrices" in words and "saddles" in words and 'id="field-0"' not in (pages / "plane.html").read_text()
+    middle, half = np.array(live["units"]["middle"]), np.array(live["units"]["half"])
+    seen = np.concatenate([np.array(one["x"]) for one in live["strokes"]])
+    drawn = middle + half * seen
+    assert np.allclose(drawn.min(axis=0), heart[0].x.min(axis=0), atol=1e-2)
+    assert np.allclose(drawn.max(axis=0), heart[0].x.max(axis=0), atol=1e-2)
+    assert len(live["field"]["saddles"]) == 1
 
 
 def test_memory_is_drawn_as_motions_and_in_space(pages):
-    drawn = traces_of(pages / "memory.html", "field-0")
-    assert "motions, with memory" in drawn and not {"basins", "potential", "streamlines"} & set(drawn)
+    assert len(live_of(pages / "memory.html")["field"]["lifted"]) == 2
+    assert "the field has memory" in words_of(pages / "memory.html") and "separatrices" not in words_of(
+        pages / "memory.html"
+    )
     lifted = traces_of(pages / "memory.html", "lifted-0")["motions, with memory"]
     heights = [z for z in lifted["z"] if z is not None]
     assert lifted["type"] == "scatter3d" and max(heights) == 1 and min(heights) < 0.02
@@ -182,27 +193,6 @@ def test_wording():
     assert quantity(-1e-19, 1e-19, 1.0) == "0.00000 ± 0.00001"
     assert surety(0.99) == "very sure" and surety(0.0) == "a guess"
     assert plural(1, "attractor") == "1 attractor" and plural(1200, "path") == "1,200 paths"
-
-
-def test_streamlines_follow_the_field():
-    g = np.linspace(-1, 1, 40)
-    x, y = np.meshgrid(g, g)
-    lines, heads, bearings = streamlines(g, g, np.stack([-y, x], axis=-1))
-    steps = np.diff(lines, axis=0)
-    middle = (lines[1:] + lines[:-1]) / 2
-    real = (
-        np.isfinite(steps).all(axis=1) & (np.linalg.norm(steps, axis=1) > 1e-9) & (np.linalg.norm(middle, axis=1) > 0.2)
-    )
-    (a, b), (c, d) = middle[real].T, steps[real].T
-    turn = (a * d - b * c) / np.hypot(a, b) / np.hypot(c, d)
-    assert len(heads) == len(bearings) > 10
-    assert np.quantile(turn, 0.02) > 0.9
-
-
-def test_a_field_at_rest_has_no_streamlines():
-    g = np.linspace(-1, 1, 10)
-    lines, heads, _ = streamlines(g, g, np.zeros((10, 10, 2)))
-    assert np.isnan(lines).all() and len(heads) == 0
 
 
 # --- in a browser -------------------------------------------------------------------------------------

@@ -33,7 +33,15 @@ def small():
     """Small models, one LASA shape, one setting of the paper's graph, rough figures: every item is still made, and every check
     holds."""
     effort = replace(
-        QUICK, kernels=QUICK.kernels[1:2], trials=2, iterations=8, steps=120, epochs=40, rollouts=2, panel=("Angle",)
+        QUICK,
+        kernels=QUICK.kernels[1:2],
+        widths=QUICK.widths[:1],
+        trials=2,
+        iterations=8,
+        steps=120,
+        epochs=40,
+        rollouts=2,
+        panel=("Angle",),
     )
     little = Recipe(layers=6, features=16, speed_features=24, batch=100, neighbour_batch=60, nodes=300)
     published = euclideanizing.PublishedSettings(layers=4, features=40, hidden=30, samples=200)

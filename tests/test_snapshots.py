@@ -578,3 +578,68 @@ def test_a_sink_at_the_edge_of_the_samples_counts_and_one_beyond_it_does_not(see
     beyond = half_plane(0.5, 0.1)
     assert beyond.n_attractors == 0 and (beyond.labels == -1).all()
     assert "leaving" in {w.name for w in beyond.warnings}
+
+
+# --- what is said agrees with what was found ------------------------------------------------------------
+
+
+def scattered(field, box, n, noise, seed):
+    rng = np.random.default_rng([seed, n])
+    box = np.array(box)
+    x = rng.uniform(box[:, 0], box[:, 1], (n, len(box)))
+    v = field(x)
+    return x, v + noise * np.median(np.linalg.norm(v, axis=1)) * rng.standard_normal(v.shape)
+
+
+@pytest.mark.slow
+def test_the_number_is_one_that_replicates_have_however_slowly_it_winds():
+    def oscillator(x):  # three genes in a ring, each turn a few per cent smaller than the last
+        return np.stack(
+            [3.6 / (1 + np.maximum(2 * x[:, 2], 0) ** 8) - x[:, 0], x[:, 0] - x[:, 1], x[:, 1] - x[:, 2]], 1
+        )
+
+    found = ew.identify(*scattered(oscillator, [(0, 3), (0, 2.5), (0, 2)], 300, 0.3, 0))
+    assert found.n_attractors == 1 and found.counts[1] > 0.5
+    assert (found.labels == 0).mean() > 0.9
+
+
+def test_a_weak_focus_may_be_a_small_cycle_and_the_warning_says_so():
+    def excitable(x):
+        return np.stack([x[:, 0] - x[:, 0] ** 3 / 3 - x[:, 1], 0.2 * (x[:, 0] + 0.7 - 0.6 * x[:, 1])], 1)
+
+    found = ew.identify(*scattered(excitable, [(-2.5, 2.5), (-1.5, 2)], 300, 0.3, 1))
+    said = {c.name: str(c) for c in found.warnings}
+    assert found.n_attractors == 1 and "1 of 1 attractor is a cycle in" in said["cycles-in-doubt"]
+    clean = ew.identify(*scattered(excitable, [(-2.5, 2.5), (-1.5, 2)], 300, 0.05, 1))
+    assert clean.kinds == ("point",) and not any(c.name == "cycles-in-doubt" for c in clean.warnings)
+
+
+def test_along_a_direction_in_which_nothing_moves_a_place_is_as_wide_as_the_samples():
+    rng = np.random.default_rng(0)
+    x, v = scattered(lambda x: np.stack([x[:, 0] - x[:, 0] ** 3, -x[:, 1]], 1), [(-2, 2), (-2, 2)], 400, 0.1, 0)
+    still, jitter = 3 * rng.standard_normal(400), rng.standard_normal(400)
+    found = ew.identify(np.column_stack([x, still]), np.column_stack([v, jitter]), graph=ew.FlowGraph(replicates=10))
+    assert found.n_attractors == 2 and any(c.name == "still" for c in found.warnings)
+    np.testing.assert_allclose(found.uncertainty[:, 2], still.std(), rtol=0.1)
+    assert (found.uncertainty[:, :2] < 0.2).all()
+
+
+@pytest.mark.parametrize(("low", "high", "said"), [(np.nan, None, "low below high"), (5.0, -1.0, "low below high")])
+def test_walls_that_are_none_are_refused(low, high, said):
+    demos = systems.toggle_switch.snapshots(100, seed=0)
+    with pytest.raises(ew.DataError, match=said):
+        ew.identify(demos.x, demos.v, low=low, high=high)
+
+
+def test_cells_that_leave_are_told_where():
+    anndata = pytest.importorskip("anndata")
+    x, v = scattered(lambda x: x * [1, -1], [(-1, 1), (-1, 1)], 200, 0.1, 0)
+    cells = anndata.AnnData(np.zeros((200, 1)), obsm={"X_pca": x, "velocity_pca": v})
+    found = ew.identify(cells, graph=ew.FlowGraph(replicates=5))
+    told = cells.uns["eigenwell"]["exits"]
+    assert len(found.exits) == 2 and told["positions"].shape == told["directions"].shape == (2, 2)
+    way = cells.obs["eigenwell_exit"].to_numpy().astype(str)
+    for k, one in enumerate(found.exits):
+        assert (way == str(k)).sum() == told["cells"][k] == len(one.samples)
+        stands = cells.obs_names.get_loc(told["stands_in_it"][k])
+        np.testing.assert_allclose(x[stands], one.position, atol=1e-9)

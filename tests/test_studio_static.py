@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,6 +100,21 @@ def test_a_shared_page_says_what_it_is():
 
 
 # --- in a browser -------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_an_audit_of_the_page_finds_nothing(browser, folder):
+    """With axe-core, where `npm install` has put it."""
+    axe = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
+    if not axe.exists():
+        pytest.skip("axe-core is not installed: npm install")
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme, reduced_motion="reduce", bypass_csp=True)
+        page.goto((folder / "index.html").as_uri())
+        page.wait_for_function("() => Number(document.body.dataset.frames) > 3")
+        page.evaluate(axe.read_text())
+        assert page.evaluate("axe.run().then(r => r.violations.map(v => [v.impact, v.id]))") == []
+        page.close()
 
 
 @pytest.mark.browser

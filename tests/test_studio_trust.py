@@ -5,11 +5,13 @@ Most pages here talk to a server of the test's own (`Pretended`): real answers t
 
 import io
 import re
+import zlib
 
 import numpy as np
 import pytest
 from tests.studio_hands import (
     DONE,
+    PHONE,
     Pretended,
     bundles,
     carry,
@@ -40,6 +42,15 @@ def spokes(count, goal=(0.5, 0.5), scatter=0.0):
 
 def learned(page):
     page.wait_for_selector("body[data-field=current]")
+
+
+def drag(page, start, by, steps=14):
+    """With the button down, in steps of so many pixels."""
+    page.mouse.move(*start)
+    page.mouse.down()
+    for k in range(1, steps + 1):
+        page.mouse.move(*(start + k * np.array(by)))
+    page.mouse.up()
 
 
 def test_confidence_is_shown_once_it_means_something_and_never_runs_backwards(visit):
@@ -200,6 +211,61 @@ def test_a_near_miss_is_asked_about(visit):
     assert page.is_hidden("#ask") and np.linalg.norm(stored(page, 4)[3] - ends[0]) > 0.05
 
 
+def test_an_end_at_a_goal_is_no_near_miss_and_a_question_swallows_no_stroke(visit):
+    """To the very pixel of a goal: it was asked whether it is the same; and strokes that began on the question were lost."""
+    page = visit(before=Pretended().between)
+    page.check("#magnets")
+    for k, line in enumerate(spokes(3), start=1):
+        draw(page, line)
+        settle(page, k)
+        assert page.is_hidden("#ask")
+    goal = view_share(page, stored(page, 3)[0])
+    size = np.array([page.locator("#paper").bounding_box()[side] for side in ("width", "height")])
+    draw(page, curve((0.8, 0.75), goal + np.array([34, 0]) / size, 0.1, 14))
+    settle(page, 4)
+    box = page.locator("#ask-words").bounding_box()
+    start = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+    drag(page, start, [4, -14])
+    settle(page, 5)
+    assert page.is_hidden("#ask") and page.evaluate("String(getSelection())") == ""
+
+
+def test_the_drawn_loop_is_one_question_and_no_second_opinion(visit):
+    """Beside "where should it stop?" it was said that it stops where the pen was lifted."""
+    angle = np.linspace(0, 6 * np.pi, 70)
+    page = visit(before=Pretended().between)
+    draw(page, np.column_stack([0.5 + 0.2 * np.cos(angle), 0.5 + 0.25 * np.sin(angle)]))
+    settle(page, 1)
+    assert page.is_visible("#ask") and page.inner_text("#hint") == ""
+
+
+def test_an_empty_page_has_no_stones(visit):
+    """They stayed after everything was cleared, in the way of what was drawn next."""
+    page = visit(before=Pretended().between, live=True)
+    draw(page, spokes(1)[0])
+    settle(page, 1)
+    learned(page)
+    page.keyboard.press("t")
+    assert marks(page)["world"] == "one stone"
+    page.evaluate("() => document.getElementById('clear').click()")
+    settle(page, 0)
+    assert marks(page)["world"] == ""
+
+
+def test_on_a_phone_the_answer_comes_first_and_every_toy_is_in_reach(visit):
+    """ "How does it know?" stood above the answer, and "Put back" was cut off."""
+    page = visit(before=Pretended().between, live=True, viewport=PHONE, has_touch=True, is_mobile=True)
+    draw(page, spokes(1)[0])
+    settle(page, 1)
+    learned(page)
+    top = lambda selector: page.locator(selector).bounding_box()["y"]  # noqa: E731
+    assert top(".verdict") < top("#learn") < top("#know")
+    page.click("[data-tool=drop]")
+    page.click("#stone")
+    bar = page.evaluate("() => { const p = document.querySelector('.play'); return [p.scrollWidth, p.clientWidth] }")
+    assert bar[0] <= bar[1] and page.is_visible("#put-back")
+
+
 def test_samples_of_a_brush_are_no_strokes(visit):
     page = visit(before=Pretended().between)
     page.keyboard.press("b")
@@ -233,20 +299,12 @@ def test_a_stroke_may_begin_under_a_toolbar_and_buttons_are_still_buttons(visit)
     page = visit(before=Pretended().between)
     bar = page.locator("button[data-tool=draw]").bounding_box()
     start = np.array([bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2])
-    page.mouse.move(*start)
-    page.mouse.down()
-    for k in range(1, 15):
-        page.mouse.move(*(start + k * np.array([6, -22])))
-    page.mouse.up()
+    drag(page, start, [6, -22])
     settle(page, 1)
     assert marks(page)["strokes"] == "1" and marks(page)["tool"] == "draw"
     chip = page.locator("[data-layer=strokes]").bounding_box()
     at = np.array([chip["x"] + 10, chip["y"] + 8])
-    page.mouse.move(*at)
-    page.mouse.down()
-    for k in range(1, 15):
-        page.mouse.move(*(at + k * np.array([20, 18])))
-    page.mouse.up()
+    drag(page, at, [20, 18])
     settle(page, 2)
     assert page.get_attribute("[data-layer=strokes]", "aria-pressed") == "true"
     page.click("[data-layer=strokes]")
@@ -308,6 +366,29 @@ def test_a_film_opens_and_moves(visit):
     writes = page.evaluate("() => MediaRecorder.isTypeSupported('video/mp4')")
     assert name == f"eigenwell-flow.{'mp4' if writes else 'gif'}"
     assert content[4:8] == b"ftyp" if writes else content[:6] == b"GIF89a"
+
+
+def test_a_picture_for_a_paper_opens(visit):
+    """A PDF of one page whose parts are where its table says, with lines that stay lines."""
+    page = visit(before=Pretended(bend=0).between, live=True)
+    for k, line in enumerate([*spokes(2), curve((0.8, 0.2), (0.8, 0.75), 0.1, 14)], start=1):
+        draw(page, line)
+        settle(page, k)
+    learned(page)
+    name, content = taken(page, "pdf")
+    assert name == "eigenwell-canvas.pdf" and content.startswith(b"%PDF-1.4") and content.endswith(b"%%EOF\n")
+    table = int(re.search(rb"startxref\n(\d+)", content)[1])
+    assert content[table:].startswith(b"xref\n0 ")
+    places = [int(place) for place in re.findall(rb"(\d{10}) 00000 n", content[table:])]
+    assert [content[a:].startswith(b"%d 0 obj" % k) for k, a in enumerate(places, start=1)] == [True] * len(places)
+    streams = re.findall(rb"/Length (\d+) >>\nstream\n", content)
+    begins = [m.end() for m in re.finditer(rb">>\nstream\n", content)]
+    drawn, image = (zlib.decompress(content[a : a + int(n)]) for a, n in zip(begins, streams, strict=True))
+    size = [int(n) for n in re.search(rb"/Width (\d+) /Height (\d+)", content).groups()]
+    assert len(image) == 3 * size[0] * size[1]
+    # Two goals by number, three strokes and their flow; every state that is saved is restored.
+    assert b"(1) Tj" in drawn and b"(2) Tj" in drawn and drawn.count(b" l ") > 100
+    assert drawn.count(b"q\n") == len(re.findall(rb"^Q$", drawn, re.MULTILINE)) and b"NaN" not in drawn
 
 
 def test_nobody_meets_an_expert_s_word_unasked(visit):

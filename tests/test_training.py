@@ -375,7 +375,8 @@ def test_models_trained_side_by_side_are_those_trained_alone_and_room_for_more_a
     assert [len(field.attractors) for field in beside] == [1, 2]
     weights = alone[0].model.flow.weights
     assert np.abs(weights).max() > 0
-    np.testing.assert_allclose(beside[0].model.flow.weights, weights, atol=1e-9 * np.abs(weights).max())
+    # Two programs round differently, and Adam divides the smallest gradients by themselves.
+    np.testing.assert_allclose(beside[0].model.flow.weights, weights, atol=1e-6 * np.abs(weights).max())
     x = np.random.default_rng(0).uniform(0, 1, (20, 2))
     assert np.isfinite(beside[1].predict(x)).all() and np.isfinite(alone[0].predict(x)).all()
 

@@ -1,5 +1,7 @@
 """Warps: each S a diffeomorphism with its Jacobian and its inverse, and a field that keeps its promises through it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.untrained import learned_field
@@ -9,9 +11,9 @@ from eigenwell.errors import DataError
 from eigenwell.fields.around import Around
 from eigenwell.fields.bodies import _contact, arranged, check_bodies
 from eigenwell.fields.motion import motion_velocity
-from eigenwell.fields.moved import moved
+from eigenwell.fields.moved import Starts, moved
 from eigenwell.fields.single import _entrance
-from eigenwell.fields.warps import KNEE, Stretch, Within, World
+from eigenwell.fields.warps import SKIN, Stretch, Within, World, used
 
 
 def ball(centre, radius, reach=2.0):
@@ -26,7 +28,7 @@ def flow(d, rng, size=0.5):
         old,
         old + size * rng.standard_normal((3, d)) / d**0.5,
         np.arange(3),
-        rng.uniform(-1, 1, (4, d)),
+        Starts(rng.uniform(-1, 1, d), 0.1 * np.eye(d)),
         np.full(d, 2.0),
     )
 
@@ -36,7 +38,7 @@ def every_warp(d):
     turned = np.linalg.qr(rng.standard_normal((d, d)))[0] / np.linspace(0.2, 0.5, d)[:, None]
     margin = np.full((2, d), 0.3)
     return {
-        "within": Within(np.full(d, -1.2), np.append(np.full(d - 1, 1.2), np.inf), margin),
+        "within": Within(np.full(d, -1.2), np.append(np.full(d - 1, 1.2), np.inf), margin, np.float64(0.4)),
         "stretch": Stretch(np.full(d, -0.8), np.full(d, 0.8), margin, np.float64(0.5)),
         "ball": ball(np.zeros(d), 0.4),
         "thin": ball(np.full(d, 0.1), 0.4, 1.05),
@@ -52,7 +54,7 @@ def places(d, one, count, seed=0):
     if isinstance(one, Around):
         return x[:, one.gauge(x - one.centre[:, None])[0] > 1 + 1e-4]
     if isinstance(one, Within):
-        return x[:, np.maximum(*one.stretch.used(x)).max(0) < KNEE]
+        return x[:, np.maximum(*used(one, x)).max(0) < 1 - SKIN]
     return x
 
 
@@ -141,7 +143,7 @@ def test_nothing_changes_beyond_the_reach():
     round_it = ball([0.2, 0, 0], 0.5)
     outside = round_it.gauge(x - round_it.centre[:, None])[0] > 2
     np.testing.assert_allclose(round_it.forward(x)[:, outside], x[:, outside], rtol=1e-14)
-    walls = Within(np.full(3, -2.0), np.full(3, 2.0), np.full((2, 3), 0.5))
+    walls = Within(np.full(3, -2.0), np.full(3, 2.0), np.full((2, 3), 0.5), np.float64(0.4))
     inner = (np.abs(x) < 1.5).all(0)
     np.testing.assert_array_equal(walls.forward(x)[:, inner], x[:, inner])
 
@@ -164,16 +166,18 @@ def test_one_state_in_plain_numbers_is_the_same(d, name):
     x, v = np.random.default_rng(5).uniform(-1.8, 1.8, (2, d + 1, 200))
     x[:d, 0] = 0.0
     z, seen = world.linearise(x)
-    w, clock = seen.carry(v)
+    (w, clock), (braked, share) = seen.carry(v), seen.braked(v)
     small = v[:d]
     for slope in reversed(seen.slopes):
         small = slope.pull(small)
     enter = _entrance(world)
     for i in range(x.shape[1]):
-        place, leave, home = enter(x[:, i].tolist())
+        place, leave, stop, home = enter(x[:, i].tolist())
         np.testing.assert_allclose(place, z[:, i], rtol=1e-9, atol=1e-12)
         velocity, rate = leave(v[:, i].tolist())
         np.testing.assert_allclose([*velocity, rate], [*w[:, i], clock[i]], rtol=1e-7, atol=1e-10)
+        velocity, rate = stop(v[:, i].tolist())
+        np.testing.assert_allclose([*velocity, rate], [*braked[:, i], share[i]], rtol=1e-7, atol=1e-10)
         np.testing.assert_allclose(home(v[:, i].tolist()), [*small[:, i], v[d, i]], rtol=1e-7, atol=1e-10)
 
 
@@ -185,9 +189,19 @@ def test_landmarks_go_exactly_where_they_belong():
 
 
 def test_one_start_and_one_goal_are_moved_by_the_affine_map_alone():
-    start, old, new = np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.array([[1.0, 0.4]])
-    one = moved(old, new, np.arange(1), start, np.ones(2))
+    start, old, new = np.zeros(2), np.array([[1.0, 0.0]]), np.array([[1.0, 0.4]])
+    one = moved(old, new, np.arange(1), Starts(start, np.zeros((2, 2))), np.ones(2))
     np.testing.assert_allclose(alone(one).inverse(np.array([[0.5], [0.3]])), [[0.5], [0.5]], atol=0.01)
+
+
+def test_starts_that_are_all_over_the_place_do_not_shear_the_space():
+    """Two goals that move apart beside the mean of the starts: were that a place, the map would turn on it."""
+    old = np.array([[-0.25, 0.0], [0.25, 0.0]])
+    new = old + np.array([[0.25, -0.25], [0.35, 0.05]])
+    for spread, least, most in ((0.0, 1.5, 2.5), (0.05, 1.0, 1.2)):
+        one = moved(old, new, np.arange(2), Starts(np.array([0.0, 0.1]), spread * np.eye(2)), np.ones(2))
+        assert least < np.linalg.cond(one.matrix) < most
+        np.testing.assert_allclose(alone(one).forward(new.T), old.T, atol=1e-12)
 
 
 def test_contact_of_balls_is_their_distance():
@@ -209,11 +223,12 @@ def test_layers_do_not_overlap():
 # --- fields -------------------------------------------------------------------------------------------
 
 
-def two_goals(memory=False, bend=0.3, d=2):
+def two_goals(memory=False, bend=0.3, d=2, scale=1.0):
     starts = np.array([[-1.0, -1], [-0.9, -1], [-0.8, -1]])
     goals = np.array([[1.0, 0.5], [-0.5, 1.0]])
     pad = np.zeros((3, d - 2))
     starts, goals = np.hstack([starts, pad]), np.hstack([goals, 0.3 * np.ones((2, d - 2))])
+    starts, goals = scale * starts, scale * goals
     ways = [np.linspace(start, goal, 50) for goal in goals for start in starts]
     return learned_field(
         goals, np.concatenate(ways), np.repeat([0, 1], 150), np.tile(np.linspace(1, 0, 50), 6), memory=memory, bend=bend
@@ -312,6 +327,49 @@ def test_from_inside_a_state_is_taken_out():
     for _ in range(3000):
         x = x + 0.01 * field.predict(x)
     assert (np.linalg.norm(x[:, None] - field.attractors, axis=2).min(1) < 0.05).all()
+
+
+def test_no_loop_passes_a_wall_however_fast_the_field_would_be():
+    """The limit of speed comes first: walls let a share through of what is left, also where a goal leaves little margin."""
+    field = two_goals()
+    fast = field.map.model.speed._replace(offset=np.float64(8.0))
+    field = replace(field, map=replace(field.map, model=field.map.model._replace(speed=fast, brake=np.ones(2))))
+    low, high = np.array([-1.2, -1.2]), np.array([1.02, 1.01])
+    fenced, dt = field.within(low, high), 0.05 * float(field.box.min()) / field.speed_limit
+    rng = np.random.default_rng(0)
+    x = rng.uniform(low, high, (500, 2))
+    x[:200] = np.where(rng.random((200, 2)) < 0.5, low + 1e-7, high - 1e-7)
+    for _ in range(200):
+        v = fenced.predict(x)
+        assert np.linalg.norm(v, axis=1).max() <= field.speed_limit * (1 + 1e-9)
+        x = x + dt * v
+        assert (x > low).all() and (x < high).all()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+def test_on_a_wall_and_beyond_a_state_comes_back(scale):
+    field = two_goals(scale=scale)
+    low, high = np.array([-1.3, -1.2]) * scale, np.array([1.2, 1.3]) * scale
+    walled = field.within(low, high).around([0.0, 0.0], radius=0.2 * scale)
+    edge = np.array(
+        [
+            [low[0], low[1]],
+            [low[0], 0.0],
+            [0.0, high[1]],
+            [high[0], high[1]],
+            [1.5 * high[0], 0.0],
+            [-9.0 * scale, 9.0 * scale],
+        ]
+    )
+    skin = 0.2 * scale * np.array([[1.0, 0.0], [0.0, -1.0], [0.6, 0.8], [0.0, 0.0]])
+    x, dt = np.concatenate([edge, skin]), 0.01 / field.map.pace
+    assert np.linalg.norm(walled.predict(x), axis=1).min() > 0
+    after = walled.advance(x, dt)
+    assert ((after > low) & (after < high)).all() and (np.linalg.norm(after[-4:], axis=1) > 0.2 * scale).all()
+    assert set(walled.basin(x)) <= {0, 1}
+    for _ in range(8_000):
+        x = x + dt * walled.predict(x)
+    assert (np.linalg.norm(x[:, None] - field.attractors, axis=2).min(1) < 0.01 * scale).all()
 
 
 @pytest.mark.parametrize("which", ["field", "map", "one"])

@@ -12,7 +12,10 @@ def stable_field(attractors, centre=0.0, scale=1.0, *, bend=0.0, seed=0):
     count, d = attractors.shape
     rng = np.random.default_rng(seed)
     flow = identity_flow(d, layers=4, features=8, length=0.5, window=1.0, seed=seed)
-    flow = flow._replace(weights=bend * rng.standard_normal(flow.weights.shape))
+    draw = np.random.default_rng(seed).standard_normal(flow.frequencies.shape)
+    flow = flow._replace(
+        frequencies=draw / (0.5 * np.sqrt(draw.shape[-1])), weights=bend * rng.standard_normal(flow.weights.shape)
+    )
     speed = Speed(rng.standard_normal((4, d)), np.zeros(8), np.zeros(()), np.ones(()))
     centre, scale = np.broadcast_to(centre, d).astype(float), np.broadcast_to(scale, d).astype(float)
     unit = (attractors - centre) / scale

@@ -70,8 +70,14 @@ def _projected(adata: Any) -> FloatArray:
 
 
 def write_back(adata: Any, found: Any) -> None:
-    """labels in obs["eigenwell"] ("leaves" for -1), fates in obsm["eigenwell_fates"], the rest in uns["eigenwell"]."""
+    """labels in obs["eigenwell"] ("leaves" for -1), the exit of every cell that leaves in obs["eigenwell_exit"], fates in
+    obsm["eigenwell_fates"], the rest in uns["eigenwell"]: of every exit the place, the direction, how many leave there, and the
+    name of the cell that stands in it."""
     adata.obs[NAME] = np.where(found.labels >= 0, found.labels.astype(str), "leaves")
+    way = np.full(len(found.labels), "", dtype=object)
+    for k, one in enumerate(found.exits):
+        way[one.samples] = str(k)
+    adata.obs[f"{NAME}_exit"] = way.astype(str)
     if found.fates is not None:
         adata.obsm[f"{NAME}_fates"] = found.fates
     adata.uns[NAME] = {
@@ -81,5 +87,17 @@ def write_back(adata: Any, found: Any) -> None:
         "uncertainty": found.uncertainty,
         "kinds": list(found.kinds),
         "counts": {str(q): share for q, share in (found.counts or {}).items()},
+        "exits": {
+            "positions": np.array([e.position for e in found.exits]).reshape(-1, found.demos.dimension),
+            "directions": np.array([e.direction for e in found.exits]).reshape(-1, found.demos.dimension),
+            "cells": [len(e.samples) for e in found.exits],
+            "stands_in_it": [_nearest(adata, found.demos.x, e.position) for e in found.exits],
+        },
         "warnings": [str(c) for c in found.warnings],
     }
+
+
+def _nearest(adata: Any, x: FloatArray, place: FloatArray) -> str:
+    """The name of the cell next to a place."""
+    k = int(((x - place) ** 2).sum(axis=1).argmin())
+    return str(adata.obs_names[k]) if hasattr(adata, "obs_names") else str(k)

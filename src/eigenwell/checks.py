@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ JUMP = 20.0
 # Velocities are asked to agree with dx/dt within a factor of two: closer is a matter of filtering, farther of units.
 VELOCITY_SCALE = 2.0
 
+# Squares of numbers between these are numbers, with room for sums of them.
+SMALLEST, LARGEST = 1e-150, 1e150
 # Columns are copies when what tells them apart is this small a share of the whole.
 COPIED = 1e-9
 # Velocities that agree with the motion in direction by less than this, at any of these lags and over so many steps, belong
@@ -61,6 +64,12 @@ _NOT_REAL = (
 
 
 def matrix(a: Any, name: str) -> FloatArray:
+    if isinstance(a, str | PathLike):
+        raise DataError(
+            f"Expected {name} as an (n, d) array, got the text {str(a)!r}. A file is read first: ew.files.read({str(a)!r})."
+        )
+    if isinstance(a, Iterator):
+        raise DataError(f"Expected {name} as arrays or a list of them, got a generator. Pass list(...) of it.")
     if np.ma.isMaskedArray(a) and np.ma.is_masked(a):
         raise DataError(
             f"Expected {name} without gaps, got {int(np.ma.getmaskarray(a).sum())} masked entries. Drop these rows first."
@@ -108,7 +117,7 @@ def check_dt(dt: float | None) -> None:
     if dt is None:
         return
     try:
-        step = float(dt)
+        step = float("nan") if isinstance(dt, str) else float(dt)
     except (TypeError, ValueError):
         step = float("nan")
     if not 0 < step < float("inf"):
@@ -247,6 +256,10 @@ def _alignment(xs: list[FloatArray], vs: list[FloatArray], lag: int) -> float:
 
 def check_samples(x: FloatArray, v: FloatArray) -> tuple[Caution, ...]:
     """Checks common to both kinds of data."""
+    for what, table in (("positions", x), ("velocities", v)):
+        size = float(np.abs(table).max())
+        if size and not SMALLEST < size < LARGEST:
+            raise DataError(f"Expected {what} whose squares are numbers, got up to {size:.3g}. Choose another unit.")
     if not np.any(v):
         raise DataError(
             "Expected velocities, got zeros for every sample. Pass time or dt instead and let them be estimated."

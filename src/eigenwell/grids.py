@@ -55,7 +55,7 @@ def of_mapping(data: Mapping[Any, Any]) -> tuple[FloatArray, FloatArray, tuple[C
     if len(components) not in (2, 3) or len(coordinates) < len(components):
         raise DataError(
             f"Expected coordinates x, y(, z) and velocities u, v(, w), got {', '.join(map(str, data)) or 'nothing'}. Rename "
-            "them, or pass arrays: Demonstrations.from_grid(X, Y, U, V)."
+            "them, or pass arrays: identify(d['x'], d['v']), Demonstrations.from_grid(X, Y, U, V)."
         )
     coordinates = coordinates[: len(components)]
     first = data[components[0]]

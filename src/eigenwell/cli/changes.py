@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,7 +31,14 @@ def compare(
             found[name] = identify(replace(source, file=[path]).read(), progress=tell)
     compared = comparison.compare(found)
     if as_json:
-        print_json({"conditions": compared.conditions, "states": compared.states, "rows": compared.rows()})
+        print_json(
+            {
+                "conditions": compared.conditions,
+                "states": compared.states,
+                "rows": compared.rows(),
+                "warnings": [str(c) for c in compared.warnings],
+            }
+        )
     else:
         rows = [
             [
@@ -47,6 +53,7 @@ def compare(
             for row in compared.rows()
         ]
         table(["state", "condition", "what", "moved by", "p", f"share of {compared.counted[0]}", "p"], rows, 3)
+        cautions(compared.warnings)
     _draw(compared, plot)
 
 
@@ -108,8 +115,9 @@ def sweep(
 def _table(path: Path) -> Any:
     """What holds columns by name: of a CSV file a dictionary, an Arrow table, an AnnData object."""
     from ..errors import MissingExtra, missing_extra
-    from ..files.errors import MissingFile, unreadable
+    from ..files.errors import FileError, MissingFile, unreadable
     from ..files.parquet import pyarrow_for
+    from ..files.text import named_columns
 
     if not path.exists():
         raise MissingFile(f"Expected a file at {path}, found nothing there. Check the name.")
@@ -123,30 +131,13 @@ def _table(path: Path) -> Any:
             from pyarrow import feather
 
             return parquet.read_table(path) if path.suffix == ".parquet" else feather.read_table(path)
-        return _columns(path)
-    except MissingExtra:
+        return named_columns(path)
+    except (MissingExtra, FileError):
         raise
     except ImportError as error:
         raise missing_extra("Reading .h5ad", "anndata", "anndata") from error
     except Exception as error:  # readers raise whatever a broken file makes them
         raise unreadable(path, "a table with names: CSV, Parquet, Feather or .h5ad", error) from error
-
-
-def _columns(path: Path) -> dict[str, Any]:
-    """The columns of a CSV file by name; those that hold no numbers as they are."""
-    import numpy as np
-
-    from ..files.text import opened
-
-    with opened(path) as handle:
-        names, *rows = list(csv.reader(handle))
-    out = {}
-    for name, values in zip(names, zip(*rows, strict=False), strict=False):
-        try:
-            out[name.strip()] = np.array(values, dtype=np.float64)
-        except ValueError:
-            out[name.strip()] = np.array(values)
-    return out
 
 
 def _number(value: float) -> str:

@@ -16,7 +16,7 @@ from ..flow.slices import REPLICATES, Swept
 from ..progress import Progress, advance, told
 from ..wording import plural
 from .branches import Event, branches, events, numbers
-from .groups import column, parts
+from .groups import column, parts, samples
 from .page import Tabled
 
 # Samples a value needs to be one; where values have fewer (they are noisy, or all different) neighbours are taken together.
@@ -150,7 +150,7 @@ def sweep(
     ----------
     data : array, data frame, AnnData
         The values of the parameter, one for each of `results`; or data with a column of values.
-    results : sequence of Identification or Demonstrations, optional
+    results : sequence of Identification, Demonstrations or (x, v), optional
         One for each value.
     by : str or array, optional
         With data: the column of values, or the value of every sample.
@@ -230,7 +230,7 @@ def _given(
         values = _numbers(np.asarray(data), "values")
         if len(values) != len(results):
             raise DataError(f"Expected one value for each of {len(results)} results, got {len(values)}.")
-        demos = [r.in_memory().demos if hasattr(r, "in_memory") else Demonstrations.of(r) for r in results]
+        demos = [r.in_memory().demos if hasattr(r, "in_memory") else samples(r) for r in results]
         p = np.repeat(values, [d.n_samples for d in demos])
         name = "parameter"
     elif by is None:
@@ -261,7 +261,7 @@ def _numbers(values: Any, name: str) -> FloatArray:
         out = np.asarray(values, dtype=np.float64).ravel()
     except (TypeError, ValueError):
         raise DataError(
-            f"Expected numbers for {name}, got {values.ravel()[0]!r}. To compare conditions that have names, use compare()."
+            f"Expected numbers for {name}, got {str(values.ravel()[0])!r}. To compare conditions that have names, use compare()."
         ) from None
     if not np.isfinite(out).all():
         raise DataError(f"Expected finite numbers for {name}, got {int((~np.isfinite(out)).sum())} that are not.")

@@ -19,7 +19,7 @@ from .shares import TAIL
 SELDOM = 20.0
 # Values beside a change within which it is looked for.
 BESIDE = 3
-# Of the replicates: what none of so many shows may still be as likely as half of one.
+# Of the replicates: most of them; and what none of so many shows may still be as likely as half of one.
 HALF = 0.5
 
 
@@ -30,7 +30,8 @@ class Event:
     Attributes
     ----------
     what : str
-        "born", "dies", "splits", "merges" (with a state), "oscillates" or "comes to rest".
+        "born", "dies", "splits", "merges" (with a state), "oscillates" or "comes to rest"; "leaves the data" where it goes on
+        beyond the samples, or "enters the data" from there.
     state : int
         Which.
     value : float
@@ -183,7 +184,11 @@ def _end(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept
             inside = (at > values[a]) & (at < values[b])
             if inside.mean() > HALF:
                 return _event("merges" if dies else "splits", s, at[inside], gap, other)
-    return _event("dies" if dies else "born", s, _lost(values, states[s], seen, swept, c, forward=dies), gap)
+    at = _lost(values, states[s], seen, swept, c, forward=dies)
+    if np.isclose(at, values[_beyond(here, 1 if dies else -1, len(values))]).mean() > HALF:
+        # By most fields the rest goes on, where none of the samples goes.
+        return _event("leaves the data" if dies else "enters the data", s, None, gap)
+    return _event("dies" if dies else "born", s, at, gap)
 
 
 def _beyond(here: int, step: int, count: int) -> int:

@@ -15,7 +15,7 @@ from ..flow import FlowGraph
 from ..identification import identify
 from ..results import Identification
 from . import shares
-from .groups import column, parts
+from .groups import conditions, parts
 from .matching import Basins, Seen, between, match
 from .result import LEVEL, Change, Comparison
 
@@ -31,7 +31,7 @@ def compare(results: Any, *, by: Any = None, basis: str | None = None, seed: int
 
     Parameters
     ----------
-    results : mapping, AnnData or data frame
+    results : mapping, AnnData, data frame or (x, v)
         Name -> what identify() found, at least two; or data with a column of conditions. The first is what the others are
         compared with.
     by : str or array, optional
@@ -59,13 +59,16 @@ def compare(results: Any, *, by: Any = None, basis: str | None = None, seed: int
     """
     data = results
     if by is not None:
-        values = column(data, by)
-        names, group = np.unique(values.astype(str), return_inverse=True)
-        _check_several(len(names), f"{by!r} has one value, {names[0]}" if len(names) else "there are no rows")
+        names, group = conditions(data, by)
+        column = f"{by!r}" if isinstance(by, str) else "by"
+        _check_several(len(names), f"{column} has one value, {names[0]}" if len(names) else "there are no rows")
         of_cells = FlowGraph() if is_cells(data) else None
-        results = {
-            str(n): identify(d, graph=of_cells) for n, d in zip(names, parts(data, by, group, basis), strict=True)
-        }
+        results = {}
+        for name, part in zip(names, parts(data, by, group, basis), strict=True):
+            try:
+                results[name] = identify(part, graph=of_cells)
+            except DataError as error:
+                raise DataError(f"In condition {name!r}: {error}") from error
     elif not isinstance(results, Mapping):
         raise DataError(
             f"Expected a dictionary of conditions, as {{'control': found, 'treated': other}}, got {type(results).__name__}. "
@@ -110,6 +113,8 @@ def _compared(names: tuple[str, ...], found: tuple[Identification, ...], seed: i
             a, b = int(states[s, 0]), int(states[s, c])
             if a >= 0 or b >= 0:
                 p_share = shares.differ(of_state[s, 0], of_state[s, c])
+                if found[0].n_attractors != found[c].n_attractors:
+                    p_share = max(p_share, shares.as_many(found[0], found[c]))
                 changes.append(_change(s, c, names[c], states, basins, found, p_share))
     counted = tuple(shares.counted(r)[1] for r in found)
     return Comparison(names, found, states, tuple(changes), share, low, high, counted)

@@ -53,10 +53,27 @@ def column(data: Any, by: Any) -> NDArray[Any]:
     return np.asarray(by)
 
 
+def conditions(data: Any, by: Any) -> tuple[list[str], NDArray[Any]]:
+    """The names of all conditions, and the one of every sample."""
+    values = column(data, by)
+    missing = np.array([v is None or v != v or v == "" for v in values.tolist()], dtype=bool)
+    if missing.any():
+        raise DataError(
+            f"Expected a condition for every sample, got {int(missing.sum())} of {len(values)} without one. Leave those out."
+        )
+    names, group = np.unique(values.astype(str), return_inverse=True)
+    return names.tolist(), group
+
+
+def samples(data: Any) -> Demonstrations:
+    """Of one condition: what `Demonstrations.of` reads, or (x, v)."""
+    return Demonstrations.of(*data) if isinstance(data, tuple) and len(data) == 2 else Demonstrations.of(data)
+
+
 def parts(data: Any, by: Any, group: NDArray[Any], basis: str | None = None) -> Iterator[Demonstrations]:
     """The samples of group 0, 1, ... as demonstrations."""
     table = None if is_cells(data) or not isinstance(by, str) else _table(data)
-    whole = None if table is not None else from_anndata(data, basis) if is_cells(data) else Demonstrations.of(data)
+    whole = None if table is not None else from_anndata(data, basis) if is_cells(data) else samples(data)
     if whole is not None and len(group) != whole.n_samples:
         raise DataError(f"Expected by with one value for each of {whole.n_samples} samples, got {len(group)}.")
     for k in range(int(group.max()) + 1):

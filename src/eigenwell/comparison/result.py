@@ -9,13 +9,15 @@ import numpy as np
 
 from .. import repr_html
 from .._types import FloatArray, IntArray
-from ..demonstrations import DataError
+from ..demonstrations import Caution, DataError
 from ..results import Identification
 from ..wording import plural
 from .page import Tabled
 
 # A state has moved, and a share has changed, where chance alone would do as much once in twenty times.
 LEVEL = 0.05
+# A number of attractors less sure than this is in doubt, as in identify().
+SURE = 0.9
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Change:
     p_moved : float
         Of no motion; NaN where it is not in both.
     p_share : float
-        Of the same share of samples in its basin.
+        Of the same share of samples in its basin; where numbers of attractors differ, at least the probability that they do not.
     relative : int
         The state it split from or merged with; -1 for none.
 
@@ -59,7 +61,7 @@ class Change:
     relative: int = -1
 
     def __str__(self) -> str:
-        by = "" if self.moved is None else f" by {np.linalg.norm(self.moved):.3g} (p = {self.p_moved:.2g})"
+        by = "" if self.moved is None else f" by {np.linalg.norm(self.moved):.3g} ({_chance(self.p_moved)})"
         said = {
             "kept": "is where it was",
             "moved": f"moved{by}",
@@ -68,7 +70,7 @@ class Change:
             "split": f"split off from state {self.relative}",
             "merged": f"merged with state {self.relative}",
         }[self.what]
-        share = f"; its share changed (p = {self.p_share:.2g})" if self.p_share < LEVEL else ""
+        share = f"; its share changed ({_chance(self.p_share)})" if self.p_share < LEVEL else ""
         return f"state {self.state} {said}{share}"
 
 
@@ -112,6 +114,19 @@ class Comparison(Tabled):
     def n_states(self) -> int:
         """S, how many states there are in all conditions together."""
         return len(self.states)
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        """Doubts: where a number of attractors is unsure, so is what is new or gone there."""
+        return tuple(
+            Caution(
+                "number-in-doubt",
+                f"{name} has {plural(r.n_attractors, 'attractor')} with a confidence of {r.confidence:.2f}: what is new, gone, "
+                "split or merged beside it is as doubtful, and so are the shares.",
+            )
+            for name, r in zip(self.conditions, self.results, strict=True)
+            if r.confidence < SURE
+        )
 
     def labels(self, condition: str) -> IntArray:
         """The state of every sample of a condition, -1 where it goes to none.
@@ -193,7 +208,9 @@ class Comparison(Tabled):
                 f"{100 * self.shares[s, c]:.0f} % ({100 * a:.0f} to {100 * b:.0f})" for c, (a, b) in self._sides(s)
             ]
             table.append([str(s), *places, *share])
-        return repr_html.panel(str(self).splitlines()[0], "", repr_html.table(head, table), [])
+        return repr_html.panel(
+            str(self).splitlines()[0], "", repr_html.table(head, table), list(map(str, self.warnings))
+        )
 
     def _sides(self, s: int) -> list[tuple[int, tuple[float, float]]]:
         return [(c, (float(self.low[s, c]), float(self.high[s, c]))) for c in range(len(self.conditions))]
@@ -214,4 +231,9 @@ class Comparison(Tabled):
         for s in range(self.n_states):
             each = (f"{100 * self.shares[s, c]:.0f} % ({100 * a:.0f} to {100 * b:.0f})" for c, (a, b) in self._sides(s))
             lines.append(f"  state {s}: " + ", ".join(each))
+        lines += [f"  ! {caution}" for caution in self.warnings]
         return "\n".join(lines)
+
+
+def _chance(p: float) -> str:
+    return "p < 0.001" if p < 1e-3 else f"p = {p:.2g}"

@@ -2,7 +2,8 @@
 
 What is counted are samples where each is an individual, and paths where they lie on paths. Counts c of a multinomial have
 the posterior Dirichlet(c + 1/2) (Jeffreys); for snapshots each draw is moved by what the share does in one replicate of
-the field, since a border between basins that is off moves many samples together.
+the field, since a border between basins that is off moves many samples together. How far it is off is known from few
+replicates R: such draws are Student's, with R - 1 degrees of freedom.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..graphs import PathGraph
-from ..results import Result
+from ..results import Identification, Result
 
 DRAWS = 4000
 # The interval holds 90 %.
@@ -38,8 +39,9 @@ def drawn(found: Result, seed: int) -> FloatArray:
     draws = np.zeros((DRAWS, len(counts)))
     draws[:, alive] = rng.dirichlet(counts[alive] + 0.5, size=DRAWS)
     spread = found.in_memory().spread
-    if spread is not None and len(spread):
-        draws = np.clip(draws + spread[rng.integers(0, len(spread), DRAWS)], 0, 1)
+    if spread is not None and (made := len(spread)) > 1:
+        tails = np.sqrt(made / rng.chisquare(made - 1, size=(DRAWS, 1)))
+        draws = np.clip(draws + tails * spread[rng.integers(0, made, DRAWS)], 0, 1)
         draws /= np.maximum(draws.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     return draws
 
@@ -47,6 +49,18 @@ def drawn(found: Result, seed: int) -> FloatArray:
 def interval(draws: FloatArray) -> tuple[float, float]:
     low, high = np.quantile(draws, [TAIL, 1 - TAIL])
     return float(low), float(high)
+
+
+def as_many(a: Result, b: Result) -> float:
+    """Probability that both have the same number of attractors: that neither has one that the other has not."""
+    p, q = (_odds(r.in_memory()) for r in (a, b))
+    return sum(share * q.get(number, 0.0) for number, share in p.items())
+
+
+def _odds(found: Identification) -> dict[int, float]:
+    if found.counts:
+        return dict(found.counts)
+    return {o.n_attractors: o.confidence for o in found.alternatives} | {found.n_attractors: found.confidence}
 
 
 def differ(a: FloatArray, b: FloatArray) -> float:

@@ -20,7 +20,7 @@ from ..files import replacing
 from ..models import as_field
 from .c_text import Writer, c_header, identifier
 from .exported import Answers, Parity, ParityError
-from .parity import STATES, compare_poses, prove
+from .parity import STATES, compare_advance, compare_poses, prove
 from .precision import FLOAT, Precision
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -36,7 +36,7 @@ def export_c(
 ) -> Parity:
     """Write `field` as a header whose functions begin with eigenwell_<name>_ (by default the file's own name).
 
-    It holds velocity, basin, far and potential of the map, `toward` for one goal, for a field with memory a struct
+    It holds velocity, advance, basin, far and potential of the map, `toward` for one goal, for a field with memory a struct
     `motion` that carries its phase, and for a field of poses the `twist` at a position and a quaternion. Before it is put at
     `path` it is compiled and compared with NumPy on 10,000 states, and loops on it must arrive where `basin` says; where
     there is no C compiler it is written all the same and the result says so: `.proved` is False.
@@ -77,9 +77,10 @@ def export_c(
             return Parity(target, proved=False, reason=reason)
         with compiled(temporary, prefix, many, precision, compiler) as exported:
             proved = prove(many, exported, target, precision)
-            if many.chart is None:
-                return proved
-            return replace(proved, max_error=max(proved.max_error, compare_poses(many, exported, precision)))
+            error = max(proved.max_error, compare_advance(many, exported, precision))
+            if many.chart is not None:
+                error = max(error, compare_poses(many, exported, precision))
+            return replace(proved, max_error=error)
 
 
 def find_compiler() -> str | None:
@@ -150,6 +151,15 @@ class Compiled:
 
     def velocity(self, x: FloatArray) -> FloatArray:
         return self._ask("l", x, self.dimension)
+
+    def advance(self, x: FloatArray, dt: float) -> FloatArray:
+        return self._ask("a", np.column_stack([x, np.full(len(x), dt)]), self.dimension + 1)[:, :-1]
+
+    def motion_advance(self, goal: int, x: FloatArray, phase: FloatArray, dt: float) -> tuple[FloatArray, FloatArray]:
+        """After two steps of motions that begin at x: states, and the phase as it was at the second."""
+        rows = np.column_stack([x, np.full(len(x), goal), phase, np.full(len(x), dt)])
+        said = self._ask("d", rows, self.dimension + 2)
+        return said[:, :-2], said[:, -1]
 
     def toward(self, goal: int, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         said = self._ask("t", np.column_stack([np.full(len(x), goal), x]), self.dimension + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
@@ -14,13 +15,17 @@ from .. import __version__
 from .._types import FloatArray, IntArray
 from ..demonstrations import Chart
 from ..fields import REACH, Field
-from ..fields.curves import AT_REST, MOST_STEPS, longest_step, turning
-from ..fields.flows import LOG_SCALE_BOUND, TINY, split
+from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, advance, decisions, longest_step, softened, turning
+from ..fields.flows import TINY, split, window
 from ..fields.learned import LATE
-from ..fields.motion import DONE, RETURN, WIDTH
-from ..fields.stable import Wells
+from ..fields.motion import CHANGE, RETURN, law
+from ..fields.motion import MOST_STEPS as MOTION_STEPS
+from ..fields.simulation import ARRIVED
+from ..fields.single import NEWTON, braked, layer_moved, layer_pulled
+from ..fields.stable import Wells, Winding, latent_velocity, potential_at, winding, wound
 from ..poses import EDGE, NO_TURN, SMALL
 from ..wording import plural
+from .c_code import c_function
 from .c_world import world_tables, world_words
 from .precision import Precision
 from .tables import Tables, tables
@@ -30,8 +35,11 @@ MOTION_HELP = """ * A motion, which follows what was shown even where it crosses
  *   int  @P@_motion_begin(@P@_motion *m, const @REAL@ x[@D@])
  *   int  @P@_motion_begin_at(@P@_motion *m, int goal, @REAL@ phase, const @REAL@ x[@D@])
  *   int  @P@_motion_step(@P@_motion *m, const @REAL@ x[@D@], @REAL@ dt, @REAL@ v[@D@])    v for the next dt
+ *   int  @P@_motion_advance(@P@_motion *m, const @REAL@ x[@D@], @REAL@ dt, @REAL@ next[@D@])    or where to be after it
  *   int  @P@_motion_done(const @P@_motion *m)
 """
+SHORTEST = 1e-3
+"""Share of a latent step below which no place between is looked for."""
 POSE_HELP = """ * Poses, orientations as unit quaternions x, y, z, w; 0 and NaN half a turn from where the motions end:
  *   int  @P@_twist(const @REAL@ position[@PLACES@], const @REAL@ quaternion[4], @REAL@ linear[@PLACES@], @REAL@ angular[3])
  *   int  @P@_state(const @REAL@ position[@PLACES@], const @REAL@ quaternion[4], @REAL@ x[@D@])    for all the others
@@ -68,9 +76,10 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
         "TOWARD": f"{prefix}_goal" if field.goals else f"{prefix}_map",
         "TOWARD_N": "goal" if field.goals else "0",
         "TOWARD_ONLY": "0" if field.goals else "goal",
-        "POWER": field.map.wells.power,
+        "KERNELS": _kernels(field, writer),
         "MOST_STEPS": MOST_STEPS // 4,
         "AT_REST": writer.number(AT_REST),
+        "LONGEST": writer.number(longest_step(field.map.wells)),
         "REACH": writer.number(REACH**2),
         "LATE": writer.number(LATE),
         "MOTION": writer.filled("motion.h", _motion_words(writer)) if field.lifted else "",
@@ -78,11 +87,26 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
     }
     seen = world_words(field, writer.number, writer.braces)
     seen["TABLES"] = writer.written({name: (values, precision.inside) for name, values in world_tables(field).items()})
+    still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells) / 2}
+    words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
     words["WORLD"] = writer.filled("world.h", seen)
     words["MOTION_HELP"] = writer.fill(MOTION_HELP, words) if field.lifted else ""
     words["POSES"] = "" if field.chart is None else writer.filled("pose.h", _pose_words(field.chart, writer))
     words["POSE_HELP"] = "" if field.chart is None else writer.fill(POSE_HELP, words | {"PLACES": field.dimension - 3})
-    return writer.filled("field.h", words)
+    return at_home(writer.filled("field.h", words), prefix)
+
+
+def at_home(text: str, prefix: str) -> str:
+    """Behind every function f_in(world, ...) its plain form f(...), of the world as it was exported."""
+
+    def both(match: re.Match[str]) -> str:
+        whole, kind, name, given = match.group(0, 1, 2, 3)
+        names = ", ".join([f"&{prefix}_home", *(re.split(r"[ *]", one)[-1] for one in given.split(", "))])
+        says = "" if kind == "void" else "return "
+        return f"{whole}\nstatic inline {kind} {name}({given})\n{{\n    {says}{name}_in({names});\n}}\n"
+
+    form = rf"static inline (\w+) (\w+)_in\(const {prefix}_world \*world, (.*)\)\n\{{\n(?:.*\n)*?\}}\n"
+    return re.sub(form, both, text)
 
 
 class Writer:
@@ -96,6 +120,9 @@ class Writer:
             "WORK": _c_type(precision.inside),
             "f": _suffix(precision.inside),
             "TINY": _literal(TINY, precision.inside),
+            "NEAR": _literal(float(np.finfo(precision.inside).eps) ** 0.5, precision.inside),
+            "NEWTON": str(NEWTON),
+            "SHORTEST": _literal(SHORTEST, precision.inside),
         }
 
     def number(self, value: float) -> str:
@@ -115,7 +142,15 @@ class Writer:
         prefix = f"{self.shared['P']}_{kind}_" if kind else f"{self.shared['P']}_"
         return "\n".join(_table(f"{prefix}{name}", *numbers) for name, numbers in named.items())
 
+    def kernels(self, prefix: str, functions: dict[str, tuple[Any, ...]]) -> str:
+        """Functions of `fields` by their names, each with the shapes of what it is given, as C."""
+        return "\n".join(
+            self.fill(c_function(f"{prefix}_{name}", function, self.number, *shapes), {})
+            for name, (function, *shapes) in functions.items()
+        )
+
     def model(self, kind: str, what: str, these: Tables) -> str:
+        d, (passes, moves) = these.dimension, map(len, split(these.dimension, 0))
         words = {
             "WHAT": what,
             "M": f"{self.shared['P']}_{kind}",
@@ -126,8 +161,22 @@ class Writer:
             "G": these.speed.frequencies.shape[1],
             "PASSES": these.flow.frequencies.shape[3],
             "MOVES": these.flow.weights.shape[2] // 2,
-            "POWER": max(these.dimension, 2),
-            "BOUND": self.number(LOG_SCALE_BOUND),
+            "ALL": int(kind == "map"),
+            "KERNELS": self.kernels(
+                f"{self.shared['P']}_{kind}",
+                {
+                    "moved": (
+                        lambda k, y, out, slope: layer_moved(passes)(
+                            k, y, np.concatenate([out, slope.T.reshape(-1, 1)])
+                        ),
+                        *((1,), (d, 1), (2 * moves, 1), (passes, 2 * moves)),
+                    ),
+                    "pulled": (layer_pulled(passes), (moves, 1), (moves, passes, 1), (d, 1)),
+                    "within": (lambda k, z: (window(k, z),), (1,), (d, 1)),
+                    "braked": (braked, (d,), (d, 1), (d, 1)),
+                    "alone": (of_one(latent_velocity, bool(these.wells.swirls.any())), (d,), (1,), (d, d), (d, 1)),
+                },
+            ),
             "SOFT": int(these.knee.any()),
             "TABLES": self.written(_model_tables(these, self.precision.inside), kind),
         }
@@ -151,7 +200,6 @@ def _model_tables(these: Tables, inside: type) -> dict[str, Numbers]:
         "sines": sines,
         "window": flow.window,
         "well": wells.goals,
-        "weight": np.exp(wells.log_weights - wells.log_weights.max(axis=1, keepdims=True)),
         "swirl": wells.swirls,
         "softening": wells.softening,
         "brake": these.brake,
@@ -161,12 +209,41 @@ def _model_tables(these: Tables, inside: type) -> dict[str, Numbers]:
         "speed_offset": speed.offset,
         "speed_window": speed.window,
         "knee": these.knee,
-        # The step of sigma with which a state is followed to its end, and 1 + |Omega|, see `curves`.
-        "longest": np.array([longest_step(one) for one in each]),
-        "turn": np.array([1 + turning(one) for one in each]),
+        "pace": these.pace,
+        "turning": np.array([1 + turning(one) for one in each]),
     }
     order = np.array([np.concatenate(split(these.dimension, layer)) for layer in range(flow.frequencies.shape[1])])
     return {"order": (order, np.uint16)} | {name: (values, inside) for name, values in named.items()}
+
+
+def of_one(function: Callable[..., Any], winds: bool) -> Callable[..., Any]:
+    """function(wells, ...) of one attractor alone, as one of its goal (d,), softening (1,) and swirl (d, d)."""
+
+    def alone(goal: Any, softening: Any, swirl: Any, *rest: Any) -> tuple[Any]:
+        swirls = swirl[None] if winds else np.zeros((1, *swirl.shape))
+        return (function(Wells(goal[None], np.zeros(1), swirls, softening), *rest),)
+
+    return alone
+
+
+def _kernels(field: Field, writer: Writer) -> str:
+    """Where the map's solutions run, and the law of its motions."""
+    wells, d = field.map.wells, field.dimension
+    turn = 1 + turning(wells)
+    functions: dict[str, tuple[Any, ...]] = {
+        "drawn": (lambda y: (latent_velocity(wells, y),), (d, 1)),
+        "softened": (lambda y: (softened(wells, y),), (d, 1)),
+        "height": (lambda y: (potential_at(wells, y),), (d, 1)),
+        "height_alone": (lambda goal, y: of_one(potential_at, False)(goal, np.zeros(1), np.eye(d), y), (d,), (d, 1)),
+        "advanced": (lambda y, step: (advance(wells, y, step),), (d, 1), (1,)),
+    }
+    if field.n_attractors > 1:
+        functions["decisions"] = (lambda y: decisions(wells, y, turn), (d, 1))
+    if field.lifted:
+        n, winds = d + 1, any(one.wells.winds for one in field.lifted)
+        functions["law"] = (of_one(law, winds), (n,), (1,), (n, n), (n, 1), (1,), (n, 1), (1,))
+        functions["wound"] = (lambda *a: (wound(Winding(*a[:3]), *a[3:]),), (n,), (n, n), (n, n), (n, 1), (1,))
+    return writer.kernels(writer.shared["P"], functions)
 
 
 def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
@@ -187,26 +264,21 @@ def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
         "label": (field.labels[order], np.uint16),
     }
     if field.lifted:
-        values, vectors = wind(field)
+        rates, real, imaginary = winding(np.concatenate([one.wells.swirls for one in field.lifted]))
         named |= {
             "phase": (field.phases[order], outside),
             "rest_phase": (np.array([one.attractors[0, -1] for one in field.lifted]), inside),
-            "winds": (np.array([bool(one.model.swirls.any()) for one in field.lifted]), np.uint16),
-            "wind_rate": (values, inside),
-            "wind_re": (vectors.real, inside),
-            "wind_im": (vectors.imag, inside),
+            "winds": (np.array([one.wells.winds for one in field.lifted]), np.uint16),
+            "wind_rate": (rates, inside),
+            "wind_re": (real, inside),
+            "wind_im": (imaginary, inside),
         }
     return named
 
 
-def wind(field: Field) -> tuple[FloatArray, NDArray[np.complex128]]:
-    """Eigenvalues (Q, d + 1) and eigenvectors (Q, d + 1, d + 1) of i Omega of every motion, as `stable.wound` uses them."""
-    found = [np.linalg.eigh(1j * one.model.swirls[0]) for one in field.lifted]
-    return np.stack([values for values, _ in found]), np.stack([vectors for _, vectors in found])
-
-
 def _motion_words(writer: Writer) -> dict[str, str]:
-    return {name: writer.number(value) for name, value in (("WIDTH", WIDTH), ("RETURN", RETURN), ("DONE", DONE))}
+    numbers = {"RETURN": RETURN, "DONE": ARRIVED, "CHANGE": CHANGE, "AT_REST": AT_REST, "MOST": MOTION_STEPS}
+    return {name: writer.number(value) for name, value in numbers.items()}
 
 
 def _pose_words(chart: Chart, writer: Writer) -> dict[str, str]:

@@ -8,11 +8,11 @@ import numpy as np
 
 from .._types import FloatArray
 from ..fields import Field
-from ..fields.around import CENTRE, SKIN, SLOW, UNION, Around
+from ..fields.around import CENTRE, SLOW, UNION, Around
 from ..fields.bodies import REACH, THINNEST
 from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, SOFT, STEEPEST, STRONGEST, Moved
-from ..fields.warping import MARGIN, start_places
-from ..fields.warps import BACK, KNEE, Stretch, Within
+from ..fields.warping import MARGIN
+from ..fields.warps import BACK, SKIN, Stretch, Within
 
 BODIES = 8
 """Room for so many, or for as many as the exported field has."""
@@ -32,9 +32,14 @@ def marks(field: Field) -> tuple[FloatArray, FloatArray]:
 def world_tables(field: Field) -> dict[str, FloatArray]:
     """What a world is made with at run time, and the soft walls that were learned."""
     old, new = marks(field)
-    starts = start_places(field)
+    starts = field._begins
     soft = of_kind(field, Stretch)
-    named = {"mark_old": old, "mark_new": new, "start": starts if len(starts) else old[:1]}
+    named = {
+        "mark_old": old,
+        "mark_new": new,
+        "start": old[0] if starts is None else starts.mean,
+        "scatter": np.zeros((old.shape[1],) * 2) if starts is None else starts.spread,
+    }
     if soft:
         named |= {"soft_low": soft[0].low, "soft_high": soft[0].high, "soft_margin": soft[0].margin}
     return named
@@ -45,7 +50,6 @@ def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
     bodies = sum(len(one.centres) for one in of_kind(field, Around))
     steps = max([MOST_STEPS, *(len(one.path) for one in of_kind(field, Moved))])
     constants = {
-        "KNEE": KNEE,
         "SKIN": SKIN,
         "SLOW": SLOW,
         "SMALL": CENTRE,
@@ -65,7 +69,7 @@ def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
         "MARKS": len(marks(field)[0]),
         "STEPS": steps,
         "BODIES": max(BODIES, bodies),
-        "STARTS": len(start_places(field)),
+        "STARTED": number(0.0 if field._begins is None else 0.5),
         "UNION": UNION,
         "SOFT": int(bool(of_kind(field, Stretch))),
         "HOME": _home(field, braces),
@@ -78,8 +82,16 @@ def _home(field: Field, braces: Any) -> str:
     groups, walls, moved = (of_kind(field, kind) for kind in (Around, Within, Moved))
     counts = [len(one.centres) for one in groups]
     said: dict[str, Any] = {"goal": field.places, "bodies": sum(counts)}
-    low, high, margin = walls[0] if walls else (np.full(n, -np.inf), np.full(n, np.inf), np.ones((2, n)))
-    said |= {"low": low, "high": high, "margin": margin, "walls": len(walls), "groups": len(groups)}
+    open_ = np.full(n, np.inf)
+    low, high, margin, braking = walls[0] if walls else (-open_, open_, np.ones((2, n)), 1.0)
+    said |= {
+        "low": low,
+        "high": high,
+        "margin": margin,
+        "braking": float(braking),
+        "walls": len(walls),
+        "groups": len(groups),
+    }
     if groups:
         ends = np.cumsum(counts)
         said |= {

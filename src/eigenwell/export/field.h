@@ -7,6 +7,7 @@
  *   int  @P@_basin(const @REAL@ x[@D@])                   the attractor in which x ends, 0 to @LAST@; -1 on a border
  *   int  @P@_far(const @REAL@ x[@D@])                     1 where no data were near: stable, but nothing was learned
  *   @REAL@ @P@_potential(const @REAL@ x[@D@])               V, falls along every solution, zero at the attractors
+ *   int  @P@_advance(const @REAL@ x[@D@], @REAL@ dt, @REAL@ next[@D@])    the state after dt, for robots that are told positions
  *   @P@_attractors[goal][@D@]                              where solutions end
  * One attractor alone; the caller keeps the goal. NaN for a goal that does not exist:
  *   void @P@_toward(int goal, const @REAL@ x[@D@], @REAL@ v[@D@])
@@ -41,6 +42,7 @@ enum {
 
 @TABLES@
 
+@KERNELS@
 /* cos(2 h) and sin(2 h), of half-angles h. Both have period pi, so h is brought into [-pi/2, pi/2]. */
 static inline void @P@_turn(const @WORK@ *half, @WORK@ *cosine, @WORK@ *sine, int count)
 {
@@ -98,84 +100,45 @@ static inline void @P@_velocity_in(const @P@_world *world, const @REAL@ *x, @REA
     @P@_map_velocity(0, -1, world, x, v);
 }
 
-static inline void @P@_velocity(const @REAL@ *x, @REAL@ *v)
-{
-    @P@_velocity_in(&@P@_home, x, v);
-}
-
 /* y = psi(x) of the map. */
 static inline void @P@_latent(const @P@_world *world, const @REAL@ *x, @WORK@ *y)
 {
-    @WORK@ z[@P@_dimension];
-    @P@_map_step steps[@P@_map_layers];
-    @P@_seen seen;
-    @P@_map_unit(0, world, &seen, x, @P@_dimension, z);
-    @P@_map_flow(0, z, y, steps);
+    @WORK@ place[@P@_dimension];
+    @P@_map_place at;
+    for (int i = 0; i < @P@_dimension; ++i) place[i] = (@WORK@)x[i];
+    @P@_map_at(0, world, place, &at);
+    for (int i = 0; i < @P@_dimension; ++i) y[i] = at.y[i];
 }
 
-/* V = M^2 / 2, M the power mean, of order 2 - p, of the distances r_q. */
+/* V, half the squared power mean of the distances to the attractors. */
 static inline @REAL@ @P@_potential_in(const @P@_world *world, const @REAL@ *x)
 {
-    enum { D = @P@_dimension, Q = @P@_attractor_count, POWER = @POWER@ };
-    @WORK@ y[D], a[Q], square[Q], e[D], u[D], sum = 0, weights = 0, top = -(@WORK@)HUGE_VAL;
+    @WORK@ y[@P@_dimension], height;
     if (@P@_known(x) && @P@_at_rest(-1, world, x)) return 0;
     @P@_latent(world, x, y);
-    (void)@P@_map_mean(0, -1, y, a, square, e, u);
-    if (Q == 1) return (@REAL@)(square[0] / 2);
-    for (int q = 0; q < Q; ++q) {
-        weights += @P@_map_weight[0][q];
-        a[q] = log@f@(square[q]);
-        const @WORK@ logit = log@f@(@P@_map_weight[0][q]) + (2 - POWER) * a[q] / 2;
-        if (POWER == 2) sum += @P@_map_weight[0][q] * a[q];
-        else if (!(logit <= top)) top = logit;
-    }
-    if (POWER == 2) return (@REAL@)(exp@f@(sum / weights) / 2);
-    for (int q = 0; q < Q; ++q) sum += @P@_map_weight[0][q] * exp@f@((2 - POWER) * a[q] / 2 - top);
-    return (@REAL@)(exp@f@(2 * (top + log@f@(sum / weights)) / (2 - POWER + (POWER == 2))) / 2);
-}
-
-static inline @REAL@ @P@_potential(const @REAL@ *x)
-{
-    return @P@_potential_in(&@P@_home, x);
+    @P@_height(y, &height);
+    return (@REAL@)height;
 }
 
 /* Where x ends: psi(x) followed by Runge-Kutta 4 in the latent space, dy/dsigma = -(I + Omega) e, until one attractor
  * outweighs the others for good. */
 static inline int @P@_basin_in(const @P@_world *world, const @REAL@ *x)
 {
-    enum { D = @P@_dimension, Q = @P@_attractor_count };
-    static const @WORK@ part[4] = {0, 0.5@f@, 0.5@f@, 1}, share[4] = {1, 2, 2, 1};
-    const @WORK@ step = @P@_map_longest[0], turn = @P@_map_turn[0];
-    @WORK@ y[D], at[D], a[Q], square[Q], e[D], u[4][D];
+    const @WORK@ step = @LONGEST@;
+    @WORK@ y[@P@_dimension], nearest, decided, rests;
     if (!@P@_known(x)) return -1;
-    if (Q == 1) return 0;
+    if (@P@_attractor_count == 1) return 0;
     @P@_latent(world, x, y);
     for (long count = 0; count < @MOST_STEPS@; ++count) {
-        @WORK@ others = 0, norm = 0;
-        int nearest = 0;
-        (void)@P@_map_mean(0, -1, y, a, square, e, u[0]);
-        for (int q = 1; q < Q; ++q) nearest = square[q] < square[nearest] ? q : nearest;
-        for (int q = 0; q < Q; ++q) others += q == nearest ? 0 : a[q] * sqrt@f@(square[q]);
-        if (turn * others < sqrt@f@(square[nearest]) / 2 + @AT_REST@) return nearest;
-        for (int i = 0; i < D; ++i) norm += e[i] * e[i];
-        if (!(sqrt@f@(norm) >= @AT_REST@)) return -1;
-        for (int k = 1; k < 4; ++k) {
-            for (int i = 0; i < D; ++i) at[i] = y[i] - step * part[k] * u[k - 1][i];
-            (void)@P@_map_mean(0, -1, at, a, square, e, u[k]);
-        }
-        for (int k = 0; k < 4; ++k) {
-            for (int i = 0; i < D; ++i) y[i] -= step / 6 * share[k] * u[k][i];
-        }
+        @P@_decisions(y, &nearest, &decided, &rests);
+        if (decided > 0) return (int)nearest;
+        if (rests > 0) return -1;
+        @P@_advanced(y, &step, y);
     }
     return -1;
 }
 
-static inline int @P@_basin(const @REAL@ *x)
-{
-    return @P@_basin_in(&@P@_home, x);
-}
-
-/* --- one attractor alone --- */
+@ADVANCE@/* --- one attractor alone --- */
 
 static inline void @P@_toward_in(const @P@_world *world, int goal, const @REAL@ *x, @REAL@ *v)
 {
@@ -187,29 +150,17 @@ static inline void @P@_toward_in(const @P@_world *world, int goal, const @REAL@ 
     @TOWARD@_velocity(@TOWARD_N@, @TOWARD_ONLY@, world, x, v);
 }
 
-static inline void @P@_toward(int goal, const @REAL@ *x, @REAL@ *v)
-{
-    @P@_toward_in(&@P@_home, goal, x, v);
-}
-
 /* V = |y - y_goal|^2 / 2. */
 static inline @REAL@ @P@_potential_toward_in(const @P@_world *world, int goal, const @REAL@ *x)
 {
-    enum { D = @P@_dimension, K = @TOWARD@_wells };
-    @WORK@ z[D], y[D], a[K], square[K], e[D], u[D];
-    @TOWARD@_step steps[@TOWARD@_layers];
+    @WORK@ place[@P@_dimension], height;
+    @TOWARD@_place at;
     if (goal < 0 || goal >= @P@_attractor_count) return (@REAL@)NAN;
     if (@P@_known(x) && @P@_at_rest(goal, world, x)) return 0;
-    @P@_seen seen;
-    @TOWARD@_unit(@TOWARD_N@, world, &seen, x, D, z);
-    @TOWARD@_flow(@TOWARD_N@, z, y, steps);
-    (void)@TOWARD@_mean(@TOWARD_N@, @TOWARD_ONLY@, y, a, square, e, u);
-    return (@REAL@)(square[@TOWARD_ONLY@] / 2);
-}
-
-static inline @REAL@ @P@_potential_toward(int goal, const @REAL@ *x)
-{
-    return @P@_potential_toward_in(&@P@_home, goal, x);
+    for (int i = 0; i < @P@_dimension; ++i) place[i] = (@WORK@)x[i];
+    @TOWARD@_at(@TOWARD_N@, world, place, &at);
+    @P@_height_alone(@TOWARD@_well[@TOWARD_N@][@TOWARD_ONLY@], at.y, &height);
+    return (@REAL@)height;
 }
 
 /* --- the samples --- */
@@ -265,9 +216,5 @@ static inline int @P@_far_in(const @P@_world *world, const @REAL@ *x)
     return distance > @REACH@;
 }
 
-static inline int @P@_far(const @REAL@ *x)
-{
-    return @P@_far_in(&@P@_home, x);
-}
 @MOTION@@POSES@
 #endif

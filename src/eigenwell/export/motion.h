@@ -12,33 +12,34 @@ typedef struct {
     int begun;
 } @P@_motion;
 
+/* The lifted state (x, phase) as C calculates with it. */
+static inline void @P@_motion_at(const @P@_world *world, const @P@_motion *motion, const @REAL@ *x, @P@_lifted_place *at)
+{
+    @WORK@ z[@P@_dimension + 1];
+    for (int i = 0; i < @P@_dimension; ++i) z[i] = (@WORK@)x[i];
+    z[@P@_dimension] = motion->phase;
+    @P@_lifted_at(motion->goal, world, z, at);
+}
+
 /* Begin at x towards a goal with a phase from 1 to 0. Returns 1, or 0 for a goal or a phase that does not exist. */
 static inline int @P@_motion_begin_at_in(const @P@_world *world, @P@_motion *motion, int goal, @REAL@ phase, const @REAL@ *x)
 {
     enum { D = @P@_dimension + 1 };
-    @WORK@ z[D], y[D], square = 0;
-    @P@_lifted_step steps[@P@_lifted_layers];
+    @WORK@ square = 0;
+    @P@_lifted_place at;
     if (goal < 0 || goal >= @P@_attractor_count || !(phase >= 0 && phase <= 1) || !@P@_known(x)) return 0;
     motion->goal = goal;
     motion->phase = (@WORK@)phase;
     motion->rate = 0;
     motion->begun = 0;
-    @P@_seen seen;
-    @P@_lifted_unit(goal, world, &seen, x, D - 1, z);
-    z[D - 1] = ((@WORK@)phase - @P@_lifted_centre[goal][D - 1]) / @P@_lifted_scale[goal][D - 1];
-    @P@_lifted_flow(goal, z, y, steps);
+    @P@_motion_at(world, motion, x, &at);
     for (int i = 0; i < D; ++i) {
-        motion->heading[i] = y[i] - @P@_lifted_well[goal][0][i];
+        motion->heading[i] = at.y[i] - @P@_lifted_well[goal][0][i];
         square += motion->heading[i] * motion->heading[i];
     }
     motion->radius = sqrt@f@(square);
     for (int i = 0; i < D; ++i) motion->heading[i] /= motion->radius > 0 ? motion->radius : 1;
     return 1;
-}
-
-static inline int @P@_motion_begin_at(@P@_motion *motion, int goal, @REAL@ phase, const @REAL@ *x)
-{
-    return @P@_motion_begin_at_in(&@P@_home, motion, goal, phase, x);
 }
 
 /* Begin at x, with goal and phase of the sample that is nearest, early ones preferred. */
@@ -49,49 +50,40 @@ static inline int @P@_motion_begin_in(const @P@_world *world, @P@_motion *motion
     return @P@_motion_begin_at_in(world, motion, (int)@P@_label[at], @P@_phase[at], x);
 }
 
-static inline int @P@_motion_begin(@P@_motion *motion, const @REAL@ *x)
-{
-    return @P@_motion_begin_in(&@P@_home, motion, x);
-}
-
-/* aim = exp(Omega ln(r / r0)) heading, by the eigenvectors of i Omega. */
-static inline void @P@_wind(int n, const @WORK@ *heading, @WORK@ log_ratio, @WORK@ *aim)
-{
-    enum { D = @P@_dimension + 1 };
-    for (int i = 0; i < D; ++i) aim[i] = @P@_winds[n] ? 0 : heading[i];
-    for (int k = 0; k < D && @P@_winds[n]; ++k) {
-        const @WORK@ c = cos@f@(log_ratio * @P@_wind_rate[n][k]), s = sin@f@(log_ratio * @P@_wind_rate[n][k]);
-        @WORK@ re = 0, im = 0;
-        for (int j = 0; j < D; ++j) {
-            re += heading[j] * @P@_wind_re[n][j][k];
-            im -= heading[j] * @P@_wind_im[n][j][k];
-        }
-        for (int i = 0; i < D; ++i) {
-            aim[i] += (re * c + im * s) * @P@_wind_re[n][i][k] - (im * c - re * s) * @P@_wind_im[n][i][k];
-        }
-    }
-}
-
-/* The velocity to move with for the next dt > 0 at the measured state x; carries the phase. Returns 1, or 0 with NaN in v
- * for a dt that is not above 0.
- *
- * zdot = m J^-1 (-c s (I + Omega) y / (|y| + epsilon) + k tau),  c = 1 / (1 + (|tau| / width)^2): the field, slowed while
- * the state is off its path, and a turn tau, perpendicular to y, that brings it back. Of the last step only the share that
- * was seen moves the phase: a robot that is held keeps it. */
-static inline int @P@_motion_step_in(const @P@_world *world, @P@_motion *motion, const @REAL@ *x, @REAL@ dt, @REAL@ *v)
+/* w = c s u + k tau,  c = 1 / (1 + (|tau| / width)^2): the field, slowed while the state is off its path, and a turn tau,
+ * perpendicular to y, that brings it back; as much less of it as the clock runs faster, where the learned world is stretched.
+ * Returns s. */
+static inline @WORK@ @P@_motion_law(const @P@_world *world, const @P@_motion *motion, const @P@_lifted_place *at, @WORK@ *w)
 {
     enum { D = @P@_dimension + 1 };
     const int n = motion->goal;
-    @WORK@ z[D], y[D], u[D], aim[D], tau[D], square = @TINY@, along = 0, off = 0;
-    @P@_lifted_step steps[@P@_lifted_layers];
-    if (!(dt > 0) || !isfinite(dt)) {
-        for (int i = 0; i < D - 1; ++i) v[i] = (@REAL@)NAN;
-        return 0;
+    const @WORK@ speed = @P@_lifted_speed(n, at->z), *goal = @P@_lifted_well[n][0];
+    @WORK@ aim[D], drawn[D], clock, square = @TINY@;
+    @P@_lifted_heading(n, 0, at->y, drawn);
+    for (int i = 0; i < D; ++i) {
+        drawn[i] *= speed;
+        aim[i] = motion->heading[i];
+        square += (at->y[i] - goal[i]) * (at->y[i] - goal[i]);
     }
+    if (@P@_winds[n] && motion->radius > 0) {
+        const @WORK@ ratio = log@f@(sqrt@f@(square) / motion->radius);
+        @P@_wound(@P@_wind_rate[n], @P@_wind_re[n][0], @P@_wind_im[n][0], aim, &ratio, aim);
+    }
+    (void)@P@_lifted_finish(n, world, at, drawn, &clock);
+    const @WORK@ ease = 1 / (clock > 1 ? clock : 1);
+    @P@_law(goal, @P@_lifted_softening[n], @P@_lifted_swirl[n][0][0], at->y, &speed, aim, &ease, w);
+    return speed;
+}
+
+/* Of the last step only the share that was seen moves the phase: a robot that is held keeps it. Returns 0 for a dt that is not
+ * above 0. */
+static inline int @P@_motion_credit(@P@_motion *motion, const @REAL@ *x, @REAL@ dt)
+{
+    if (!(dt > 0) || !isfinite(dt)) return 0;
     if (motion->begun) {
         @WORK@ length = 0, seen = 0;
-        for (int i = 0; i < D - 1; ++i) {
-            const @WORK@ scale = @P@_lifted_scale[n][i], asked = motion->dt * motion->asked[i] / scale;
+        for (int i = 0; i < @P@_dimension; ++i) {
+            const @WORK@ scale = @P@_lifted_scale[motion->goal][i], asked = motion->dt * motion->asked[i] / scale;
             length += asked * asked;
             seen += ((@WORK@)x[i] - motion->last[i]) / scale * asked;
         }
@@ -99,46 +91,93 @@ static inline int @P@_motion_step_in(const @P@_world *world, @P@_motion *motion,
         credit = credit > 0 ? (credit < 1 ? credit : 1) : 0;
         motion->phase += credit * motion->dt * motion->rate;
     }
-    @P@_seen seen;
-    @P@_lifted_unit(n, world, &seen, x, D - 1, z);
-    z[D - 1] = (motion->phase - @P@_lifted_centre[n][D - 1]) / @P@_lifted_scale[n][D - 1];
-    @P@_lifted_flow(n, z, y, steps);
-    for (int i = 0; i < D; ++i) {
-        y[i] -= @P@_lifted_well[n][0][i];
-        square += y[i] * y[i];
-    }
-    const @WORK@ r = sqrt@f@(square);
-    @P@_wind(n, motion->heading, motion->radius > 0 ? log@f@(r / motion->radius) : 0, aim);
-    for (int i = 0; i < D; ++i) along += aim[i] * y[i];
-    for (int i = 0; i < D; ++i) {
-        tau[i] = r * aim[i] - along / r * y[i];
-        off += tau[i] * tau[i] / (@WIDTH@ * @WIDTH@);
-    }
-    const @WORK@ factor = -@P@_lifted_speed(n, z) / (1 + off) / (r + @P@_lifted_softening[n][0]);
-    for (int i = 0; i < D; ++i) {
-        u[i] = y[i];
-        for (int j = 0; j < D; ++j) u[i] += @P@_lifted_swirl[n][0][i][j] * y[j];
-    }
-    for (int i = 0; i < D; ++i) u[i] = factor * u[i] + @RETURN@ * tau[i];
-    @P@_lifted_pull(steps, u);
-    @P@_lifted_limit(n, world, &seen, u);
-    if (@P@_known(x) && @P@_at_rest(n, world, x) && motion->phase == @P@_rest_phase[n]) {
-        for (int i = 0; i < D; ++i) u[i] = 0;
-    }
-    for (int i = 0; i < D - 1; ++i) {
-        v[i] = (@REAL@)u[i];
-        motion->last[i] = (@WORK@)x[i];
-        motion->asked[i] = u[i];
-    }
-    motion->rate = isnan(u[D - 1]) ? 0 : u[D - 1];
-    motion->dt = (@WORK@)dt;
-    motion->begun = 1;
     return 1;
 }
 
-static inline int @P@_motion_step(@P@_motion *motion, const @REAL@ *x, @REAL@ dt, @REAL@ *v)
+/* What was asked at x for the next dt: the lifted velocity w. */
+static inline void @P@_motion_keep(@P@_motion *motion, const @REAL@ *x, @REAL@ dt, const @WORK@ *w)
 {
-    return @P@_motion_step_in(&@P@_home, motion, x, dt, v);
+    for (int i = 0; i < @P@_dimension; ++i) {
+        motion->last[i] = (@WORK@)x[i];
+        motion->asked[i] = w[i];
+    }
+    motion->rate = isnan(w[@P@_dimension]) ? 0 : w[@P@_dimension];
+    motion->dt = (@WORK@)dt;
+    motion->begun = 1;
+}
+
+/* The velocity to move with for the next dt > 0 at the measured state x; carries the phase. Returns 1, or 0 with NaN in v
+ * for a dt that is not above 0. */
+static inline int @P@_motion_step_in(const @P@_world *world, @P@_motion *motion, const @REAL@ *x, @REAL@ dt, @REAL@ *v)
+{
+    enum { D = @P@_dimension };
+    const int n = motion->goal, asked = @P@_motion_credit(motion, x, dt);
+    const int rests = @P@_known(x) && @P@_at_rest(n, world, x) && motion->phase == @P@_rest_phase[n];
+    @WORK@ w[D + 1] = {0}, clock;
+    @P@_lifted_place at;
+    if (asked && !rests) {
+        @P@_motion_at(world, motion, x, &at);
+        (void)@P@_motion_law(world, motion, &at, w);
+        (void)@P@_lifted_finish(n, world, &at, w, &clock);
+    }
+    for (int i = 0; i < D; ++i) v[i] = asked ? (@REAL@)w[i] : (@REAL@)NAN;
+    if (asked) @P@_motion_keep(motion, x, dt, w);
+    return asked;
+}
+
+/* Where to be after dt > 0, from the measured state x: the same law along its true solution, by Runge-Kutta 4 in the latent
+ * space, for robots that are told positions. Returns 1, or 0 as _advance does. */
+static inline int @P@_motion_advance_in(const @P@_world *world, @P@_motion *motion, const @REAL@ *x, @REAL@ dt, @REAL@ *next)
+{
+    enum { D = @P@_dimension + 1 };
+    static const @WORK@ part[4] = {0, 0.5@f@, 0.5@f@, 1}, share[4] = {1, 2, 2, 1};
+    const int n = motion->goal;
+    const @WORK@ whole = (@WORK@)dt * @P@_lifted_pace[n], *goal = @P@_lifted_well[n][0];
+    @WORK@ y[D], target[D], after[D], clock, left = whole;
+    @P@_lifted_place at;
+    int there = @P@_motion_credit(motion, x, dt) && @P@_known(x);
+    for (int i = 0; i < D - 1; ++i) next[i] = there ? x[i] : (@REAL@)NAN;
+    if (!there) return 0;
+    @P@_motion_at(world, motion, x, &at);
+    const @P@_lifted_place begin = at;
+    for (int i = 0; i < D; ++i) y[i] = at.y[i];
+    while (left > 0 && there) {
+        @WORK@ slope[4][D], step = left, square = @TINY@;
+        for (int i = 0; i < D; ++i) square += (y[i] - goal[i]) * (y[i] - goal[i]);
+        if (!(sqrt@f@(square) > @AT_REST@)) break;
+        for (int k = 0; k < 4 && there; ++k) {
+            @WORK@ w[D];
+            for (int i = 0; i < D; ++i) target[i] = y[i] + (k ? step * part[k] * slope[k - 1][i] : 0);
+            there = @P@_lifted_found(n, world, &at, target);
+            const @WORK@ speed = @P@_motion_law(world, motion, &at, slope[k]);
+            for (int i = 0; i < D; ++i) w[i] = slope[k][i];
+            const @WORK@ slowed = @P@_lifted_finish(n, world, &at, w, &clock), m = slowed * clock;
+            for (int i = 0; i < D; ++i) slope[k][i] *= m;
+            if (k == 0) { /* how fast y / R and R change at most */
+                const @WORK@ rate = m * (@RETURN@ + @P@_lifted_turning[n] * speed / (sqrt@f@(square) + @P@_lifted_softening[n][0]));
+                step = @CHANGE@ / rate > whole / @MOST@ ? @CHANGE@ / rate : whole / @MOST@;
+                step = step < left ? step : left;
+            }
+        }
+        for (int k = 0; k < 4; ++k) {
+            for (int i = 0; i < D; ++i) y[i] += step / 6 * share[k] * slope[k][i];
+        }
+        left -= step;
+    }
+    if (!there || !@P@_lifted_found(n, world, &at, y)) {
+        (void)@P@_motion_law(world, motion, &begin, after);
+        (void)@P@_lifted_finish(n, world, &begin, after, &clock);
+        @P@_motion_keep(motion, x, dt, after);
+        for (int i = 0; i < D - 1; ++i) next[i] = x[i] + dt * (@REAL@)after[i];
+        return 0;
+    }
+    @P@_lifted_towards(n, world, &at, y, after);
+    for (int i = 0; i < D; ++i) {
+        if (i < D - 1) next[i] = (@REAL@)after[i];
+        after[i] = (after[i] - (i < D - 1 ? (@WORK@)x[i] : motion->phase)) / (@WORK@)dt;
+    }
+    @P@_motion_keep(motion, x, dt, after);
+    return 1;
 }
 
 /* 1 once the last state was within a hundredth of the box of the goal, with nothing left of the path. */
@@ -152,9 +191,4 @@ static inline int @P@_motion_done_in(const @P@_world *world, const @P@_motion *m
         square += away * away;
     }
     return motion->begun && square < @DONE@ * @DONE@ && motion->phase < 10 * @DONE@ && motion->phase > -10 * @DONE@;
-}
-
-static inline int @P@_motion_done(const @P@_motion *motion)
-{
-    return @P@_motion_done_in(&@P@_home, motion);
 }

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._types import BoolArray, FloatArray, IntArray
 from ..errors import missing_extra
 from ..fields import Field, StableField
-from ..fields.motion import DONE
+from ..fields.simulation import ARRIVED
 from ..files import replacing
 from ..models import as_field
 from .exported import Answers, Parity, ParityError
@@ -177,8 +177,8 @@ class Sessions:
             phase, place = phases[mine], self.field.attractors[q]
             scale = self.field.lifted[q].scale[:-1]
             for _ in range(steps):
-                near = np.linalg.norm((x[mine] - place) / scale, axis=1) < DONE
-                going = ~(near & (np.abs(phase) < 10 * DONE))
+                near = np.linalg.norm((x[mine] - place) / scale, axis=1) < ARRIVED
+                going = ~(near & (np.abs(phase) < 10 * ARRIVED))
                 done[mine[~going]] = True
                 mine, phase, kept = mine[going], phase[going], [one[going] for one in kept]
                 if len(mine) == 0:

@@ -14,20 +14,22 @@ from ..fields import REACH, Field, StableField
 from ..fields.curves import MOST_STEPS, advance, decisions, longest_step, turning
 from ..fields.flows import Flow, linearise, pull, with_slopes
 from ..fields.learned import LATE
-from ..fields.motion import law
+from ..fields.motion import eased, law
 from ..fields.stable import (
     Speed,
     StableModel,
     Wells,
+    Winding,
     braked,
     latent_velocity,
     learned,
     length,
     log_speed,
     potential_at,
+    winding,
+    wound,
 )
 from ..fields.warps import Stretch, World
-from .c_text import wind
 from .graph import OPERATIONS, POINTS, Graph, Value
 from .precision import Precision
 from .tables import Tables, tables
@@ -65,12 +67,19 @@ class Chosen(NamedTuple):
         chosen = Wells(*(g.pick(part, index) for part in known))
         return cls(StableModel(flow, speed, None, None, None, None, brake, world), chosen, centre, scale, gain)
 
-    def enter(self, x: Value) -> tuple[Value, Value, Callable[[Value], Value]]:
-        """The speed s at places x in the data's units, y = psi(S(x)), and the way of a latent velocity back."""
+    def enter(self, x: Value) -> tuple[Value, Value, Callable[[Value], Any], Callable[[Value], Any]]:
+        """The speed s at places x in the data's units, y = psi(S(x)), and of a latent velocity its way back, and c."""
         z, seen = learned(self.model, (x - self.centre[:, None]) / self.scale[:, None])
         y, steps = linearise(self.model.flow, z)
         s = OPERATIONS.exp(log_speed(self.model.speed, z, waves))
-        return s, y, lambda w: braked(self.model, pull(steps, w), seen) * self.gain[:, None]
+
+        def finish(w: Value) -> Any:
+            return braked(self.model, pull(steps, w), seen) * self.gain[:, None]
+
+        def clock(w: Value) -> Any:
+            return np.ones(1) if seen is None else seen.carry(pull(steps, w))[1]
+
+        return s, y, finish, clock
 
 
 class Picked(Flow):
@@ -103,7 +112,7 @@ def map_model(field: Field, precision: Precision, *, goals: bool = False) -> Any
         every = wells if field.goals else every
     x = _states(g, field.dimension, precision)
     one = Chosen.of(g, every, wells, index, field.map.model.world)
-    s, y, finish = one.enter(x)
+    s, y, finish, _ = one.enter(x)
     rounded = g.pick(wells.attractors.astype(precision.outside).astype(np.float64), index)
     at_rest = OPERATIONS.abs(x - rounded[:, :, None]).max(1).min(0) < np.finfo(precision.inside).tiny
     velocity = OPERATIONS.where(at_rest, 0.0, finish(s * latent_velocity(one.wells, y)))
@@ -187,13 +196,17 @@ def motion_model(field: Field, precision: Precision) -> Any:
     goal = None if field.n_attractors == 1 else _index(g, _input(g, "goal", np.int64(0)))
     own = tables(field.lifted)
     one = Chosen.of(g, own, own, goal, field.map.model.world)
-    s, y, finish = one.enter(OPERATIONS.concatenate([x, phase[None]], 0))
+    s, y, finish, clock = one.enter(OPERATIONS.concatenate([x, phase[None]], 0))
     away = y - one.wells.goals.T
     r = length(away)
     begins = radius < np.finfo(precision.inside).tiny
     radius, heading = OPERATIONS.where(begins, r, radius), OPERATIONS.where(begins, away / r, heading)
-    aim = _wound(g, field, goal, heading, OPERATIONS.log(r / radius)) if own.wells.swirls.any() else heading
-    zdot = finish(law(one.wells, y, s, aim))
+    aim = heading
+    if own.wells.swirls.any():
+        known = winding(own.wells.swirls[:, 0])
+        aim = wound(Winding(*(g.pick(part, goal) for part in known)), heading, OPERATIONS.log(r / radius))
+    ease = eased(clock(s * latent_velocity(one.wells, y)))
+    zdot = finish(law(one.wells, y, s, aim, ease))
     # The attractor as it was rounded rests too, once nothing is left of the path.
     gap = OPERATIONS.abs(x - g.pick(field.attractors.astype(real).astype(np.float64), goal)[:, None]).max(0)
     left = phase - g.pick(np.maximum([one.attractors[0, -1] for one in field.lifted], 0.0), goal)
@@ -207,19 +220,6 @@ def motion_model(field: Field, precision: Precision) -> Any:
     inputs: Ports = {"x": (real, ["n", d]), "phase": (real, ["n"]), "goal": (np.int64, []), **kept}
     out: Ports = {"velocity": (real, ["n", d]), "phase_rate": (real, ["n"])}
     return _model(g, field, inputs, out | {f"{name}_out": port for name, port in kept.items()})
-
-
-def _wound(g: Graph, field: Field, goal: Value | None, heading: Value, log_ratio: Value) -> Any:
-    """exp(Omega ln(r / r0)) heading, by the eigenvectors of i Omega, see `stable.wound`."""
-    values, vectors = wind(field)
-    angle = g.pick(values, goal)[:, None] * log_ratio
-    cosine, sine = OPERATIONS.cos(angle), OPERATIONS.sin(angle)
-    (re, im), (back_re, back_im) = (
-        [g.pick(part, goal) for part in parts]
-        for parts in ((vectors.real.swapaxes(1, 2), -vectors.imag.swapaxes(1, 2)), (vectors.real, vectors.imag))
-    )
-    real, imaginary = re @ heading, im @ heading
-    return back_re @ (real * cosine + imaginary * sine) - back_im @ (imaginary * cosine - real * sine)
 
 
 # --- graphs -------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..fields import REACH, Around, Field, Motion
+from ..fields.curves import ON_TIME
 from ..fields.learned import LATE
 from ..fields.loops import Loop, run_loops
 from .exported import Answers, Exported, Parity, ParityError
@@ -19,6 +20,10 @@ from .precision import Precision
 STATES = 10_000
 MOTIONS = 500
 """Motions compared, two steps each; NumPy takes them one at a time, and so fewer have to do."""
+ADVANCED = 100
+"""States advanced in C and in NumPy, and motions of each goal."""
+PARTED = 10.0
+"""What rounding may grow to, times over, along a solution that crosses the box: neighbours part before they meet."""
 LOOPS = 100
 """Starts in the box of the data from which loops on the export must arrive where its `basin` said."""
 CROSSING = 200
@@ -187,6 +192,31 @@ def compare_poses(field: Field, exported: Any, precision: Precision) -> float:
     return _within(max(errors), MOTIONS, precision)
 
 
+def compare_advance(field: Field, exported: Any, precision: Precision) -> float:
+    """States after a hundredth of a crossing of the box and after a whole one, by the map and by motions; or a ParityError.
+
+    The solution is the same; how far along it a step of time leads is known to ON_TIME of the step.
+    """
+    rng = np.random.default_rng(3)
+    worst = 0.0
+    for share in (0.01, 1.0):
+        dt = float(np.float32(share * np.linalg.norm(field.box) / field.top_speed))
+        at = rng.integers(len(field.samples), size=ADVANCED)
+        start = field.samples[at] + 0.1 * field.box * rng.standard_normal((ADVANCED, field.dimension))
+        start = _rounded(_clear(field, start), precision)
+        gaps = (exported.advance(start, dt) - np.array([field.advance(x, dt) for x in start])) / field.box
+        for q in range(field.n_attractors if field.has_memory else 0):
+            mine = np.flatnonzero(field.labels[at] == q)[: ADVANCED // 4]
+            begin = _rounded(field.phases[at[mine]], precision)
+            went, phase = exported.motion_advance(q, start[mine], begin, dt)
+            for x, phase0, there, then in zip(start[mine], begin, went, phase, strict=True):
+                motion = field.motion(x, q, phase=float(phase0))
+                gap = (there - motion.advance(motion.advance(x, dt), dt)) / field.box
+                gaps = np.vstack([gaps, gap, np.full_like(gap, then - motion.phase)])
+        worst = max(worst, float(np.abs(gaps).max()) - 2 * ON_TIME * share)
+    return _within(worst / PARTED, ADVANCED, precision)
+
+
 # --- motions ------------------------------------------------------------------------------------------
 
 
@@ -196,7 +226,7 @@ def compare_motions(field: Field, x: FloatArray, exported: Exported, precision: 
     rng = np.random.default_rng(1)
     worst = 0.0
     share = -(-MOTIONS // field.n_attractors)
-    dt = float(np.float32(0.01 * np.linalg.norm(field.box) / field.speed_limit))
+    dt = float(np.float32(0.01 * np.linalg.norm(field.box) / field.top_speed))
     for q in range(field.n_attractors):
         lifted = field.lifted[q]
         mine = np.flatnonzero(field.labels == q)
@@ -275,10 +305,7 @@ def _loops(field: Field, exported: Exported) -> Loop:
     rng = np.random.default_rng(2)
     middle = (field.samples.min(0) + field.samples.max(0)) / 2
     starts = field.map.present_place(middle + field.box / 2 * rng.uniform(-1, 1, (LOOPS, field.dimension)))
-    limit = field.speed_limit
-    if not np.isfinite(limit):
-        limit = float(np.linalg.norm(field.predict(field.samples), axis=1).max())
-    dt = float(np.linalg.norm(field.box)) / limit / CROSSING
+    dt = float(np.linalg.norm(field.box)) / field.top_speed / CROSSING
     (loop,) = run_loops(_Asked(field, exported), starts, 1 / dt, np.ones(LOOPS))  # type: ignore[arg-type]
     # An Euler step may cross a border; then NumPy's own loop does, too. Asked only where it matters.
     if loop.arrived < 1 or loop.as_basin_said < 1 - 2 / LOOPS:

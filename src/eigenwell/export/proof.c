@@ -26,6 +26,7 @@ static int answer(int letter, const double *row, double *said)
         @P@_velocity(x, v);
         break;
     case 'l': @P@_velocity(x, v); break;
+    case 'a': said[D] = @P@_advance(x, (@REAL@)row[D], v); break;
     case 't':
         @P@_toward((int)row[0], x, v);
         said[D] = (double)@P@_potential_toward((int)row[0], x);
@@ -49,6 +50,14 @@ static int answer(int letter, const double *row, double *said)
         said[D] = (double)motion.rate;
         @REAL@ ignored[D];
         (void)@P@_motion_step(&motion, next, (@REAL@)row[3 * D + 3], ignored);
+        said[D + 1] = (double)motion.phase;
+        break;
+    }
+    case 'd': { /* begin, and two steps of some length along the solution */
+        @P@_motion motion;
+        @REAL@ next[D];
+        if (!@P@_motion_begin_at(&motion, (int)row[D], (@REAL@)row[D + 1], x)) return 1;
+        said[D] = @P@_motion_advance(&motion, x, (@REAL@)row[D + 2], next) & @P@_motion_advance(&motion, next, (@REAL@)row[D + 2], v);
         said[D + 1] = (double)motion.phase;
         break;
     }

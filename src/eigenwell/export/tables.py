@@ -28,6 +28,8 @@ class Tables:
     """(N, d): x_unit = (x - centre) / scale."""
     gain: FloatArray
     """(N, d): xdot = gain * f_unit."""
+    pace: FloatArray
+    """(N,): unit time per the data's."""
     brake: FloatArray
     """(N, d): |brake * f_unit| <= 1."""
     knee: FloatArray
@@ -63,6 +65,7 @@ def tables(fields: Sequence[StableField]) -> Tables:
         centre=np.stack([one.centre for one in fields]),
         scale=np.stack([one.scale for one in fields]),
         gain=np.stack([one.scale * one.pace for one in fields]),
+        pace=np.array([one.pace for one in fields]),
         brake=np.stack([one.model.brake for one in fields]),
         knee=np.array([0.0 if home is None else float(home.knee) for home in map(home_of, fields)]),
         flow=Flow(*map(np.stack, zip(*flow, strict=True))),

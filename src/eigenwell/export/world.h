@@ -18,7 +18,7 @@ typedef struct {
     @WORK@ low[@P@_warped], high[@P@_warped];
     /* From here on what @P@_world_ready makes. */
     int walls, groups, moved, marks, steps;
-    @WORK@ margin[2][@P@_warped];
+    @WORK@ margin[2][@P@_warped], braking;
     int first[@P@_most_bodies], last[@P@_most_bodies]; /* bodies of a group */
     @WORK@ middle[@P@_most_bodies][@P@_warped], reach[@P@_most_bodies];
     @WORK@ matrix[@P@_warped][@P@_warped], shift[@P@_warped], length[@P@_warped];
@@ -31,7 +31,8 @@ static const @P@_world @P@_home = @HOME@;
 
 /* DS at one state. */
 typedef struct {
-    @WORK@ hard[@P@_warped], under[@P@_warped], over[@P@_warped], soft[@P@_warped];
+    @WORK@ hard[@P@_warped], under[@P@_warped], over[@P@_warped], out[@P@_warped];
+    @WORK@ soft[@P@_warped];
     int near[@P@_most_bodies];
     @WORK@ away[@P@_most_bodies][@P@_warped], slope[@P@_most_bodies][@P@_warped];
     @WORK@ phi[@P@_most_bodies], bend[@P@_most_bodies], left[@P@_most_bodies], inside[@P@_most_bodies];
@@ -80,19 +81,34 @@ static inline @WORK@ @P@_solve(int n, @WORK@ *a, int columns, @WORK@ *b)
     return determinant;
 }
 
-/* One coordinate stretched towards walls; S' and the shares of both margins that are used. */
-static inline @WORK@ @P@_stretch(@WORK@ x, @WORK@ low, @WORK@ high, @WORK@ below, @WORK@ above, @WORK@ knee, @WORK@ *slope,
-                                 @WORK@ *under, @WORK@ *over)
+/* A coordinate within walls: S, S', the ways left as shares of the way of braking, and which way is back from beyond one. */
+static inline @WORK@ @P@_wall(const @P@_world *world, int i, @WORK@ x, @P@_seen *seen)
+{
+    const @WORK@ low = world->low[i], high = world->high[i], below = world->margin[0][i], above = world->margin[1][i];
+    const @WORK@ braking = world->braking, down = (low + below - x) / below, up = (x - high + above) / above;
+    const @WORK@ u = down > up ? down : up, inner = u < 0 ? 0 : u < 1 - @SKIN@ ? u : 1 - @SKIN@;
+    @WORK@ back = (u + @SKIN@ - 1) / @BACK@;
+    back = back < 0 ? 0 : back > 1 ? 1 : back;
+    seen->out[i] = down > up ? back : -back;
+    seen->hard[i] = 1 / (1 - inner);
+    seen->under[i] = fmin@f@(fmax@f@(x - low, @SKIN@ * below) / braking, 1);
+    seen->over[i] = fmin@f@(fmax@f@(high - x, @SKIN@ * above) / braking, 1);
+    if (u <= 0) return x;
+    return down > up ? x + below * (log@f@(1 - inner) + u) : x - above * (log@f@(1 - inner) + u);
+}
+
+#if @SOFT@
+/* One coordinate stretched beyond the data, and S'. */
+static inline @WORK@ @P@_stretch(@WORK@ x, @WORK@ low, @WORK@ high, @WORK@ below, @WORK@ above, @WORK@ knee, @WORK@ *slope)
 {
     const @WORK@ down = (low + below - x) / below, up = (x - high + above) / above;
-    *under = down > 0 ? down : 0;
-    *over = up > 0 ? up : 0;
-    const @WORK@ u = *under > *over ? *under : *over, inner = u < knee ? u : knee;
+    const @WORK@ most = down > up ? down : up, u = most > 0 ? most : 0, inner = u < knee ? u : knee;
     const @WORK@ h = 1 - knee, rest = u - inner, share = h / (h + rest);
     const @WORK@ excess = inner / (1 - inner) - inner + (1 / (h * h) - 1) * rest * share;
     *slope = 1 + (1 / ((1 - inner) * (1 - inner)) - 1) * share * share;
     return u > 0 ? (down > 0 ? x - below * excess : x + above * excess) : x;
 }
+#endif
 
 /* The gauge of a group of bodies, 1 on its surface, and its gradient. */
 static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *away, @WORK@ *slope)
@@ -134,10 +150,7 @@ static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *
 static inline void @P@_enter(const @P@_world *world, @WORK@ *x, @P@_seen *seen)
 {
     enum { N = @P@_warped };
-    for (int i = 0; i < N && world->walls; ++i) {
-        x[i] = @P@_stretch(x[i], world->low[i], world->high[i], world->margin[0][i], world->margin[1][i], @KNEE@,
-                           &seen->hard[i], &seen->under[i], &seen->over[i]);
-    }
+    for (int i = 0; i < N && world->walls; ++i) x[i] = @P@_wall(world, i, x[i], seen);
     for (int g = 0; g < world->groups; ++g) {
         @WORK@ *away = seen->away[g];
         const @WORK@ kappa = world->reach[g];
@@ -201,7 +214,7 @@ static inline void @P@_enter(const @P@_world *world, @WORK@ *x, @P@_seen *seen)
 }
 
 /* v = c DS^-1 v: a velocity of the learned world as one of this. Returns c, by which the clock runs. */
-static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
+static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
 {
     enum { N = @P@_warped };
     @WORK@ clock = 1;
@@ -229,17 +242,22 @@ static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WO
         for (int i = 0; i < N; ++i) v[i] *= c;
         clock *= c;
     }
-    /* The brakes see where the state really goes. */
+    return clock;
+}
+
+/* Walls and bodies brake v, which is no faster than the limit, and take it back from their wrong side. Returns the share of
+ * the clock that is left. */
+static inline @WORK@ @P@_slow(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
+{
+    enum { N = @P@_warped };
     const @WORK@ speed = @P@_norm(v);
     @WORK@ slow = 1, back[N];
     for (int i = 0; i < N; ++i) {
         back[i] = 0;
         if (!world->walls) continue;
-        const @WORK@ used = v[i] > 0 ? seen->over[i] : seen->under[i], left = 1 - used > 1 - @KNEE@ ? 1 - used : 1 - @KNEE@;
+        const @WORK@ left = v[i] > 0 ? seen->over[i] : seen->under[i];
         if (left * speed < slow * fabs@f@(v[i])) slow = left * speed / fabs@f@(v[i]);
-        @WORK@ out = (seen->under[i] > 1 ? seen->under[i] - 1 : 0) - (seen->over[i] > 1 ? seen->over[i] - 1 : 0);
-        out = out / @BACK@ < -1 ? -1 : out / @BACK@ > 1 ? 1 : out / @BACK@;
-        back[i] = speed * out;
+        back[i] = speed * seen->out[i];
     }
     for (int g = 0; g < world->groups; ++g) {
         const @WORK@ *away = seen->away[g], *slope = seen->slope[g], limit = speed * @P@_norm(slope) * seen->left[g];
@@ -249,9 +267,11 @@ static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WO
         out = speed / @P@_norm(away) * (out < 0 ? 0 : out > 1 ? 1 : out);
         for (int i = 0; i < N; ++i) back[i] += out * away[i];
     }
-    for (int i = 0; i < N; ++i) v[i] = slow * v[i] + back[i];
-    clock *= slow;
-    return clock;
+    /* No faster than it was. */
+    const @WORK@ straight = @P@_norm(back) / (speed + @TINY@), most = straight > 1 ? straight : 1;
+    slow *= straight < 1 ? 1 - straight : 0;
+    for (int i = 0; i < N; ++i) v[i] = slow * v[i] + back[i] / most;
+    return slow;
 }
 
 #if @SOFT@
@@ -259,9 +279,8 @@ static inline @WORK@ @P@_leave(const @P@_world *world, const @P@_seen *seen, @WO
 static inline void @P@_soften(@WORK@ knee, @WORK@ *x, @P@_seen *seen)
 {
     for (int i = 0; i < @P@_warped; ++i) {
-        @WORK@ under, over;
         x[i] = @P@_stretch(x[i], @P@_soft_low[i], @P@_soft_high[i], @P@_soft_margin[0][i], @P@_soft_margin[1][i], knee,
-                           &seen->soft[i], &under, &over);
+                           &seen->soft[i]);
     }
 }
 
@@ -320,6 +339,7 @@ static inline int @P@_arranged(@P@_world *world)
 {
     enum { N = @P@_warped };
     world->walls = 0;
+    world->braking = 0;
     for (int i = 0; i < N; ++i) {
         const @WORK@ width = world->high[i] - world->low[i];
         const @WORK@ most = @MARGIN@ * (isfinite(width) ? width : @P@_box[i]);
@@ -332,6 +352,8 @@ static inline int @P@_arranged(@P@_world *world)
             }
         }
         world->walls |= isfinite(world->low[i]) || isfinite(world->high[i]);
+        const @WORK@ near = most < @MARGIN@ * @P@_box[i] ? most : @MARGIN@ * @P@_box[i];
+        if (near > world->braking) world->braking = near;
     }
     if (world->bodies < 0 || world->bodies > @P@_most_bodies) return 0;
     world->groups = world->bodies;
@@ -378,9 +400,9 @@ static inline int @P@_arranged(@P@_world *world)
 /* The affine map and the flow that take goals to where they are. Returns 0 where they would fold the space. */
 static inline int @P@_landmarked(@P@_world *world)
 {
-    enum { N = @P@_warped, M = @P@_landmarks, S = @STARTS@, ALL = M + S };
+    enum { N = @P@_warped, M = @P@_landmarks, ALL = M + 1 };
     @WORK@ place[ALL][N], shift[ALL][N], weight[ALL], middle[N] = {0}, mean[N] = {0}, to[M][N], left[M][N];
-    @WORK@ spread[N * N], bend[N * N], forward[N * N], back[N * N], total = 0;
+    @WORK@ spread[N * N], bend[N * N], forward[N * N], back[N * N];
     world->moved = (int)M > (int)@P@_attractor_count;
     world->marks = M;
     world->steps = 0;
@@ -394,15 +416,13 @@ static inline int @P@_landmarked(@P@_world *world)
         }
     }
     if (!world->moved) return 1;
-    for (int s = 0; s < S; ++s) {
-        for (int i = 0; i < N; ++i) {
-            place[M + s][i] = @P@_start[s][i] / @P@_box[i];
-            shift[M + s][i] = 0;
-        }
+    /* The starts are one more place, which stays, with half of the weight. */
+    for (int i = 0; i < N; ++i) {
+        place[M][i] = @P@_start[i] / @P@_box[i];
+        shift[M][i] = 0;
     }
-    for (int k = 0; k < ALL; ++k) total += weight[k] = k < M ? 0.5@f@ / M : 0.5@f@ / (S + (S == 0));
     for (int k = 0; k < ALL; ++k) {
-        weight[k] /= total;
+        weight[k] = k < M ? (1 - @STARTED@) / M : @STARTED@;
         for (int i = 0; i < N; ++i) {
             middle[i] += weight[k] * place[k][i];
             mean[i] += weight[k] * shift[k][i];
@@ -410,7 +430,7 @@ static inline int @P@_landmarked(@P@_world *world)
     }
     for (int i = 0; i < N; ++i) {
         for (int j = 0; j < N; ++j) {
-            spread[i * N + j] = i == j ? @SOFTEN@ : 0;
+            spread[i * N + j] = @STARTED@ * @P@_scatter[i][j] / @P@_box[i] / @P@_box[j] + (i == j ? @SOFTEN@ : 0);
             bend[i * N + j] = 0; /* transposed */
             for (int k = 0; k < ALL; ++k) {
                 spread[i * N + j] += weight[k] * (place[k][i] - middle[i]) * (place[k][j] - middle[j]);

@@ -20,10 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .flows import TINY, Array, namespace
-from .warps import BACK, Slope, length
+from .warps import BACK, SKIN, Slope, length
 
-SKIN = 1e-6
-"""Where a state touches or is inside, its place in the learned world is that of one this share of the size outside."""
 SLOW = 2.0
 """Sizes from the centre within which a state that heads for the surface is slowed."""
 CENTRE = 1e-9

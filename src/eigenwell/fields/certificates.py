@@ -246,5 +246,4 @@ def _largest_jump(field: Field, ends: FloatArray) -> float:
         first: BoolArray = np.linalg.norm(fm - fa, axis=1) >= np.linalg.norm(fb - fm, axis=1)
         b, fb = np.where(first[:, None], middle, b), np.where(first[:, None], fm, fb)
         a, fa = np.where(first[:, None], a, middle), np.where(first[:, None], fa, fm)
-    limit = field.speed_limit if np.isfinite(field.speed_limit) else float(np.abs(fa).max())
-    return float(np.linalg.norm(fb - fa, axis=1).max() / limit)
+    return float(np.linalg.norm(fb - fa, axis=1).max() / field.top_speed)

@@ -17,6 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
+from ..runge_kutta import long_step
 from ..runge_kutta import step as runge_kutta_step
 from .flows import Array, namespace
 from .stable import (
@@ -30,6 +31,7 @@ from .stable import (
     potential_at,
     shares,
     turned,
+    winding,
     wound,
 )
 
@@ -40,7 +42,7 @@ AT_REST = 1e-12
 CHUNK = 64
 """Steps between two looks at which roll-outs have arrived."""
 LOOK = 4
-"""Steps between two looks at whose end is decided."""
+"""Steps between two looks at whose end is decided, where they are short."""
 ON_TIME = 1e-6
 """A step in time is met to this share of it."""
 MOST_STEPS = 100_000
@@ -65,8 +67,9 @@ def longest_step(wells: Wells) -> float:
 def advance(wells: Wells, y: Array, step: float | FloatArray) -> Array:
     """y (d, n) after `step` of sigma, one or (n,): exact for one attractor, Runge-Kutta 4 for several."""
     if len(wells.goals) == 1:
-        goal, step = wells.goals.T, np.broadcast_to(step, y.shape[1])
-        return goal + np.exp(-step) * wound(wells.swirls[0], y - goal, -step)
+        goal, xp = wells.goals.T, namespace(y)
+        away = wound(winding(wells.swirls[0]), y - goal, -step) if wells.winds else y - goal
+        return goal + xp.exp(-step) * away
     return runge_kutta_step(lambda state: slope(wells, state), y, step)
 
 
@@ -208,6 +211,9 @@ def _followed(
         y, going = y[:, more], going[more]
         if len(going) == 0:
             break
+        if LOOK * step < STEP:  # it winds: ten such steps at once
+            y = long_step(lambda state: slope(wells, state), y, min(STEP, 10 * step))
+            continue
         for _ in range(LOOK):
             y = advance(wells, y, step)
     return np.concatenate(below, axis=1), np.concatenate(still)

@@ -76,7 +76,7 @@ class Fit:
 
     @property
     def end_error(self) -> float:
-        """The largest of all demonstrations, as a share of the extent."""
+        """Mean over the demonstrations, as a share of the extent."""
         return float(np.mean([one.end_error for one in self.demonstrations]))
 
     @property

@@ -1,9 +1,9 @@
-"""RealNVP on random Fourier features: a diffeomorphism psi of R^d with everything in closed form.
+"""RealNVP on Fourier features: a diffeomorphism psi of R^d with everything in closed form.
 
 One coupling layer splits x into a part p that passes and a part q that is moved:
 
     q' = q exp(s(p) a(q)) + t(p),   s = b(p) c tanh(sigma / c),   t = b(p) tau,   (sigma, tau) = theta phi(p),
-    phi(p) = [cos(W p), sin(W p)] / sqrt(F)                      (Rahimi & Recht's features, |phi| = 1),
+    phi(p) = [cos(W p), sin(W p)] / sqrt(F)                      (Rahimi & Recht's features, spread instead of drawn),
     a(q) = (1 + (k q)^2)^(-1/2),    b(p) = 1 / (1 + (k^2 mean p^2)^2).
 
 Its Jacobian is block triangular, [[I, 0], [M, diag(dq'/dq)]], so J w, J^-1 w and J^T w are substitutions and
@@ -50,7 +50,7 @@ class Flow(NamedTuple):
     """The numbers of a RealNVP: L layers, F frequencies, d_p passing and d_q moved coordinates per layer."""
 
     frequencies: Array
-    """W, (L, F, d_p), fixed: drawn once, N(0, 1/length^2)."""
+    """W, (L, F, d_p), fixed: spread over N(0, 1/length^2)."""
     weights: Array
     """theta, (L, 2 d_q, 2 F), learned: first d_q rows give sigma, the others tau."""
     window: Array
@@ -95,7 +95,7 @@ def split(dimension: int, layer: int) -> tuple[Array, Array]:
 def identity_flow(
     dimension: int, *, layers: int, features: int, length: float, window: float = 0.0, seed: int = 0
 ) -> Flow:
-    """psi = identity, with frequencies drawn for a Gaussian kernel of the given length.
+    """psi = identity, with frequencies spread for a Gaussian kernel of the given length.
 
     The kernel sees d_p coordinates at once and distances grow as sqrt(d_p), so the length does too.
     """
@@ -105,9 +105,27 @@ def identity_flow(
             "Two layers are the least that move every coordinate."
         )
     passing = len(split(dimension, 0)[0])
-    draw = np.random.default_rng(seed).standard_normal((layers, features, passing))
-    frequencies = draw / (length * np.sqrt(passing))
+    spread = [spread_normal(features, passing, seed=layers * seed + layer) for layer in range(layers)]
+    frequencies = np.stack(spread) / (length * np.sqrt(passing))
     return Flow(frequencies, np.zeros((layers, 2 * (dimension - passing), 2 * features)), np.asarray(float(window)))
+
+
+def spread_normal(count: int, dimension: int, *, seed: int = 0) -> Array:
+    """Standard normal points (count, dimension), spread evenly over their distribution instead of drawn from it.
+
+    A kernel is met as well with twenty of them as with twice as many draws. A feature of -W is that of W, so the first
+    coordinate is positive: one point in each of `count` equal shares of its half. The others are multiples of powers of a
+    golden ratio, modulo 1; all are shifted by a draw.
+    """
+    from scipy.special import ndtri  # not needed to run a field
+
+    shift = np.random.default_rng(seed).random(dimension)
+    ratio = 2.0
+    for _ in range(60):  # to the root of ratio^dimension = ratio + 1
+        ratio = (1 + ratio) ** (1 / dimension)
+    share = (np.arange(count)[:, None] * ratio ** -np.arange(dimension) + shift) % 1.0
+    share[:, 0] = 0.5 + (np.arange(count) + shift[0]) / (2 * count)
+    return ndtri(np.clip(share, TINY, None))
 
 
 # --- one layer ----------------------------------------------------------------------------------------

@@ -110,6 +110,13 @@ class Field(Saved, Warped, MapQueries):
         """No state moves faster, in the data's units, whichever way it is followed."""
         return max(one.speed_limit for one in (self.map, *self.goals, *self.lifted))
 
+    @cached_property
+    def top_speed(self) -> float:
+        """`speed_limit`, or of a field without one the speed at the fastest sample."""
+        if np.isfinite(self.speed_limit):
+            return self.speed_limit
+        return max(float(np.linalg.norm(self.predict(self.samples), axis=1).max()), np.finfo(float).tiny)
+
     @property
     def has_memory(self) -> bool:
         """Whether `motion` can be asked for: always, but for a field learned with memory=False."""

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._types import FloatArray, IntArray
-from .motion import DONE, Motion
+from .motion import Motion
+from .simulation import ARRIVED, arrivals
 
 if TYPE_CHECKING:
     from .learned import Field
 
-CLOSE = 1e-2
-"""A loop has arrived within this share of the data's box of an attractor."""
 MOST_STEPS = 200_000
 AT_ONCE = 4096
 """States of loops that are held until V is asked for them."""
@@ -106,7 +105,7 @@ def run_loops(
     x, heights = starts.copy(), _Heights(field, starts)
     length, outside, steps = np.zeros(len(x)), np.zeros(len(x)), np.zeros(len(x))
     going, ends = np.arange(len(x)), np.full(len(x), -1)
-    limit = np.minimum(np.ceil(3 * _arrival(field, starts) / dt) + 20, most)
+    limit = np.minimum(np.ceil(3 * arrivals(field.map, starts, box)[0] / dt) + 20, most)
     for step in range(int(limit.max())):
         here = x[going]
         moved = here + dt * field.predict(here) if method == "euler" else field.advance(here, dt)
@@ -116,7 +115,7 @@ def run_loops(
         outside[going] = np.maximum(outside[going], (np.maximum(low - moved, moved - high) / box).max(axis=1))
         x[going] = moved
         away = np.linalg.norm((moved[:, None] - field.attractors) / box, axis=2)
-        close = away.min(1) < CLOSE
+        close = away.min(1) < ARRIVED
         ends[going[close]] = away.argmin(1)[close]
         going = going[~close & (step + 1 < limit[going])]
         if len(going) == 0:
@@ -126,7 +125,7 @@ def run_loops(
     loops = []
     for one in np.unique(region):
         mine = region == one
-        there = mine & (ends >= 0) & (straight > CLOSE)
+        there = mine & (ends >= 0) & (straight > ARRIVED)
         loops.append(
             Loop(
                 method=method,
@@ -181,31 +180,8 @@ class _Heights:
 
 def nearly_there(field: Field, starts: FloatArray, left: FloatArray) -> FloatArray:
     """The states on the latent roll-outs from some starts that have `left` time to go."""
-    times = np.maximum(_arrival(field, starts) - left, 0.0)
+    times = np.maximum(arrivals(field.map, starts, field.box)[0] - left, 0.0)
     return np.stack([field.map.simulate(x, t=[0.0, t])[-1] for x, t in zip(starts, times, strict=True)])
-
-
-def _arrival(field: Field, starts: FloatArray) -> FloatArray:
-    """When the latent roll-out of each start has arrived."""
-    box = field.box
-    needed = np.full(len(starts), np.inf)
-    fastest = field.speed_limit
-    if not np.isfinite(fastest):
-        fastest = max(float(np.linalg.norm(field.predict(field.samples), axis=1).max()), np.finfo(float).tiny)
-    x, elapsed = starts.copy(), 0.0
-    duration = 2 * float(np.linalg.norm(box)) / fastest
-    for _ in range(24):
-        missing = np.flatnonzero(~np.isfinite(needed))
-        if len(missing) == 0:
-            break
-        times = np.linspace(0, duration, 65)
-        path = field.map.simulate(x[missing], t=times)
-        there = np.linalg.norm((path[:, :, None] - field.attractors) / box, axis=3).min(2) < CLOSE
-        needed[missing] = np.where(there.any(1), elapsed + times[there.argmax(1)], np.inf)
-        # As long again as all so far.
-        x[missing], elapsed = path[:, -1], elapsed + duration
-        duration = elapsed
-    return np.where(np.isfinite(needed), needed, elapsed)
 
 
 # --- motions ------------------------------------------------------------------------------------------
@@ -218,7 +194,8 @@ def motion_loops(field: Field, rate: float, count: int, rng: np.random.Generator
     alone, shoved = [], []
     for i in rng.permutation(np.flatnonzero(field.phases == 1.0))[:count]:
         x0, goal = field.map.present_place(field.samples[i][None])[0], int(field.labels[i])
-        steps = _steps(field, x0, goal, rate)
+        begin, box = np.append(x0, 1.0)[None], np.append(field.box, 1.0)
+        steps = int(np.ceil(arrivals(field.lifted[goal], begin, box)[0][0] * rate))
         alone.append(_run(field, x0, goal, rate, steps))
         way = rng.standard_normal(field.dimension)
         push = np.tile(PUSH * field.box * way / np.linalg.norm(way) / LASTING, (LASTING, 1))
@@ -251,17 +228,6 @@ Run = tuple[FloatArray, FloatArray, bool]
 """Lifted states, V's change of every step that was not pushed, and whether it arrived."""
 
 
-def _steps(field: Field, x0: FloatArray, goal: int, rate: float) -> int:
-    """How many the undisturbed motion takes, at most twice over: its roll-out is followed for longer and longer."""
-    duration = 1 / rate
-    for _ in range(40):
-        duration *= 2
-        end = field.lifted[goal].simulate(np.append(x0, 1.0), t=[0.0, duration])[-1, :-1]
-        if np.linalg.norm((end - field.attractors[goal]) / field.box) < DONE:
-            break
-    return int(np.ceil(duration * rate))
-
-
 def _run(
     field: Field, x0: FloatArray, goal: int, rate: float, steps: int, push: FloatArray | None = None, at: int = 0
 ) -> Run:
@@ -289,6 +255,6 @@ def _told(field: Field, rate: float, runs: list[Run], pushed: bool) -> Loop:
         as_basin_said=arrived,
         falling=float((changes < 0).mean()) if len(changes) else 1.0,
         excursion=max(0.0, *(float(np.maximum(low / box - way, way - high / box).max()) for way in ways)),
-        path_ratio=_ratios((lengths / np.maximum(straight, CLOSE))[straight > CLOSE]),
+        path_ratio=_ratios((lengths / np.maximum(straight, ARRIVED))[straight > ARRIVED]),
         pushed=pushed,
     )

@@ -11,7 +11,8 @@ the field winds), and with the part of R h that is perpendicular to y, tau = R h
 
 The first term is the field itself, slowed while the state is off its path; the second turns the state back onto its
 path. tau is perpendicular to y, so V = R^2 / 2 falls exactly as without it, Vdot = -m c s R^2 / (R + epsilon) < 0: turning
-costs nothing, and the motion arrives whatever pushes it.
+costs nothing, and the motion arrives whatever pushes it. Where the learned world is stretched, far outside the data
+(`warps`), its clock runs faster, and tau is divided by as much: a loop could not follow else.
 
 The robot may not do what it is told. Of the step that was asked, dx, only the share alpha that was seen is credited,
 alpha = clip(moved . dx / |dx|^2, 0, 1), and the phase moves by alpha rhodot dt: the lifted state then moves along alpha
@@ -32,8 +33,9 @@ from .._types import FloatArray
 from . import single
 from .curves import AT_REST, turning
 from .field import StableField
-from .flows import Array, linearise, linearise_inverse, pull
+from .flows import Array, linearise, linearise_inverse, namespace, pull
 from .queries import check_states, check_step
+from .simulation import ARRIVED
 from .stable import (
     Wells,
     braked,
@@ -44,6 +46,7 @@ from .stable import (
     learned,
     length,
     log_speed,
+    winding,
     wound,
 )
 
@@ -55,8 +58,6 @@ CHANGE = 0.25
 """Share of itself that the latent state changes by in a step of `advance`, at most: the error is below a millionth of it."""
 MOST_STEPS = 1000
 """Of one call of `advance`."""
-DONE = 0.01
-"""A motion is done within this share of the box of its goal."""
 
 
 @dataclass
@@ -127,7 +128,7 @@ class Motion:
         if self._last is None:
             return False
         away = (self._last[0] - self.attractor) / self.lifted.scale[:-1]
-        return bool(np.linalg.norm(away) < DONE and abs(self.phase) < 10 * DONE)
+        return bool(np.linalg.norm(away) < ARRIVED and abs(self.phase) < 10 * ARRIVED)
 
     def reset(self, x0: Any = None, phase: float | None = None) -> None:
         """Begin anew, from the first start or from another one.
@@ -220,7 +221,10 @@ class Motion:
     def _asked(self, here: single.Place) -> single.Numbers:
         """The latent velocity of the law."""
         aim = self._path.aim(self.lifted.wells, np.array(here.y)[:, None])[:, 0]
-        return self._law(here.y, [here.speed], aim.tolist())
+        ease = 1.0
+        if here.warped:
+            ease = 1.0 / max(1.0, here.clock([here.speed * c for c in self._drawn(here.y)]))
+        return self._law(here.y, [here.speed], aim.tolist(), [ease])
 
     def _after(self, z: FloatArray, dt: float) -> FloatArray:
         """z = (x, phase) after dt of the law, by Runge-Kutta 4 in the latent space, where it is a few smooth numbers."""
@@ -238,8 +242,10 @@ class Motion:
             else:
                 unit, steps = linearise_inverse(model.flow, y)
                 s = np.exp(log_speed(model.speed, unit))
-                w = law(wells, y, s, self._path.aim(wells, y))
-                m = clock_of(model, unit, pull(steps, w))
+                drawn = clock_of(model, unit, pull(steps, s * latent_velocity(wells, y)))[1]
+                w = law(wells, y, s, self._path.aim(wells, y), eased(drawn))
+                slowed, clock = clock_of(model, unit, pull(steps, w))
+                m = slowed * clock
             rate = m * (RETURN + turn * s / (length(y - wells.goals.T) + wells.softening))
             return m * w, float(rate[0])
 
@@ -254,11 +260,15 @@ class Motion:
 
     @cached_property
     def _law(self) -> Callable[..., single.Numbers]:
-        return single.of_wells(law, self.lifted.wells, (1,), (self.lifted.dimension, 1))
+        return single.of_wells(law, self.lifted.wells, (1,), (self.lifted.dimension, 1), (1,))
+
+    @cached_property
+    def _drawn(self) -> Callable[..., single.Numbers]:
+        return single.of_wells(latent_velocity, self.lifted.wells)
 
     def __getstate__(self) -> dict[str, Any]:
         # The fast path is a closure, which does not pickle.
-        return {name: value for name, value in self.__dict__.items() if name != "_law"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_law", "_drawn")}
 
     def _credit(self, x: FloatArray) -> None:
         """Move the phase by the share of the last step that was seen."""
@@ -291,17 +301,23 @@ class Path(NamedTuple):
         if not (wells.winds and self.radius > 0):
             return self.heading[:, None]
         return np.asarray(
-            wound(wells.swirls[0], self.heading[:, None], np.log(length(y - wells.goals.T) / self.radius))
+            wound(winding(wells.swirls[0]), self.heading[:, None], np.log(length(y - wells.goals.T) / self.radius))
         )
 
 
-def law(wells: Wells, y: Array, s: Array, aim: Array) -> Array:
+def law(wells: Wells, y: Array, s: Array, aim: Array, ease: Array) -> Array:
     """The latent velocity of the law above but for m, (d + 1, n)."""
     away = y - wells.goals.T
     r = length(away)
-    tau = r * aim - (aim * away).sum(0) / r * away
+    tau = ease * (r * aim - (aim * away).sum(0) / r * away)
     wait = 1.0 / (1.0 + (tau * tau).sum(0) / WIDTH**2)
     return wait * s * latent_velocity(wells, y) + RETURN * tau
+
+
+def eased(clock: Array) -> Array:
+    """1 / max(1, c): where the learned world is stretched its clock runs c times as fast, and states would be turned back c times
+    as fast as a controller can follow."""
+    return 1.0 / namespace(clock).maximum(clock, 1.0)
 
 
 def motion_velocity(lifted: StableField, z: FloatArray, path: Path) -> FloatArray:
@@ -309,5 +325,7 @@ def motion_velocity(lifted: StableField, z: FloatArray, path: Path) -> FloatArra
     unit, seen = learned(lifted.model, lifted.to_unit(z)[:, None])
     y, steps = linearise(lifted.model.flow, unit)
     s = np.exp(log_speed(lifted.model.speed, unit))
-    free = pull(steps, law(lifted.wells, y, s, path.aim(lifted.wells, y)))
+    drawn = pull(steps, s * latent_velocity(lifted.wells, y))
+    ease = eased(np.ones(1) if seen is None else seen.carry(drawn)[1])
+    free = pull(steps, law(lifted.wells, y, s, path.aim(lifted.wells, y), ease))
     return np.asarray(braked(lifted.model, free, seen)[:, 0] * (lifted.scale * lifted.pace))

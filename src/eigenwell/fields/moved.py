@@ -2,7 +2,8 @@
 
 The affine map x -> x + B x + e of the learned world takes goals to where they are now and leaves starts where they are, by
 least squares with the least B: with one start and one goal it is the stretch and shear along the way between them, and the look
-of a motion is kept exactly. What it leaves is done by the flow that carries landmarks q_i along straight lines (or bows, where
+of a motion is kept exactly. Starts count with their scatter: where they are all over the place, their mean is none that B
+should shear the space for. What it leaves is done by the flow that carries landmarks q_i along straight lines (or bows, where
 those would meet),
 
     y <- y + h sum_i k(y, q_i) p_i,      K p = qdot,      k(y, q) = exp(-|(y - q) / l|^2 / 2),      N steps of h = 1 / N.
@@ -57,6 +58,12 @@ class Moved(NamedTuple):
     """(m, d): the landmarks in the learned world and in this one."""
     goals: Array
     """(m,): which attractor each landmark is, -1 for a place that is passed."""
+
+    def __repr__(self) -> str:
+        pairs = [
+            f"{old.round(4).tolist()} -> {new.round(4).tolist()}" for old, new in zip(self.old, self.new, strict=True)
+        ]
+        return f"Moved({', '.join(pairs)})"
 
     @property
     def parts(self) -> list[Affine | Nudge]:
@@ -166,11 +173,19 @@ class Dense(Slope):
         return (self.matrix * w[:, None]).sum(0)
 
 
+class Starts(NamedTuple):
+    """Mean (d,) and covariance (d, d) of the places where ways begin."""
+
+    mean: FloatArray
+    spread: FloatArray
+
+
 def moved(
-    old: FloatArray, new: FloatArray, goals: IntArray, starts: FloatArray, box: FloatArray, length: float = LENGTH
+    old: FloatArray, new: FloatArray, goals: IntArray, starts: Starts | None, box: FloatArray, length: float = LENGTH
 ) -> Moved:
-    """The warp that takes places `new` (m, d) to `old`, and starts (k, d) nearly to themselves."""
-    matrix, shift = _affine(old / box, new / box, starts / box)
+    """The warp that takes places `new` (m, d) to `old`, and starts nearly to themselves."""
+    began = None if starts is None else Starts(starts.mean / box, starts.spread / np.outer(box, box))
+    matrix, shift = _affine(old / box, new / box, began)
     matrix, shift = matrix * box[:, None] / box, shift * box
     begin = new @ matrix.T + shift
     left = old - begin
@@ -190,16 +205,16 @@ def moved(
     )
 
 
-def _affine(old: FloatArray, new: FloatArray, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _affine(old: FloatArray, new: FloatArray, starts: Starts | None) -> tuple[FloatArray, FloatArray]:
     """Matrix and shift of the world's way back to the learned one, in boxes."""
-    d = old.shape[1]
-    places = np.concatenate([old, starts])
-    shifts = np.concatenate([new - old, np.zeros_like(starts)])
-    weight = np.concatenate([np.full(len(old), 0.5 / len(old)), np.full(len(starts), 0.5 / max(len(starts), 1))])
-    weight /= weight.sum()
+    d, begin = old.shape[1], Starts(np.zeros(old.shape[1]), np.zeros((old.shape[1],) * 2)) if starts is None else starts
+    half = 0.0 if starts is None else 0.5
+    # The starts are one more place, which stays, with half of the weight.
+    places, shifts = np.vstack([old, begin.mean]), np.vstack([new - old, np.zeros(d)])
+    weight = np.append(np.full(len(old), (1 - half) / len(old)), half)
     middle, mean = weight @ places, weight @ shifts
     around = places - middle
-    spread = (weight[:, None] * around).T @ around + (SOFT / 2) ** 2 * np.eye(d)
+    spread = (weight[:, None] * around).T @ around + half * begin.spread + (SOFT / 2) ** 2 * np.eye(d)
     bend = np.linalg.solve(spread, (weight[:, None] * around).T @ (shifts - mean)).T
     for _ in range(60):
         forward = np.eye(d) + bend

@@ -16,8 +16,8 @@ from ..demonstrations import Chart
 from ..poses import EDGE, angular_velocity, composed, coordinates, exponential, orientations, unit_quaternions
 from ..wording import plural
 from .certificates import Certificate
-from .loops import CLOSE
 from .queries import check_states
+from .simulation import ARRIVED
 
 if TYPE_CHECKING:
     from .learned import Field
@@ -214,7 +214,7 @@ class PoseField:
         rate, arrived, widest = rates[0], np.zeros(samples, dtype=bool), 0.0
         for _ in range(MOST_STEPS):
             away = (x[:, None] - self.field.attractors) / self.field.box
-            arrived |= np.linalg.norm(away, axis=2).min(axis=1) < CLOSE
+            arrived |= np.linalg.norm(away, axis=2).min(axis=1) < ARRIVED
             widest = max(widest, float(np.linalg.norm(x[:, -3:], axis=1).max()) / self.chart.scale)
             if arrived.all() or widest > EDGE:
                 break

@@ -29,6 +29,7 @@ from ..demonstrations import Caution
 from ..wording import plural
 from .queries import check_states, check_times
 from .saving import Saved
+from .stable import Wells, mean_distance
 
 # Scales l_i of the pull, as shares of the extent: from within the last hundredth to far outside, where it is a plain spring.
 PULLS = (0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
@@ -254,19 +255,9 @@ def fit_second_order(
 
 def _power_mean(q: FloatArray, places: FloatArray) -> tuple[FloatArray, FloatArray]:
     """rho (n,), the mean of order 2 - p of the distances to the places, p = max(d, 2), and its gradient (n, d)."""
-    offset = q[:, None] - places
-    r = np.maximum(np.linalg.norm(offset, axis=2), TINY)
-    p = max(q.shape[1], 2)
-    log_r = np.log(r)
-    if p == 2:
-        log_rho = log_r.mean(axis=1)
-    else:
-        exponents = (2 - p) * log_r
-        top = exponents.max(axis=1)
-        log_rho = (np.log(np.exp(exponents - top[:, None]).mean(axis=1)) + top) / (2 - p)
-    # d rho / d r_k = (rho / r_k)^(p - 1) / Q
-    weight = np.exp((p - 1) * (log_rho[:, None] - log_r)) / len(places)
-    return np.exp(log_rho), (weight[:, :, None] * offset / r[:, :, None]).sum(axis=1)
+    count, d = places.shape
+    rho, slope = mean_distance(Wells(places, np.zeros(count), np.zeros((count, d, d)), np.zeros(count)), q.T)
+    return np.asarray(rho), slope.T
 
 
 def _stretched(rho: FloatArray, n_attractors: int, dimension: int) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""Roll-outs of a stable model. The stepper is an object; all work in unit coordinates and unit time.
+"""Roll-outs of a stable model, and when they arrive. The stepper is an object that works in unit coordinates and unit time.
 
 `Latent`, the default, uses what the theorem gives (`curves`): the path is a latent curve and lies on the true solution,
 and only its timing is a quadrature. The others integrate xdot = f(x) as a controller would.
@@ -8,22 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from .. import runge_kutta
-from .._types import FloatArray
+from .._types import BoolArray, FloatArray
 from . import curves
 from .stable import StableModel, velocity, wells
+
+if TYPE_CHECKING:
+    from .field import StableField
 
 STARTS = 256
 """Roll-outs carried at once: their nodes stay within some tens of megabytes."""
 
 
+ARRIVED = 1e-2
+"""Within this share of the data's box of an attractor a solution, a loop or a motion has arrived."""
+NODES, DOUBLINGS = 65, 24
+"""Of a part of a roll-out in which it is looked for; and how often that is doubled."""
+
+
 class Stepper(Protocol):
-    """How roll-outs are made: Latent(), RungeKutta4(), Euler() or Adaptive(), or your own."""
+    """How roll-outs are made: Latent(), RungeKutta4(), Euler(), or your own."""
 
     def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
         """States of m roll-outs at rising times, of which the first is x0's.
@@ -125,26 +133,25 @@ class RungeKutta4(Stepper):
         return _march(lambda x, dt: runge_kutta.step(slope, x, dt), x0, times, self.longest)
 
 
-@dataclass(frozen=True)
-class Adaptive(Stepper):
-    """Adaptive steps in x by SciPy's RK45, each roll-out on its own.
-
-    Parameters
-    ----------
-    relative, absolute : float
-        Tolerances of SciPy's RK45.
-
-    Examples
-    --------
-    >>> from eigenwell.fields import Adaptive
-    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=Adaptive()).shape[1]
-    2
-    """
-
-    relative: float = 1e-6
-    absolute: float = 1e-8
-
-    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        slope, span, close = _slope(model), (times[0], times[-1]), {"rtol": self.relative, "atol": self.absolute}
-        rows = [solve_ivp(lambda _, x: slope(x[None])[0], span, x, t_eval=times, **close).y.T for x in x0]
-        return np.stack(rows)
+def arrivals(
+    field: StableField, starts: FloatArray, box: FloatArray, longest: float = np.inf
+) -> tuple[FloatArray, BoolArray]:
+    """When the roll-outs of some starts (m, d) have arrived, lengths in boxes, and whether they have; a start near a border may
+    creep, and is left alone after many times what a crossing takes."""
+    limit = field.speed_limit
+    if not np.isfinite(limit):
+        limit = max(float(np.linalg.norm(field.predict(starts), axis=1).max()), np.finfo(float).tiny)
+    needed = np.full(len(starts), np.inf)
+    x, elapsed, duration = starts.copy(), 0.0, 2 * float(np.linalg.norm(box)) / limit
+    for _ in range(DOUBLINGS):
+        missing = np.flatnonzero(~np.isfinite(needed))
+        if len(missing) == 0 or elapsed >= longest:
+            break
+        times = np.linspace(0.0, duration, NODES)
+        path = field.simulate(x[missing], t=times)
+        there = np.linalg.norm((path[:, :, None] - field.attractors) / box, axis=3).min(2) < ARRIVED
+        needed[missing] = np.where(there.any(1), elapsed + times[there.argmax(1)], np.inf)
+        # As long again as all so far.
+        x[missing], elapsed = path[:, -1], elapsed + duration
+        duration = elapsed
+    return np.where(np.isfinite(needed), needed, min(elapsed, longest)), np.isfinite(needed)

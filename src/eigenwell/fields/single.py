@@ -20,7 +20,7 @@ from .around import Around
 from .flows import Flow, split, with_slopes
 from .stable import Speed, StableModel, Wells
 from .symbols import compiled
-from .warps import Slope, World, parts
+from .warps import Slope, World, parts, returning
 
 MOST = 12
 """Dimensions: in more of them arrays are as fast, and a layer would be thousands of lines."""
@@ -45,6 +45,10 @@ class Place(NamedTuple):
     """Takes a latent velocity w to the world, where it is braked: m c DS^-1 J^-1 w; and m c."""
     pull: Way
     """DS^-1 J^-1 w."""
+    clock: Callable[[Numbers], float]
+    """c of a latent velocity."""
+    warped: bool
+    """Whether DS is not 1 here."""
 
     def towards(self, y: Numbers) -> list[float]:
         """Where y is in the world, to first order."""
@@ -58,10 +62,10 @@ class Passage:
     def __init__(self, model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> None:
         enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
         limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
-        braked = _kernel(_braked, (len(limit),), (1,), (len(limit), 1))
+        slowed = _kernel(braked, (len(limit),), (1,), (len(limit), 1))
 
         def through(x: Numbers) -> Place:
-            there, leave, home = enter(x)
+            there, leave, stop, home = enter(x)
             z = [(c - middle) / size for c, (middle, size) in zip(there, frame, strict=True)]
             y, back = psi(z)
 
@@ -70,10 +74,14 @@ class Passage:
 
             def finish(w: Numbers) -> tuple[Numbers, float]:
                 free, clock = leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])
-                velocity, (m,) = braked(limit, [pace], free)
-                return velocity, m * clock
+                velocity, (m,) = slowed(limit, [pace], free)
+                stopped, share = stop(velocity)
+                return stopped, m * clock * share
 
-            return Place(x, speed(z), y, finish, pull)
+            def clock(w: Numbers) -> float:
+                return leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])[1]
+
+            return Place(x, speed(z), y, finish, pull, clock, leave is not _as_it_is)
 
         def inverse(y: Numbers) -> Numbers:
             return (stable.from_latent(model, np.array(y)[:, None])[:, 0] * scale + centre).tolist()  # type: ignore[no-any-return]
@@ -170,7 +178,7 @@ def _of_wells(
 _kernel = lru_cache(maxsize=None)(compiled)
 
 
-def _braked(brake: Any, pace: Any, free: Any) -> tuple[Any, Any]:
+def braked(brake: Any, pace: Any, free: Any) -> tuple[Any, Any]:
     m = stable.braking(brake, free)
     return pace * m * free, m
 
@@ -219,21 +227,27 @@ def _flow(flow: Flow) -> Callable[[Numbers], tuple[Numbers, Way]]:
     return psi
 
 
-@cache
-def _layer(d: int, passes: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """`flows.moved` and `flows.pulled` of all coordinates, passing ones first."""
-    moves = d - passes
+def layer_moved(passes: int) -> Callable[..., tuple[Any, Any, Any]]:
+    """`flows.moved` of all coordinates, passing ones first."""
 
     def moved(k: Any, y: Any, out: Any) -> tuple[Any, Any, Any]:
         q, scale, shear = flows.moved(k, y[:passes], y[passes:], out)
         return np.concatenate([y[:passes], q]), scale, shear
 
-    def pulled(scale: Any, shear: Any, w: Any) -> tuple[Any]:
-        return (np.concatenate([w[:passes], flows.pulled(scale, shear, w[:passes], w[passes:])]),)
+    return moved
 
+
+def layer_pulled(passes: int) -> Callable[..., tuple[Any]]:
+    """`flows.pulled` of all coordinates, passing ones first."""
+    return lambda scale, shear, w: (np.concatenate([w[:passes], flows.pulled(scale, shear, w[:passes], w[passes:])]),)
+
+
+@cache
+def _layer(d: int, passes: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    moves = d - passes
     return (
-        compiled(moved, (1,), (d, 1), (2 * moves * (1 + passes), 1)),
-        compiled(pulled, (moves, 1), (moves, passes, 1), (d, 1)),
+        compiled(layer_moved(passes), (1,), (d, 1), (2 * moves * (1 + passes), 1)),
+        compiled(layer_pulled(passes), (moves, 1), (moves, passes, 1), (d, 1)),
     )
 
 
@@ -250,8 +264,8 @@ def _window(k: Any, p: Any) -> tuple[Any]:
 # --- warps --------------------------------------------------------------------------------------------
 
 
-def _entrance(world: World | None) -> Callable[[Numbers], tuple[Numbers, Finish, Way]]:
-    """S of a state, what takes a velocity from there back, with its clock (`Seen.carry`), and what a small step (DS^-1)."""
+def _entrance(world: World | None) -> Callable[[Numbers], tuple[Numbers, Finish, Finish, Way]]:
+    """S of a state; what takes a velocity from there back, with its clock, and what brakes it (`Seen`); and DS^-1."""
     n, room = (0, None) if world is None else (len(world.scale), world.room())
     chain = parts(world.warps) if world is not None else []
     kinds: Any = [type(one) for one in chain]
@@ -259,26 +273,31 @@ def _entrance(world: World | None) -> Callable[[Numbers], tuple[Numbers, Finish,
     steps = [_warp(kind, n, *its) for kind, its in zip(kinds, shapes, strict=True)]
     numbers = [[np.ravel(value).tolist() for value in one] for one in chain]
     edges = [edge.tolist() for edge in room or ()]
+    back_in = _kernel(returning, (n, 1), (1,), (n, 1)) if n else None
 
-    def enter(x: Numbers) -> tuple[Numbers, Finish, Way]:
+    def enter(x: Numbers) -> tuple[Numbers, Finish, Finish, Way]:
         if not chain or (edges and all(low <= c <= high for c, low, high in zip(x, *edges, strict=False))):
-            return x, _as_it_is, _same
+            return x, _as_it_is, _as_it_is, _same
         place, slopes = x[:n], []
         for (through, *_), known in zip(steps, numbers, strict=True):
             place, *slope = through(place, *known)
             slopes.append(slope)
 
         def leave(v: Numbers) -> tuple[Numbers, float]:
-            w, clock, slow, away = v[:n], 1.0, 1.0, [0.0] * n
+            w, clock = v[:n], 1.0
             for (_, _, carry, _), slope in zip(reversed(steps), reversed(slopes), strict=True):
                 w, (c,) = carry(w, *slope)
                 clock *= c
+            return [*w, *(clock * c for c in v[n:])], clock
+
+        def stop(v: Numbers) -> tuple[Numbers, float]:
+            w, slow, away = v[:n], 1.0, [0.0] * n
             for (*_, brake), slope in zip(steps, slopes, strict=True):
                 if brake is not None:
                     (share,), back = brake(w, *slope)
                     slow, away = min(slow, share), [a + b for a, b in zip(away, back, strict=True)]
-            clock *= slow
-            return [*(c * slow + b for c, b in zip(w, away, strict=True)), *(clock * c for c in v[n:])], clock
+            w, (slow,) = back_in(w, [slow], away)  # type: ignore[misc]
+            return [*w, *(slow * c for c in v[n:])], slow
 
         def home(v: Numbers) -> Numbers:
             w = v[:n]
@@ -286,7 +305,7 @@ def _entrance(world: World | None) -> Callable[[Numbers], tuple[Numbers, Finish,
                 (w,) = pull(w, *slope)
             return [*w, *v[n:]]
 
-        return [*place, *x[n:]], leave, home
+        return [*place, *x[n:]], leave, stop, home
 
     return enter
 

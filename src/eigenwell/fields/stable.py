@@ -171,6 +171,14 @@ def potential_at(wells: Wells, y: Array) -> Array:
     return 0.5 * namespace(y).exp(_log_mean(wells, offsets(wells, y)[1])[0])
 
 
+def mean_distance(wells: Wells, y: Array) -> tuple[Array, Array]:
+    """M, (n,), and grad M = sum_q b_q M / r_q^2 (y - y_q), (d, n)."""
+    away, square = offsets(wells, y)
+    log_mean, b = _log_mean(wells, square)
+    mean = namespace(y).exp(0.5 * log_mean)
+    return mean, ((b * mean / square)[:, None] * away).sum(0)
+
+
 def _log_mean(wells: Wells, square: Array) -> tuple[Array, Array]:
     """ln M^2, (n,), and b_q = w_q r_q^(2-p) / sum_k w_k r_k^(2-p), (Q, n)."""
     xp = namespace(square)
@@ -186,16 +194,29 @@ def _log_mean(wells: Wells, square: Array) -> tuple[Array, Array]:
     return xp.log(least) + xp.log(total) / half, part / total
 
 
-def wound(swirl: Array, heading: Array, log_ratio: Array) -> Array:
+class Winding(NamedTuple):
+    """Eigenvalues (d,) and eigenvectors (d, d) of i Omega, which is Hermitian."""
+
+    rates: Array
+    real: Array
+    imaginary: Array
+
+
+def winding(swirl: Array) -> Winding:
+    """Of a skew matrix Omega, or of several."""
+    rates, vectors = np.linalg.eigh(1j * swirl)
+    return Winding(rates, vectors.real, vectors.imag)
+
+
+def wound(known: Winding, heading: Array, log_ratio: Array) -> Array:
     """exp(Omega ln(rho / rho_0)) applied to headings (d, m), for m values of ln(rho / rho_0): where a solution points.
 
-    i Omega is Hermitian, so the exponential of the skew matrix is a change of phase in its eigenbasis. NumPy only.
+    The exponential of the skew matrix is a change of phase in the eigenbasis of i Omega.
     """
-    if not np.any(swirl):
-        return heading
-    values, vectors = np.linalg.eigh(1j * swirl)
-    phase = np.exp(-1j * values[:, None] * log_ratio)
-    return (vectors @ (phase * (vectors.conj().T @ heading))).real
+    xp, angle = namespace(heading), known.rates[:, None] * log_ratio
+    cosine, sine = xp.cos(angle), xp.sin(angle)
+    real, imaginary = known.real.T @ heading, known.imaginary.T @ heading
+    return known.real @ (real * cosine - imaginary * sine) + known.imaginary @ (imaginary * cosine + real * sine)
 
 
 # --- in the world -------------------------------------------------------------------------------------
@@ -244,7 +265,8 @@ def braked(model: StableModel, free: Array, seen: Seen | None) -> Array:
     if seen is None:
         return free * braking(model.brake, free)
     here = seen.carry(free)[0]
-    return seen.following(here * braking(model.brake, here))
+    # Walls and bodies brake what the limit has left: what they let through of a velocity without a limit would have none.
+    return seen.following(seen.braked(here * braking(model.brake, here))[0])
 
 
 def braking(brake: Array, free: Array) -> Array:
@@ -261,16 +283,19 @@ def clock_speed(model: StableModel, wells: Wells, y: Array) -> Array:
     """m c s, with which the latent clock runs, at latent points y."""
     x, steps = linearise_inverse(model.flow, y)
     s = namespace(y).exp(log_speed(model.speed, x))
-    return s * clock_of(model, x, s * pull(steps, latent_velocity(wells, y)))
+    m, c = clock_of(model, x, s * pull(steps, latent_velocity(wells, y)))
+    return s * m * c
 
 
-def clock_of(model: StableModel, z: Array, free: Array) -> Array:
-    """m c at points z of the learned world with velocity `free`: what the brake and the warps make of the clock."""
+def clock_of(model: StableModel, z: Array, free: Array) -> tuple[Array, Array]:
+    """m and c at points z of the learned world with velocity `free`: what the brake and the warps make of the clock."""
     x = z if model.world is None else model.world.inverse(z)
     if at_home(model, x):
-        return braking(model.brake, free)
-    here, c = model.world.linearise(x)[1].carry(free)  # type: ignore[union-attr]
-    return c * braking(model.brake, here)
+        return braking(model.brake, free), namespace(free).ones_like(free[0])
+    seen = model.world.linearise(x)[1]  # type: ignore[union-attr]
+    here, c = seen.carry(free)
+    m = braking(model.brake, here)
+    return m * seen.braked(m * here)[1], c
 
 
 def potential(model: StableModel, wells: Wells, x: Array) -> Array:
@@ -279,13 +304,11 @@ def potential(model: StableModel, wells: Wells, x: Array) -> Array:
 
 
 def potential_gradient(model: StableModel, wells: Wells, x: Array) -> Array:
-    """grad V = J^T sum_q b_q (M / r_q)^2 (y - y_q)."""
+    """grad V = J^T M grad M."""
     z, seen = learned(model, x)
     y, steps = linearise(model.flow, z)
-    away, square = offsets(wells, y)
-    log_mean, b = _log_mean(wells, square)
-    share = b * namespace(x).exp(log_mean) / square
-    gradient = push_gradient(steps, (share[:, None] * away).sum(0))
+    mean, slope = mean_distance(wells, y)
+    gradient = push_gradient(steps, mean * slope)
     return gradient if seen is None else seen.push_gradient(gradient)
 
 

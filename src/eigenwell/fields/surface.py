@@ -9,13 +9,10 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from . import curves
 from .field import StableField
+from .simulation import arrivals
 
-ARRIVED = 1e-2
-"""A motion is drawn until it is within this share of the box of its goal."""
 POINTS = 200
 """Of one drawn motion, at even times."""
-DOUBLINGS = 16
-"""Of the time a roll-out is given; who has not arrived then creeps along a border."""
 NODES = 4000
 """Of one border: it may wind round all attractors many times before it leaves the picture."""
 
@@ -88,28 +85,9 @@ def motions_from(field: Any, goals: IntArray, lifted: FloatArray, points: int = 
 def to_rest(
     field: StableField, starts: FloatArray, box: FloatArray, points: int = POINTS, longest: float = np.inf
 ) -> list[tuple[FloatArray, FloatArray, bool]]:
-    """Times (n,), states (n, d) and whether it arrives, for the roll-out of each start until it is at an attractor.
-
-    Twice the time, and twice again, until every one has arrived or its time is up.
-    """
-    limit = field.speed_limit
-    duration = min(float(np.linalg.norm(box)) / limit if np.isfinite(limit) else 1.0, longest / 2)
-    ends = np.full(len(starts), np.inf)
-    waiting = np.arange(len(starts))
-    for _ in range(DOUBLINGS):
-        duration = min(2 * duration, longest)
-        times = np.linspace(0.0, duration, points)
-        states = field.simulate(starts[waiting], t=times)
-        away = np.linalg.norm((states[:, :, None] - field.attractors) / box, axis=3).min(axis=2) >= ARRIVED
-        # The first node after the last one that is away.
-        first = np.where(away.any(axis=1), points - away[:, ::-1].argmax(axis=1), 1)
-        there = first < points
-        ends[waiting[there]] = times[first[there]]
-        waiting = waiting[~there]
-        if len(waiting) == 0 or duration >= longest:
-            break
+    """Times (n,), states (n, d) and whether it arrives, for the roll-out of each start until it has, or its time is up."""
     rolled = []
-    for start, end in zip(starts, ends, strict=True):
-        times = np.linspace(0.0, min(end, duration), points)
-        rolled.append((times, field.simulate(start, t=times), bool(np.isfinite(end))))
+    for start, end, arrived in zip(starts, *arrivals(field, starts, box, longest), strict=True):
+        times = np.linspace(0.0, end, points)
+        rolled.append((times, field.simulate(start, t=times), bool(arrived)))
     return rolled

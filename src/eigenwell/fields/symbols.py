@@ -1,52 +1,49 @@
-"""Arrays of symbols: what a formula does to them is written down, and compiled as a Python function of plain numbers.
+"""Arrays of symbols: what a formula does to them is written down, and printed as a function of plain numbers.
 
 NumPy takes a microsecond a call however little there is to do, and a field asked for one state makes hundreds of them; Python
 multiplies two floats in thirty nanoseconds. So the formulas of `flows`, `stable` and `warps` are run once on arrays whose
-elements are symbols, and what they wrote, a line for every number, is what `single` runs for one state. This module is also
-the library of such arrays, as NumPy is that of its own.
+elements are symbols, and what they wrote, a line for every number, is what `single` runs for one state, and what
+`export.c_code` prints as C. This module is also the library of such arrays, as NumPy is that of its own.
 """
 
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 NEUTRAL = {"+": 0, "-": 0, "*": 1, "/": 1}
 """What changes nothing on the right of an operator."""
-NAME = re.compile(r"\bt\d+")
-"""Of what was calculated."""
+Program = dict[tuple[str, ...], str]
+"""What was calculated: by a pattern and its operands, under which name."""
 
 
 class Symbol:
-    """A number that the compiled function will know under a name."""
+    """A number that the printed function will know under a name."""
 
     __slots__ = ("name", "program")
 
-    def __init__(self, name: str, program: dict[str, str]) -> None:
+    def __init__(self, name: str, program: Program) -> None:
         self.name, self.program = name, program
 
-    def _line(self, text: str) -> Symbol:
+    def _line(self, pattern: str, *operands: Any) -> Symbol:
         """The symbol of an expression; one that was written before is not written again."""
-        return Symbol(self.program.setdefault(text, f"t{len(self.program)}"), self.program)
+        key = (pattern, *map(_text, operands))
+        return Symbol(self.program.setdefault(key, f"t{len(self.program)}"), self.program)
 
     def _with(self, operator: str, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented  # the array's turn
         plain = not isinstance(other, Symbol)
-        return self if plain and other == NEUTRAL.get(operator) else self._line(f"{self} {operator} {_text(other)}")
+        return self if plain and other == NEUTRAL[operator] else self._line(f"{{0}} {operator} {{1}}", self, other)
 
     def _after(self, operator: str, other: Any) -> Symbol:
         neutral = operator in "+*" and other == NEUTRAL[operator]
-        return self if neutral else self._line(f"{_text(other)} {operator} {self}")
-
-    def __str__(self) -> str:
-        return self.name
+        return self if neutral else self._line(f"{{0}} {operator} {{1}}", other, self)
 
     def __add__(self, other: Any) -> Any:
         return self._with("+", other)
@@ -72,24 +69,27 @@ class Symbol:
     def __rtruediv__(self, other: Any) -> Symbol:
         return self._after("/", other)
 
-    def __pow__(self, power: Any) -> Any:
-        return self * self if power == 2 else self._with("**", power)
+    def __pow__(self, power: float) -> Any:
+        """Whole powers by squares: a product takes a tenth of the time."""
+        if power < 1 or power != int(power):
+            return self._line("{0} ** {1}", self, power)
+        half = self ** (power // 2) if power > 1 else self
+        return self if power == 1 else half * half * self if power % 2 else half * half
 
     def __neg__(self) -> Symbol:
-        return self._line(f"-{self}")
+        return self._line("-{0}", self)
 
     def __abs__(self) -> Symbol:
-        return self._line(f"abs({self})")
+        return self._line("abs({0})", self)
 
-    # NumPy calls these for its functions of the same names.
-    def exp(self) -> Symbol:
-        return self._line(f"exp({self})")
+    def __getattr__(self, name: str) -> Callable[[], Symbol]:
+        # NumPy calls these for its functions of the same names.
+        if name not in FUNCTIONS:
+            raise AttributeError(name)
+        return lambda: self._line(f"{name}({{0}})", self)
 
-    def sqrt(self) -> Symbol:
-        return self._line(f"sqrt({self})")
 
-    def tanh(self) -> Symbol:
-        return self._line(f"tanh({self})")
+FUNCTIONS = ("exp", "log", "sqrt", "tanh", "cos", "sin")
 
 
 def _text(value: Any) -> str:
@@ -114,23 +114,29 @@ class Symbols(np.ndarray[Any, Any]):
     def max(self, axis: int) -> Any:  # type: ignore[override]
         return reduce(maximum, np.moveaxis(self, axis, 0))
 
+    def argmin(self, axis: int) -> Any:  # type: ignore[override]
+        first, *others = np.moveaxis(self, axis, 0)
+        index: Any = np.zeros(first.shape)
+        for k, other in enumerate(others, start=1):
+            index, first = where(_less(other, first), float(k), index), minimum(first, other)
+        return index
+
 
 def _elementwise(pattern: str) -> Callable[..., Any]:
     """A function of arrays, by what it writes for their elements."""
 
     def write(*values: Any) -> Symbol:
         known = next(value for value in values if isinstance(value, Symbol))
-        return known._line(pattern.format(*map(_text, values)))
+        return known._line(pattern, *values)
 
     function = np.frompyfunc(write, 1 + max(int(c) for c in pattern if c.isdigit()), 1)
     return lambda *arrays: np.asarray(function(*arrays), dtype=object).view(Symbols)
 
 
-_less = _elementwise("{0} < {1}")
-where = _elementwise("{1} if {0} else {2}")
-maximum = _elementwise("{0} if {0} > {1} else {1}")
-minimum = _elementwise("{0} if {0} < {1} else {1}")
-exp, sqrt, tanh, abs = np.exp, np.sqrt, np.tanh, np.abs
+LESS, EQUAL, WHERE = "{0} < {1}", "{0} == {1}", "{1} if {0} else {2}"
+MAXIMUM, MINIMUM = "{0} if {0} > {1} else {1}", "{0} if {0} < {1} else {1}"
+_less, equal, where, maximum, minimum = map(_elementwise, (LESS, EQUAL, WHERE, MAXIMUM, MINIMUM))
+exp, log, sqrt, tanh, cos, sin, abs = np.exp, np.log, np.sqrt, np.tanh, np.cos, np.sin, np.abs
 eye, ones_like, zeros_like = np.eye, np.ones_like, np.zeros_like
 
 
@@ -142,28 +148,40 @@ def stack(arrays: Sequence[Any], axis: int) -> Any:
     return np.stack(arrays, axis=axis).view(Symbols)
 
 
+class Written(NamedTuple):
+    """What a function does to numbers: in lines, each a name, a pattern and its operands."""
+
+    given: list[list[str]]
+    """Names of the arrays' elements, row by row."""
+    lines: list[tuple[str, str, tuple[str, ...]]]
+    out: list[list[str]]
+    """What it gives: names, or numbers that are known."""
+
+
+def written(function: Callable[..., Sequence[Any]], *shapes: tuple[int, ...]) -> Written:
+    """What a function of arrays of some shapes does; what it gives depends on all of it."""
+    program: Program = {}
+    names = [[f"a{k}_{i}" for i in range(math.prod(shape))] for k, shape in enumerate(shapes)]
+    given = [np.array([Symbol(name, program) for name in row], dtype=object) for row in names]
+    answer = function(*(row.reshape(shape).view(Symbols) for row, shape in zip(given, shapes, strict=True)))
+    out = [list(map(_text, np.ravel(array))) for array in answer]
+    needed, lines = {name for row in out for name in row}, []
+    for (pattern, *operands), name in reversed(program.items()):
+        if name in needed:
+            needed.update(operands)
+            lines.append((name, pattern, tuple(operands)))
+    return Written(names, lines[::-1], out)
+
+
 def compiled(
     function: Callable[..., Sequence[Any]], *shapes: tuple[int, ...]
 ) -> Callable[..., tuple[tuple[float, ...], ...]]:
     """The function of arrays of some shapes as one of plain sequences, row by row; it gives tuples, row by row."""
-    program: dict[str, str] = {}
-    given = []
-    lines = []
-    for k, shape in enumerate(shapes):
-        names = [f"a{k}_{i}" for i in range(math.prod(shape))]
-        array = np.array([Symbol(name, program) for name in names], dtype=object).reshape(shape)
-        given.append(array.view(Symbols))
-        lines.append(f"{', '.join(names)}, = a{k}")
-    out = [", ".join(map(_text, np.ravel(array))) + "," for array in function(*given)]
-    end = "return " + ", ".join(f"({values})" for values in out) + ","
-    # What nothing that is returned depends on is left out.
-    needed, work = set(NAME.findall(end)), []
-    for text, name in reversed(program.items()):
-        if name in needed:
-            needed.update(NAME.findall(text))
-            work.append(f"{name} = {text}")
-    lines += [*reversed(work), end]
+    given, work, out = written(function, *shapes)
+    lines = [f"{', '.join(names)}, = a{k}" for k, names in enumerate(given)]
+    lines += [f"{name} = {pattern.format(*operands)}" for name, pattern, operands in work]
+    lines.append("return " + ", ".join(f"({', '.join(names)},)" for names in out) + ",")
     source = f"def run({', '.join(f'a{k}' for k in range(len(shapes)))}):\n " + "\n ".join(lines)
-    known: dict[str, Any] = {"exp": math.exp, "sqrt": math.sqrt, "tanh": math.tanh, "inf": math.inf}
+    known: dict[str, Any] = {name: getattr(math, name) for name in (*FUNCTIONS, "inf")}
     exec(compile(source, f"<{function.__qualname__}>", "exec"), known)
     return known["run"]  # type: ignore[no-any-return]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..errors import DataError
 from .around import Around
 from .bodies import Bodies, arranged, check_bodies
 from .field import StableField
-from .moved import Moved, moved
+from .moved import Moved, Starts, moved
 from .queries import check_index
 from .warps import Stretch, Within, World
 
@@ -159,6 +160,13 @@ class Warped:
         """(Q, n), the attractors of the learned world."""
         return np.asarray(self.map.from_unit(self.map.model.attractors)[:, : self.places.shape[1]])
 
+    @cached_property
+    def _begins(self: Any) -> Starts | None:
+        """Where ways begin."""
+        n = self.places.shape[1]
+        starts = self.samples[self.phases == 1.0][:, :n]
+        return Starts(starts.mean(0), np.cov(starts.T, bias=True).reshape(n, n)) if len(starts) else None
+
     def _place(self: Any, place: Any, what: str) -> FloatArray:
         return _numbers(place, self.places.shape[1], what)
 
@@ -240,11 +248,12 @@ def _built(
     through = _passed(field) if passed is None else passed
     low, high = _walls(field) if walls is None else walls
     solid = _bodies(field) if bodies is None else bodies
-    margin = _margins(low, high, goals, field.box[: len(low)])
-    groups, margin = arranged(solid, goals, low, high, margin)
+    wide = MARGIN * np.where(np.isfinite(high - low), high - low, field.box[: len(low)])
+    groups, margin = arranged(solid, goals, low, high, _margins(low, high, goals, wide))
     outer: tuple[Any, ...] = tuple(groups)
     if np.isfinite([low, high]).any():
-        outer = (Within(low, high, margin), *outer)
+        braking = np.minimum(wide, MARGIN * field.box[: len(low)]).max()
+        outer = (Within(low, high, margin, braking), *outer)
     inner, later, moment = _landmarks(field, goals, through), (), 1.0
     if velocity:
         rates = np.zeros_like(goals)
@@ -267,18 +276,11 @@ def _landmarks(field: Any, goals: FloatArray, passed: list[tuple[FloatArray, Flo
     old = np.concatenate([home, *(pair[0][None] for pair in passed)])
     new = np.concatenate([goals, *(pair[1][None] for pair in passed)])
     numbers: IntArray = np.concatenate([np.arange(len(goals)), np.full(len(passed), -1)]).astype(np.intp)
-    return (moved(old, new, numbers, start_places(field), field.box[: goals.shape[1]]),)
+    return (moved(old, new, numbers, field._begins, field.box[: goals.shape[1]]),)
 
 
-def start_places(field: Any) -> FloatArray:
-    """(k, n), the mean start of the ways to each goal; scatter about it is no reason to shear the space."""
-    first = field.phases == 1.0
-    starts, labels = field.samples[first][:, : field.places.shape[1]], field.labels[first]
-    return np.stack([starts[labels == q].mean(0) for q in np.unique(labels)]) if first.any() else starts
-
-
-def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, box: FloatArray) -> FloatArray:
-    """(2, d): a tenth of the way between the walls, or of the box, and never over a goal."""
+def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, wide: FloatArray) -> FloatArray:
+    """(2, d): as wide as is wished, and never over a goal."""
     if not (low < high).all():
         raise DataError(f"Expected low < high, got {low.tolist()} and {high.tolist()}. Nothing was changed.")
     room = np.array([(goals - low).min(0), (high - goals).min(0)])
@@ -288,8 +290,7 @@ def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, box: FloatArr
             f"Expected walls with all goals between them, got goal {q} at {goals[q].tolist()} on or beyond one. Move the wall or "
             "the goal; nothing was changed."
         )
-    width = np.where(np.isfinite(high - low), high - low, box)
-    return np.asarray(np.minimum(MARGIN * width, room))
+    return np.asarray(np.minimum(wide, room))
 
 
 def _seen(

@@ -20,9 +20,9 @@ import numpy as np
 from .._types import FloatArray
 from .flows import TINY, Array, namespace
 
-KNEE = 0.999
-"""Share of a wall's margin from which the stretch goes back to none: at the wall itself the learned world is more than a
-thousand margins away, and states that were pushed beyond still have a place in it."""
+SKIN = 1e-6
+"""A state nearer to a wall than this share of its margin, or to a body than this share of its size, or beyond, is taken to
+be so near: it has a place in the learned world too."""
 BACK = 0.1
 """A state this share of a margin or of a ball's size on the wrong side is taken straight back, at the speed it would have."""
 
@@ -154,13 +154,19 @@ class Seen(NamedTuple):
         for slope in reversed(self.slopes):
             w, c = slope.carry(w)
             clock = clock * c
-        # The brakes see where the state really goes, after all warps.
-        slow, back = xp.ones_like(clock), xp.zeros_like(w)
+        return xp.concatenate([w / self.scale, clock * v[n:]], axis=0), clock
+
+    def braked(self, v: Array) -> tuple[Array, Array]:
+        """A velocity of the world, no faster than the limit, so that it does not run into walls and bodies, and its clock."""
+        xp, n = namespace(v), len(self.scale)
+        w = v[:n] * self.scale
+        slow, back = xp.ones_like(v[0]), xp.zeros_like(w)
         for slope in self.slopes:
             found = slope.brake(w)
             if found is not None:
                 slow, back = xp.minimum(slow, found[0]), back + found[1]
-        return xp.concatenate([(w * slow + back) / self.scale, clock * slow * v[n:]], axis=0), clock * slow
+        w, slow = returning(w, slow, back)
+        return xp.concatenate([w / self.scale, slow * v[n:]], axis=0), slow
 
     def push_gradient(self, w: Array) -> Array:
         """DS^T w."""
@@ -180,7 +186,23 @@ class Seen(NamedTuple):
         return namespace(w).concatenate([w[:n] - head / self.scale, w[n:]], axis=0)
 
 
+def returning(w: Array, slow: Array, back: Array) -> tuple[Array, Array]:
+    """Velocities (d, n) slowed and taken `back` from the wrong side, no faster than they were; and the share that is kept."""
+    xp = namespace(w)
+    straight = length(back) / (length(w) + TINY)
+    slow = slow * xp.maximum(1.0 - straight, 0.0)
+    return slow * w + back / xp.maximum(straight, 1.0), slow
+
+
 # --- walls --------------------------------------------------------------------------------------------
+
+
+def used(walls: Stretch | Within, x: Array) -> tuple[Array, Array]:
+    """u >= 0, which share of the margin of the lower and of the upper wall is used, (d, n)."""
+    xp, (below, above) = namespace(x), walls.margin
+    under = ((walls.low + below)[:, None] - x) / below[:, None]
+    over = (x - (walls.high - above)[:, None]) / above[:, None]
+    return xp.maximum(under, 0.0), xp.maximum(over, 0.0)
 
 
 class Stretch(NamedTuple):
@@ -200,17 +222,17 @@ class Stretch(NamedTuple):
 
     def forward(self, x: Array) -> Array:
         """S(x)."""
-        below, above = self.used(x)
+        below, above = used(self, x)
         return x - self.margin[0][:, None] * self._excess(below) + self.margin[1][:, None] * self._excess(above)
 
     def linearise(self, x: Array) -> tuple[Array, Diagonal]:
         """S(x) and DS(x), diagonal."""
-        return self.forward(x), Diagonal(self._slope(*self.used(x)))
+        return self.forward(x), Diagonal(self._slope(*used(self, x)))
 
     def inverse(self, z: Array) -> Array:
         """S^-1(z): u = w / (1 + w) up to the knee, a quadratic beyond."""
         xp = namespace(z)
-        below, above = self.used(z)
+        below, above = used(self, z)
         knee, h = self.knee, 1.0 - self.knee
         top, steep = knee / h, h**-2
 
@@ -223,13 +245,6 @@ class Stretch(NamedTuple):
             return w - xp.where(w < top, w / (1.0 + w), knee + h * v)
 
         return z + self.margin[0][:, None] * lost(below) - self.margin[1][:, None] * lost(above)
-
-    def used(self, x: Array) -> tuple[Array, Array]:
-        """u >= 0 of the lower and of the upper wall, (d, n)."""
-        xp, (below, above) = namespace(x), self.margin
-        under = ((self.low + below)[:, None] - x) / below[:, None]
-        over = (x - (self.high - above)[:, None]) / above[:, None]
-        return xp.maximum(under, 0.0), xp.maximum(over, 0.0)
 
     def _excess(self, u: Array) -> Array:
         """g(u) - u."""
@@ -263,44 +278,62 @@ class Diagonal(Slope):
 
 
 class Within(NamedTuple):
-    """Walls that no state passes: a Stretch whose knee is at the wall, so that the wall is a thousand margins away.
+    """Walls that no state passes: per coordinate the identity up to a margin m from the wall, which is stretched to infinity.
 
-    Speed is that of the learned field, but what heads for a wall is slowed in proportion to the way left, at most |v| (1 - u):
-    a step never reaches it that is shorter than the margin.
+    With u the share of the margin that is used, S = edge - m ln(1 - u), so that what heads for the wall with v in the learned
+    world does so with (1 - u) v. Where a goal is near a wall its margin is thin; what heads there is slowed from farther
+    away, and never faster than |v| times the way left over `braking`: a step that is shorter than that does not reach the wall.
     """
 
     low: Array
     high: Array
+    """(d,), -inf and inf where open."""
     margin: Array
-
-    @property
-    def stretch(self) -> Stretch:
-        return Stretch(*self, np.float64(KNEE))
+    """(2, d) > 0, below and above."""
+    braking: Array
+    """> 0, the same for all coordinates, as the limit of speed is: of a box that is flat, a tenth of its longest side."""
 
     def forward(self, x: Array) -> Array:
         """S(x)."""
-        return self.stretch.forward(x)
+        xp, (below, above), margin = namespace(x), used(self, x), self.margin
+        less, more = (xp.log(1.0 - xp.minimum(u, 1.0 - SKIN)) + u for u in (below, above))
+        return x + margin[0][:, None] * less - margin[1][:, None] * more
 
     def linearise(self, x: Array) -> tuple[Array, Walled]:
-        """S(x) and DS(x)."""
-        z, diagonal = self.stretch.linearise(x)
-        return z, Walled(diagonal.scale, *self.stretch.used(x))
+        """S(x) and DS(x), diagonal."""
+        xp, (below, above) = namespace(x), used(self, x)
+        slope = 1.0 / (1.0 - xp.minimum(xp.maximum(below, above), 1.0 - SKIN))
+        ways = x - self.low[:, None], self.high[:, None] - x
+        under, over = (
+            xp.maximum(xp.minimum(way, self.braking), SKIN * margin[:, None]) / self.braking
+            for way, margin in zip(ways, self.margin, strict=True)
+        )
+        beyond = (xp.maximum(u + SKIN, 1.0) - 1.0 for u in (below, above))
+        out, back = (xp.minimum(one / BACK, 1.0) for one in beyond)
+        return self.forward(x), Walled(slope, under, over, out - back)
 
     def inverse(self, z: Array) -> Array:
-        """S^-1(z)."""
-        return self.stretch.inverse(z)
+        """S^-1(z), at the skin of a wall for what is farther than any state of the world."""
+        xp, (below, above) = namespace(z), used(self, z)
+        near = [
+            margin[:, None] * xp.exp(xp.maximum(-w, np.log(SKIN)))
+            for margin, w in zip(self.margin, (below, above), strict=True)
+        ]
+        x = xp.where(below > 0, self.low[:, None] + near[0], z)
+        return xp.where(above > 0, self.high[:, None] - near[1], x)
 
 
 @dataclass(frozen=True)
 class Walled(Diagonal):
     """DS of Within, and how near each wall is."""
 
-    below: Array
-    above: Array
+    under: Array
+    over: Array
+    """The way left to the lower and to the upper wall, as a share of that of braking, at most 1."""
+    back: Array
+    """-1 to 1: which way is back, for a state beyond a wall."""
 
     def brake(self, w: Array) -> tuple[Array, Array]:
         xp, speed = namespace(w), length(w)
-        left = xp.maximum(1.0 - xp.where(w > 0, self.above, self.below), 1.0 - KNEE)
-        share = xp.minimum((left * speed / (xp.abs(w) + TINY)).min(0), 1.0)
-        over = xp.maximum(self.below - 1.0, 0.0) - xp.maximum(self.above - 1.0, 0.0)
-        return share, speed * xp.maximum(xp.minimum(over / BACK, 1.0), -1.0)
+        left = xp.where(w > 0, self.over, self.under)
+        return xp.minimum((left * speed / (xp.abs(w) + TINY)).min(0), 1.0), speed * self.back

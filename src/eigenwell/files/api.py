@@ -42,6 +42,7 @@ FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat(), JsonLines(), Fea
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
 """What pickles are called."""
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 Names = Sequence[str] | str
 Skipped = list[tuple[str, str]]
 """Files that could not be read, and why."""
@@ -219,6 +220,8 @@ def _format(path: Path) -> Format:
     for form in FORMATS:
         if _suffix(path) in form.suffixes:
             return form
+    if path.suffix.lower() in SPREADSHEETS:
+        raise UnknownFormat(f"Expected a file of numbers, got the spreadsheet {path.name}. Save its sheet as .csv.")
     known = ", ".join(s for form in FORMATS for s in form.suffixes)
     raise UnknownFormat(f"Expected a file that ends in {known}, got {path.name or str(path)!r}. Rename or convert it.")
 
@@ -286,6 +289,11 @@ def _demonstrations(
     if len(recordings) == 1 and dt is None:
         alone = recordings[0]
         _, trajectory, cautions = clocked(alone)
+        if trajectory is None and alone.v is None:
+            raise UnknownColumns(
+                f"Expected velocities or time beside the positions in {alone.name}, found neither. {alone.about} "
+                "Say which column is the time, time='...' (--time), or the step between rows, dt=0.01 (--dt 0.01)."
+            )
         if trajectory is None:
             if alone.orientation is not None:
                 aside = "Orientations of unordered samples were left aside; add a column of time."

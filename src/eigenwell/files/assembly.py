@@ -132,9 +132,9 @@ def _restarts(time: FloatArray) -> IntArray:
     """Trajectory numbers of one time column: a new one where time falls back to where it began."""
     step = np.diff(time)
     back = step < 0
-    if not back.any():
+    if not back.any() or back.all():  # a clock that only falls is no clock
         return np.zeros(len(time), dtype=np.intp)
-    typical = float(np.median(step[~back])) if (~back).any() else 0.0
+    typical = float(np.median(step[~back]))
     fresh = back & (time[1:] <= time[0] + 2 * typical)
     if (fresh != back).any():
         return np.zeros(len(time), dtype=np.intp)

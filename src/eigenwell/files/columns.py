@@ -19,17 +19,18 @@ from .recording import MOST_COLUMNS, Recording, Wanted, numbered
 _UNITS = r"mm|cm|m|km|in|rad|deg|s|ms|us|ns|sec|secs|seconds|milliseconds|microseconds|nanoseconds"
 _UNIT = re.compile(rf"(?:_({_UNITS})|[ _]*[\[(]\s*([^\])]+?)\s*[\])])$")
 _AXIS = r"(x|y|z|\d+)"
-_STEMS = "pos|position|positions|p|q|x|theta|angle|joint|joints|joint_pos|joint_position|state|observation_state|s|j"
+_STEMS = "pos|position|positions|p|q|x|theta|θ|angle|joint|joints|joint_pos|joint_position|state|observation_state|s|j"
 _POSITION = re.compile(rf"(?:(?:{_STEMS})_?)?{_AXIS}")
 _RATES = (
     "v|vel|velocity|velocities|d|dot|dx|dq|xd|qd|xdot|qdot|x_dot|q_dot|dtheta|thetadot|theta_dot|joint_vel|"
-    "joint_velocity|joint_v|vx|vq|twist|speed"
+    "joint_velocity|joint_v|vx|vq|twist|speed|omega|ω"
 )
 _VELOCITY = re.compile(
     rf"(?:(?:{_RATES})_?){_AXIS}|(?:(?:{_STEMS})_?)?{_AXIS}_?(?:dot|vel|velocity|d|p|/dt|_dt)|d{_AXIS}_?/?_?dt"
 )
 TIME_NAMES = (
     "time", "t", "timestamp", "timestamps", "stamp", "seconds", "secs", "sec", "clock", "header_stamp", "datetime",
+    "elapsed", "elapsed_time", "zeit",
 )  # fmt: skip
 # Seconds and nanoseconds in two columns, as ROS and C clocks keep them: what the names end in.
 _SPLIT = (("sec", "nanosec"), ("secs", "nsecs"), ("sec", "nsec"), ("s", "ns"), ("seconds", "nanoseconds"))
@@ -44,7 +45,7 @@ _PLACED = re.compile(
     r"(?:^|_)(?:pos|position|positions|pose|translation|tcp|ee|eef|tool|tool0|state|joint|joints|q)(?:_|$|\d)"
 )
 _ANGLE = re.compile(
-    r"(?:.*_)?(?:theta|yaw|roll|pitch|angle|phi|psi|heading|joint|joints|joint_pos|joint_position|q|j)_?\d*"
+    r"(?:.*_)?(?:theta|θ|yaw|roll|pitch|angle|phi|psi|heading|joint|joints|joint_pos|joint_position|q|j)_?\d*"
 )
 TRAJECTORY_NAMES = (
     "trajectory", "traj", "trajectory_id", "traj_id", "trajectory_index", "episode", "episode_index", "episode_id",
@@ -114,6 +115,14 @@ def unit(name: str) -> str | None:
     """The unit a name ends in: 'x_mm', 'time [ns]'."""
     found = _UNIT.search(name.strip().lower())
     return None if found is None else found.group(1) or found.group(2)
+
+
+def are_units(cells: Sequence[str]) -> bool:
+    """Whether a row says units, mm, [m/s], (s), or nothing at all: half of what it says are units that we know."""
+    said = [cell.strip().lower() for cell in cells if cell.strip() not in ("", "-", "1")]
+    known = rf"(?:{_UNITS}|k|hz|n|nm|pa|bar|kg|px|°|°c|%|a\.u\.)"
+    units = [bool(re.fullmatch(rf"[\[(].*[\])]|{known}(?:[/*·]{known})?[²³^\d]*", cell)) for cell in said]
+    return bool(said) and 2 * sum(units) >= len(said)
 
 
 def plain(name: str) -> str:

@@ -49,6 +49,8 @@ def _table(path: Path) -> Table:
     if isinstance(document, dict):
         columns = {str(k): np.array(v) for k, v in document.items() if isinstance(v, list) and v}
         rows = {len(c) for c in columns.values()}
+        if not columns:
+            raise UnreadableFile(f"Expected columns, lists of numbers with names, or records in {path}, found neither.")
         if len(rows) != 1:
             raise UnreadableFile(f"Expected columns of one length in {path}, got lengths {sorted(rows)[:5]}.")
         return {n: c for k, v in columns.items() for n, c in spread(k, v).items()}

@@ -24,14 +24,23 @@ _NAMED = {
 _EPOCH = (1e9, 4e9)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]")
 _ZONE = re.compile(r"(?:Z|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)?)$")
+# 1.5.2024 12:30:00,25, 5/1/2024 12:30:00 PM, 12:30:00.25 and 30:00.25, as spreadsheets and stopwatches write them.
+_WRITTEN = re.compile(
+    r"(?:(?P<a>\d{1,2})(?P<between>[./-])(?P<b>\d{1,2})[./-](?P<year>\d{4})[ T]+)?"
+    r"(?:(?P<hour>\d{1,2}):)?(?P<minute>\d{1,2}):(?P<second>\d{1,2}(?:[.,]\d*)?) *(?P<half>[AaPp][Mm])?"
+)
 _LONGEST_STEP = 10.0
 # Whole numbers two or more apart are not seconds: nobody records a motion at less than one sample in two seconds.
 _STEPS = ((2, 1e3, "milliseconds"), (1e3, 1e5, "microseconds"), (1e5, np.inf, "nanoseconds"))
 
 
 def date(text: str) -> np.datetime64:
-    """An ISO date and time, 2024-05-01T12:30:00.25Z, with any number of digits and a zone or none; NaT for no date."""
-    cell = text.strip().strip('"').replace(" ", "T", 1)
+    """An ISO date and time, 2024-05-01T12:30:00.25Z, with any number of digits and a zone or none; or a day and a time of it
+    as people write them, where one with slashes begins with its month; or a time alone. NaT for none of these."""
+    cell = text.strip().strip('"')
+    if (written := _WRITTEN.fullmatch(cell)) is not None:
+        return _as_written(written)
+    cell = cell.replace(" ", "T", 1)
     zone = _ZONE.search(cell)
     try:
         stamp = np.datetime64(cell[: zone.start()] if zone else cell, "ns")
@@ -43,8 +52,23 @@ def date(text: str) -> np.datetime64:
     return stamp
 
 
+def _as_written(said: re.Match[str]) -> np.datetime64:
+    first, second = (int(said[name] or 1) for name in ("a", "b"))
+    month, day = (first, second) if said["between"] == "/" and first <= 12 else (second, first)
+    hour, half = int(said["hour"] or 0), (said["half"] or "").lower()
+    hour = hour % 12 + 12 * (half == "pm") if half else hour
+    whole, _, part = said["second"].replace(",", ".").partition(".")
+    try:
+        begin = np.datetime64(f"{said['year'] or 1970}-{month:02d}-{day:02d}", "ns")
+    except ValueError:
+        return np.datetime64("NaT")
+    seconds = 3600 * hour + 60 * int(said["minute"]) + int(whole)
+    return begin + np.timedelta64(10**9 * seconds + int(f"{part:0<9}"[:9]), "ns")
+
+
 def is_date(text: str) -> bool:
-    return bool(_DATE.match(text.strip().strip('"'))) and not np.isnat(date(text))
+    cell = text.strip().strip('"')
+    return bool(_DATE.match(cell) or _WRITTEN.fullmatch(cell)) and not np.isnat(date(text))
 
 
 def since_first() -> Callable[[str], float]:

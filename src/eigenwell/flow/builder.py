@@ -13,6 +13,7 @@ from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, 
 from ..paths.builders import check_places
 from ..paths.hashing import sample_hash
 from ..paths.told import NOTHING, Told
+from ..wording import plural
 from .bootstrap import ASKED, REPLICATES, UNANIMOUS, Ensemble, ensemble, replicates
 from .border import EdgeSink
 from .equilibria import sinks
@@ -24,7 +25,7 @@ from .integration import LEFT, Support, Walls
 from .portrait import CARRIED, SCOUTS, STARTS, Portrait, fates, portrait
 from .said import as_told
 from .streams import streams
-from .votes import fate_odds, in_order, located, most_frequent, reached
+from .votes import fate_odds, in_order, kinds, located, most_frequent, reached
 from .whitening import Whitening
 
 # Kernel evaluations spent on the portrait of the estimate, on fates, and twice as many on replicates: a second each. What
@@ -99,15 +100,20 @@ class FlowGraph:
         field = likely[0][1]
         support = Support.of(y, field.length, walls=self._walls(frame, demos))
         work.allow(WORK)
-        found, _ = portrait(field, y[:STARTS], y[:SCOUTS], support)
-        # As many samples are asked as the work allows to follow to their ends.
-        affordable = int(WORK * min(SCOUTS, len(y)) / work.done)
-        bounded = work.over
+        found, carried = portrait(field, y[:STARTS], y[:SCOUTS], support)
+        # As many samples are asked as the work allows to follow to their ends; where it does not reach for all, a few.
+        affordable, bounded = int(WORK * min(SCOUTS, len(y)) / work.done), work.over
+        if bounded:
+            work.allow(WORK)
+            affordable = STARTS // 4
+            found, carried = portrait(field, y[:STARTS], y[:affordable], support)
+        first_look = found, carried
         work.allow(2 * WORK)
         scouts = y[: min(ASKED, max(2 * affordable // UNANIMOUS, STARTS // 4))]
         others = replicates(likely, y, w, self.seed, self.replicates)
         many = ensemble(others, self.replicates, scouts, found, support, number=told.n_attractors)
         bounded |= work.over
+        work.allow(WORK)
         found = most_frequent(found, many, y, support, told.n_attractors)
         found = in_order(found, frame, x)
         made = len(many.portraits)
@@ -115,7 +121,7 @@ class FlowGraph:
         if told.n_attractors is not None:
             many = many.having(len(found.attractors))
         work.allow(WORK)
-        labels, time = fates(found, y, min(CARRIED, max(affordable, SCOUTS)))
+        labels, time = fates(found, y, min(CARRIED, affordable), first_look)
         bounded |= work.over
         found, labels = reached(found, labels)
         odds, spread = fate_odds(found, many, y, labels)
@@ -141,6 +147,7 @@ class FlowGraph:
             warnings=seen.warnings
             + unrelated(field, y, w)
             + _doubts(labels, {} if told else alone, found)
+            + _kind_in_doubt(many, found)
             + (_bounded(many, self.replicates, len(scouts), labels) if bounded else ())
             + backwards(found, y, labels),
         )
@@ -157,8 +164,10 @@ class FlowGraph:
             raise DataError(
                 f"Expected low and high as one number or {d}, one for each coordinate, got {ends}."
             ) from None
+        if not (low < high).all():
+            raise DataError(f"Expected low below high in every coordinate, got {ends}.")
         beyond = (demos.x < low) | (demos.x > high)
-        if (low >= high).any() or beyond.any():
+        if beyond.any():
             raise DataError(
                 f"Expected all samples between low and high, got {int(beyond.any(axis=1).sum())} beyond. Move the walls, or "
                 "leave these samples out."
@@ -195,6 +204,21 @@ def _bounded(many: Ensemble, count: int, scouts: int, labels: IntArray) -> tuple
     return (Caution("bounded", said),)
 
 
+def _kind_in_doubt(many: Ensemble, found: Portrait) -> tuple[Caution, ...]:
+    """A weak focus and a small cycle look alike: where another kind comes out more often than one time in ten."""
+    number, cycles = kinds(found)
+    of = [kinds(p)[1] for p in many.portraits if len(p.attractors) == number]
+    same = sum(c == cycles for c in of)
+    if same >= 0.9 * len(of):
+        return ()
+    those = f"{cycles} of {plural(number, 'attractor')} {'is a cycle' if cycles == 1 else 'are cycles'}"
+    said = (
+        f"{those} in {100 * same / len(of):.0f} % of the replicates that have as many, another number in the rest: a weak focus "
+        "and a small cycle look alike."
+    )
+    return (Caution("cycles-in-doubt", said),)
+
+
 def _doubts(labels: IntArray, counts: dict[int, float], found: Portrait) -> tuple[Caution, ...]:
     cautions = []
     n, left, wandering = len(labels), int((labels == LEFT).sum()), int((labels < LEFT).sum())
@@ -219,8 +243,8 @@ def _doubts(labels: IntArray, counts: dict[int, float], found: Portrait) -> tupl
         cautions.append(
             Caution(
                 "number-in-doubt",
-                f"{q} attractors in {100 * counts.get(q, 0.0):.0f} % of the replicates, {others}. More samples, or less "
-                "noise in the velocities, would tell.",
+                f"{plural(q, 'attractor')} in {100 * counts.get(q, 0.0):.0f} % of the replicates, {others}. More samples, or "
+                "less noise in the velocities, would tell.",
             )
         )
     edge = sum(isinstance(t, EdgeSink) and not t.wall for t in found.attractors)

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
 from .field import FlowField
-from .integration import Stepper, Trap
+from .integration import BETWEEN, Stepper, Trap, hermite
 
 # A path is closed when it misses itself by less than this share of its diameter after a turn.
 CLOSED = 1e-3
@@ -18,8 +18,6 @@ CLOSED = 1e-3
 TUBE = 0.02
 # Steps a path is watched for at first, and how often it is watched again, twice as long, before it counts as wandering.
 WATCHED, ROUNDS = 60, 4
-# Places between two steps, by Hermite's cubic, which errs there by less than the steps do.
-BETWEEN = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +54,7 @@ def limit_cycle(field: FlowField, start: FloatArray, traps: Sequence[Trap]) -> L
 
 
 def _watch(path: Stepper, steps: int, traps: Sequence[Trap]) -> tuple[FloatArray, FloatArray]:
-    """States and times of one path over so many steps, or until it is trapped, and BETWEEN of them between two steps."""
+    """States and times of one path over so many steps, or until it is trapped, and between the steps."""
     at = np.zeros(1, dtype=np.intp)
     states, slopes, times = [path.x[0].copy()], [path.f[0].copy()], [float(path.time[0])]
     for k in range(steps):
@@ -70,11 +68,9 @@ def _watch(path: Stepper, steps: int, traps: Sequence[Trap]) -> tuple[FloatArray
     t = np.array(times)
     if len(t) < 2:
         return np.array(states), t
-    s = np.arange(BETWEEN)[:, None, None] / BETWEEN
-    a, f, h = np.array(states), np.array(slopes), np.diff(t)[:, None]
-    run = (1 - s) ** 2 * ((1 + 2 * s) * a[:-1] + s * h * f[:-1]) + s**2 * ((3 - 2 * s) * a[1:] - (1 - s) * h * f[1:])
-    fine = np.append((t[:-1] + s[:, :, 0] * h[:, 0]).T.ravel(), t[-1])
-    return np.concatenate([run.transpose(1, 0, 2).reshape(-1, a.shape[1]), a[-1:]]), fine
+    run, _ = hermite(np.array(states), np.array(slopes), np.diff(t))
+    s = np.arange(BETWEEN) / BETWEEN
+    return run, np.append((t[:-1, None] + s * np.diff(t)[:, None]).ravel(), t[-1])
 
 
 def _last_turn(path: FloatArray, times: FloatArray) -> tuple[FloatArray, float] | None:

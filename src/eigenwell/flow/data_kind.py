@@ -25,6 +25,7 @@ from .._types import BoolArray, FloatArray
 from ..demonstrations import Caution
 from ..paths.arrival import is_orbit
 from ..paths.fragments import recover_paths
+from .integration import TINY
 
 # Samples asked, and their neighbours that are looked at: ten steps of three tracks that run side by side.
 ASKED, NEIGHBOURS = 1000, 30
@@ -40,9 +41,6 @@ HALFWAY, DOUBT = 0.2, 0.1
 STRAIGHT = 0.03
 # So many samples are read, around the middle: paths among them stay whole, and it takes a second.
 READ = 10_000
-# Of few samples chance shows more: its standard deviation for one sample is sqrt(1/2), and three standard errors are asked.
-FEW = 3 * np.sqrt(0.5)
-TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -84,8 +82,9 @@ class Evidence:
 
     @property
     def needed(self) -> float:
-        """Regularity that trajectories have at least."""
-        return max(HALFWAY, float(FEW / np.sqrt(max(self.asked, 1))))
+        """Regularity that trajectories have at least. Of few samples chance shows more: its standard deviation for one sample is
+        sqrt(1/2), and three standard errors are asked."""
+        return max(HALFWAY, float(3 * np.sqrt(0.5 / max(self.asked, 1))))
 
     @property
     def snapshots(self) -> bool:
@@ -153,7 +152,12 @@ def in_motion(speed: FloatArray) -> BoolArray:
 
 
 def misses(x: FloatArray, v: FloatArray) -> float:
-    """Read as paths, by how much of a step samples miss the heading of the last: the median over the faster half."""
+    """Read as paths, by how much of a step samples miss the heading of the last: the median over the faster half.
+
+    Along a line every heading is met, and says nothing.
+    """
+    if np.linalg.matrix_rank(x - x.mean(axis=0)) < 2:
+        return 1.0
     middle = np.argsort(((x - np.median(x, axis=0)) ** 2).sum(axis=1), kind="stable")[:READ]
     x, v = x[middle], v[middle]
     read, _ = recover_paths(x, v)

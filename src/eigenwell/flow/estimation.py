@@ -16,8 +16,9 @@ from .whitening import Whitening
 
 # Samples that determine less than half of the field between them are too few for their dimension.
 HALF_KNOWN = 0.5
-# Directions that a few samples choose are a little off, and miss some of the motion; more than this share is more than that.
-MISSED = 0.1
+# A share of the motion that is more than chance: directions that a few samples choose are a little off, and miss less than this;
+# a field that tells less about the velocities tells nothing.
+NOTABLE = 0.1
 _UNRELATED = (
     "Expected velocities that depend on position, got velocities that no field explains ({} samples in {}-D). Are the rows "
     "of x and v in the same order?"
@@ -58,7 +59,7 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
     if moving.shape[1] == 0:
         raise DataError(_UNRELATED.format(*x.shape))
     if moving.shape[1] < found.y.shape[1]:
-        fewer = Estimate.within(frame.seen_along(moving, found.y), x, v)
+        fewer = Estimate.within(frame.seen_along(moving, found.y), x, v, (_still(*moving.shape),))
         found = found if _steered_by_the_rest(fewer, found) else fewer
     full = found.y.shape[1]
     r = full
@@ -82,6 +83,14 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
     return found
 
 
+def _still(directions: int, moving: int) -> Caution:
+    return Caution(
+        "still",
+        f"Along {directions - moving} of {directions} directions position says nothing about the velocities: they were left out. "
+        "Attractors stand at their mean there, and what moves slowly along them is not seen.",
+    )
+
+
 def _steered_by_the_rest(fewer: Estimate, all_: Estimate) -> bool:
     """Whether velocities depend on what `fewer` leaves out, since a combination of coordinates may hardly move and steer the
     others all the same: of what all directions tell about the velocity of a sample left out, it misses a notable share, and
@@ -96,7 +105,7 @@ def _steered_by_the_rest(fewer: Estimate, all_: Estimate) -> bool:
         )
     )
     worse, told = alone - both, v.shape[1] - both.mean()
-    return bool(worse.mean() > max(MISSED * told, 4 * worse.std() / np.sqrt(len(worse))))
+    return bool(worse.mean() > max(NOTABLE * told, 4 * worse.std() / np.sqrt(len(worse))))
 
 
 def known_share(field: FlowField, y: FloatArray) -> float:
@@ -127,7 +136,9 @@ def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatAr
 
     With as many degrees of freedom as the fit has, pure noise explains a share of (dof +- sqrt(2 dof)) / n; four standard
     deviations more is a motion. So is a share of noise that is four standard deviations less than all, which also speaks
-    where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter.
+    where a fit needs nearly as many degrees of freedom as there are samples; and a drift larger than its own scatter. What is
+    affine asks for r degrees of freedom a direction, and 4 r in the best of r that are all noise (the largest canonical
+    correlation of two sets of r is (sqrt r + sqrt r)^2 / n there): a faint motion along a straight slope speaks too.
     """
     n, r = y.shape
     dof = r + 1 + max(float((b.e / (b.e + q)).sum()) for b in field.blocks for q in b.ratios)
@@ -138,5 +149,8 @@ def moving_directions(field: FlowField, y: FloatArray, v: FloatArray) -> FloatAr
     noise = (np.linalg.inv(field.outputs) @ directions) ** 2
     moves = share > (dof + 4 * np.sqrt(2 * dof)) / n
     moves |= noise.sum(axis=0) < 1 - 4 * np.sqrt(2 / n)
+    h = np.column_stack([np.ones(n), y])
+    straight = np.atleast_2d(np.cov((h @ np.linalg.lstsq(h, v, rcond=None)[0]).T))
+    moves |= np.einsum("ak,ab,bk->k", directions, straight, directions) > (4 * r + 4 * np.sqrt(8 * r)) / n
     moves |= np.abs(v.mean(axis=0) @ directions) > max(1.0, 4 / np.sqrt(n))
     return np.asarray(directions[:, moves])

@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution
+from .estimation import NOTABLE
 from .field import FlowField, left_out_errors
 from .integration import LEFT, carry
 from .portrait import LOOKS, SCOUTS, STARTS, STEPS, Portrait, portrait
@@ -24,8 +25,6 @@ APART = 5.0
 FRINGE = 0.05
 # Velocities look reversed where at most this share of the samples arrives anywhere and, backwards, at least that one.
 FEW_ARRIVE, MOST_ARRIVE = 0.5, 0.9
-# Velocities have nothing to do with places where these tell less than this share of their variance.
-LITTLE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ def unrelated(field: FlowField, y: FloatArray, v: FloatArray) -> tuple[Caution, 
     """A warning where a field tells next to nothing about the velocity of a sample left out."""
     error, v = left_out_errors(field, y[:CHOOSING], v[:CHOOSING]), v[:CHOOSING]
     told = 1 - float((error**2).sum() / ((v - v.mean(axis=0)) ** 2).sum())
-    if told > LITTLE:
+    if told > NOTABLE:
         return ()
     said = f"Position tells {max(100 * told, 0):.0f} % of the velocities. Are the rows of x and v in the same order?"
     return (Caution("unrelated", said),)

@@ -12,6 +12,7 @@ from ..attractors import Attractor
 from ..demonstrations import SHORTEST_PATH, Demonstrations
 from ..graphs import PathGraph
 from ..paths import PathFinding, TrajectoryGraph
+from .integration import BETWEEN, hermite
 
 # A turn is closed when it misses its start by less than this share of its diameter, and is as large as the turn before
 # it to the same share: a spiral that loses less in a turn has more than thirty turns to go.
@@ -23,8 +24,6 @@ STOPS = 0.02
 SHORTEST_TURN = 12
 # Two curves are one when they lie within this share of their diameter from each other.
 SAME = 0.05
-# Places between two samples, by Hermite's cubic.
-BETWEEN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,16 +159,10 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
 
 
 def between(x: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """States along the curve through the samples with their velocities: Hermite's cubic between any two, at BETWEEN places."""
+    """States along the curve through the samples with their velocities: Hermite's cubic between any two."""
     pace = np.linalg.norm(v[:-1] + v[1:], axis=1, keepdims=True) / 2
     time = np.linalg.norm(np.diff(x, axis=0), axis=1, keepdims=True) / np.maximum(pace, np.finfo(np.float64).tiny)
-    s = np.linspace(0, 1, BETWEEN, endpoint=False)[:, None, None]
-    step, begin, end = np.diff(x, axis=0), time * v[:-1], time * v[1:]
-    places = x[:-1] + s**2 * (3 - 2 * s) * step + s * (1 - s) ** 2 * begin - s**2 * (1 - s) * end
-    slopes = 6 * s * (1 - s) * step + (1 - s) * (1 - 3 * s) * begin + s * (3 * s - 2) * end
-    slopes = np.where(time > 0, slopes / np.where(time > 0, time, 1.0), v[:-1])
-    in_order = [part.transpose(1, 0, 2).reshape(-1, x.shape[1]) for part in (places, slopes)]
-    return np.concatenate([in_order[0], x[-1:]]), np.concatenate([in_order[1], v[-1:]])
+    return hermite(x, v, time[:, 0])
 
 
 def _return(x: FloatArray, v: FloatArray, end: int) -> int | None:

@@ -123,16 +123,27 @@ def _add_cycles(field: FlowField, traps: list[Trap], states: FloatArray, tries: 
             traps.append(cycle)
 
 
-def fates(found: Portrait, y: FloatArray, most: int = CARRIED) -> tuple[IntArray, FloatArray]:
+def fates(
+    found: Portrait, y: FloatArray, most: int = CARRIED, before: tuple[Portrait, Carried] | None = None
+) -> tuple[IntArray, FloatArray]:
     """Attractor of every state (or LEFT, WANDERING) and the time it takes to get into its trap.
+
+    `before`: what came of the first of them already, with the same traps in another order.
 
     Of many states some are carried; along their paths everything shares their fate, and what lies among such places of
     one fate shares it too. Only states with neighbours of different fates are carried themselves, `most` first.
     """
     first = y[:most]
     steps = STEPS * 2**LOOKS
-    carried = _carry(found, first, steps, keep=len(y) > most)
     fate, time = np.empty(len(y), dtype=np.intp), np.empty(len(y))
+    if before is not None and before[0].field is found.field and len(y) <= most:
+        number = [found.traps.index(t) for t in before[0].traps]
+        done = len(before[1].fate)
+        fate[:done], time[:done] = np.array([*number, WANDERING, LEFT])[before[1].fate], before[1].time
+        later = _carry(found, y[done:], steps, keep=False)
+        fate[done:], time[done:] = later.fate, later.time
+        return found.number(fate), time
+    carried = _carry(found, first, steps, keep=len(y) > most)
     fate[: len(first)], time[: len(first)] = carried.fate, carried.time
     if len(y) > most:
         rest = y[most:]

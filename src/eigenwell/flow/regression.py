@@ -23,7 +23,7 @@ import scipy.linalg
 from .._types import FloatArray, IntArray
 from .field import Block, FlowField, Kernel, profile
 from .integration import MANY_DIMENSIONS
-from .relevance import ASKED, SPREAD, relevant_metric
+from .relevance import ASKED, PRECISION, SHORTEST, SPREAD, relevant_metric
 from .steering import fewest_steering, sliced_metric, steering_metric
 
 # Samples that choose metric and noise, the most inducing samples, and those used while choosing: beyond these the choice
@@ -31,7 +31,7 @@ from .steering import fewest_steering, sliced_metric, steering_metric
 CHOOSING, INDUCING, INDUCING_CHOOSING = 1500, 600, 400
 # Lengths tried, in standard deviations of the data: from the finest that a few hundred samples can show to nearly affine;
 # and those tried about the best one in another metric.
-LENGTHS, NEARBY = np.geomspace(0.15, 4.0, 10), np.geomspace(0.5, 2.0, 5)
+LENGTHS, NEARBY = np.geomspace(SHORTEST, 4.0, 10), np.geomspace(0.5, 2.0, 5)
 NEAREST = np.geomspace(0.6, 1 / 0.6, 3)
 # Kernels tried: the Gaussian, and one that has all lengths.
 TAILS = (0.0, 0.5)
@@ -41,16 +41,12 @@ HOPELESS, PATIENCE = 20.0, 3
 RATIOS = np.geomspace(1e-7, 1e4, 45)
 # Prior variance that inducing samples may leave unexplained, as a share of the noise, and of all at most.
 UNEXPLAINED = 1e-2
-# Velocities are taken to be measured to four digits at best.
-PRECISION = 1e-4
 # Directions of features with less than this share of the largest variance are rounding error.
 RANK = 1e-9
 ROWS = 4096
 # With more samples than these one kernel sees as much, and what the components leave out would outweigh their noise: the
 # samples that choose do not show it.
 FEW = 2 * CHOOSING
-# Samples that show which directions steer in many dimensions.
-SLICED = 20_000
 # Fields drawn from all that were tried, as they are likely; and of a component's kernels those that are left out: less likely
 # than a third of the best.
 FIELDS, LEAST_LIKELY = 16, 1 / 3
@@ -260,7 +256,7 @@ def fit_fields(
         best = min(tried, key=lambda f: f.score)
         lengths, ratio = np.minimum(best.kernel.length * NEARBY, LENGTHS[-1]), best.ratio
     # In many dimensions no two samples are near each other, and a kernel that looks everywhere sees nothing.
-    sliced = sliced_metric(y[:SLICED], v[:SLICED]) if y.shape[1] > MANY_DIMENSIONS else None
+    sliced = sliced_metric(y, v) if y.shape[1] > MANY_DIMENSIONS else None
     if sliced is not None:
         tried += _try_lengths(x, u, sliced, np.append(LENGTHS, 2 * LENGTHS[-1]), TAILS[0])
     for _ in range(rounds):

@@ -21,8 +21,8 @@ ASKED = 250
 # noise ratios, from none that would show to nothing but noise.
 SHORTEST, LONGEST, RATIOS = 0.15, 30.0, (1e-6, 1e4)
 STEPS = 40
-# A component that bends by less than this share of its variation is affine as far as anyone measures.
-AFFINE = 1e-4
+# Velocities are taken to be measured to four digits at best: what bends by less than this share of its variation is affine.
+PRECISION = 1e-4
 # Standard deviation of log length under the prior: a third to three standard deviations of the data are likely.
 SPREAD, IRRELEVANT = 0.75, 0.1
 
@@ -38,8 +38,8 @@ def relevant_metric(
     x, y = x[asked], y[asked]
     h = np.column_stack([np.ones(len(x)), x])
     bent = y - h @ np.linalg.lstsq(h, y, rcond=None)[0]
-    spread = max(float(bent.std()), AFFINE * float(y.std()), np.finfo(np.float64).tiny)
-    if bent.std() <= AFFINE * y.std():
+    spread = max(float(bent.std()), PRECISION * float(y.std()), np.finfo(np.float64).tiny)
+    if bent.std() <= PRECISION * y.std():
         return directions, RATIOS[1], 2 * np.log(spread)
     y = bent / spread
     u = x @ directions

@@ -45,14 +45,16 @@ def most_frequent(
         return found
     at, outputs = y[:SCOUTS], found.field.outputs
     here = found.field(at)
-    candidates = [b for b, p in zip(many.replicates, many.portraits, strict=True) if kinds(p) == wanted]
-    nearest = min(candidates, key=lambda b: float((((b.field(at) - here) @ outputs) ** 2).sum()))
+    candidates = [k for k, p in enumerate(many.portraits) if kinds(p) == wanted]
+    gaps = [float((((many.replicates[k].field(at) - here) @ outputs) ** 2).sum()) for k in candidates]
+    k = candidates[int(np.argmin(gaps))]
+    nearest = many.replicates[k]
     for share in (0.0, 0.25, 0.5, 0.75):
         between = blend(nearest.estimate, nearest.field, share)
-        tried, _ = portrait(between, y[:STARTS], y[:SCOUTS], support)
+        tried, _ = portrait(between, y[:STARTS], y[: len(many.fates[k])], support)
         if kinds(tried) == wanted:
             return tried
-    return portrait(nearest.field, y[:STARTS], y[:SCOUTS], support)[0]
+    return many.portraits[k]
 
 
 def kinds(found: Portrait) -> tuple[int, int]:
@@ -115,14 +117,12 @@ def located(frame: Whitening, q: int, trap: Trap, many: Ensemble, found: Portrai
         for k in np.flatnonzero(matched(found.attractors, other.attractors) == q)
     ]
     place = frame.leave(trap.place[None])[0]
+    error = np.zeros_like(place)
     if len(places) > 1:
         error = (np.array(places) @ frame.backward).std(axis=0, ddof=1)
-    else:
-        error = (
-            np.sqrt(np.diag(frame.backward.T @ trap.error @ frame.backward))
-            if not isinstance(trap, LimitCycle)
-            else 0 * place
-        )
+    elif not isinstance(trap, LimitCycle):
+        error = np.sqrt(np.diag(frame.backward.T @ trap.error @ frame.backward))
+    error = np.hypot(error, frame.beside)
     if isinstance(trap, Sink):
         values = np.sort_complex(np.linalg.eigvals(trap.jacobian)).astype(np.complex128)
         return Attractor(place, error, place, place, place, eigenvalues=values)

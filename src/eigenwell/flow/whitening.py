@@ -11,11 +11,13 @@ from .._types import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """Whitened coordinates: y = (x - centre) W with unit covariance; velocities turn to v W."""
+    """Whitened coordinates: y = (x - centre) W with unit covariance; velocities turn to v W. `beside` (d,): standard deviation of
+    what is left out."""
 
     centre: FloatArray
     forward: FloatArray  # (d, r)
     backward: FloatArray  # (r, d)
+    beside: FloatArray
 
     @classmethod
     def of(cls, x: FloatArray) -> Whitening:
@@ -26,7 +28,9 @@ class Whitening:
         values, vectors = np.linalg.eigh(np.cov((x - centre).T / unit[:, None]).reshape(len(scale), -1))
         kept = values > 1e-10 * values.max()
         root = np.sqrt(values[kept])
-        return cls(centre, vectors[:, kept] / unit[:, None] / root, (vectors[:, kept] * unit[:, None] * root).T)
+        return cls(
+            centre, vectors[:, kept] / unit[:, None] / root, (vectors[:, kept] * unit[:, None] * root).T, 0 * scale
+        )
 
     def seen_along(self, directions: FloatArray, y: FloatArray) -> Whitening:
         """The frame of the projections y D, whitened; what is left out is put at its mean given those."""
@@ -34,7 +38,8 @@ class Whitening:
         values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(c.T)))
         turn = directions @ (vectors / np.sqrt(values))
         back = np.linalg.lstsq(y @ turn, y, rcond=None)[0]
-        return Whitening(self.centre, self.forward @ turn, back @ self.backward)
+        beside = ((y - y @ turn @ back) @ self.backward).std(axis=0)
+        return Whitening(self.centre, self.forward @ turn, back @ self.backward, beside)
 
     def enter(self, x: FloatArray) -> FloatArray:
         return np.asarray((x - self.centre) @ self.forward)

@@ -21,11 +21,11 @@ from ..paths.odd import LABELS_IN_DOUBT
 from ..paths.told import Told
 from .builder import FlowGraph
 from .finding import FlowFinding
+from .integration import TINY
 from .one_field import FEWEST, NODES, one_field
 
 # Where the ends are as sure as this there is nothing to ask.
 SURE = 0.95
-TINY = np.finfo(np.float64).tiny
 
 
 def of_one_field(demos: Demonstrations, found: PathFinding) -> bool:

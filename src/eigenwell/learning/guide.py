@@ -23,6 +23,8 @@ DOUBT = ONE_FIELD
 """An uncertainty of this much, in units of the root mean square speed, halves the weight of a state."""
 HOME = 0.15
 """Nearer than this to a sample, in boxes, its heading counts for more than the way to it."""
+BEHIND = 0.1
+"""Boxes between two places whose ways are compared: what turns and turns back in less is not seen, and hardly by people."""
 MOVING = 0.02
 """Samples slower than this share of the fastest have no direction worth learning."""
 
@@ -56,7 +58,7 @@ def guide(bundles: Sequence[Bundle], *, seed: int = 0) -> Guide:
 
 @dataclass(frozen=True, eq=False)
 class Home:
-    """States (n, d) and the direction expected at each, in unit coordinates."""
+    """States (n, 2, d), each with one BEHIND it on its way, and the directions expected there, in unit coordinates."""
 
     x: FloatArray
     v: FloatArray
@@ -83,10 +85,18 @@ def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home
         beyond = ((drawn < low) | (drawn > high)).any(1)
         # As many for every model, so that they can be trained side by side.
         drawn = drawn[np.resize(np.flatnonzero(beyond), DRAWS)]
-    distance = np.maximum(cdist(drawn, x), 1e-9)
+    way = _towards(drawn, x, heading)
+    behind = drawn - BEHIND * way
+    return Home(np.stack([drawn, behind], axis=1), np.stack([way, _towards(behind, x, heading)], axis=1))
+
+
+def _towards(places: FloatArray, x: FloatArray, heading: FloatArray) -> FloatArray:
+    """The way home from some places, of length 1."""
+    distance = np.maximum(cdist(places, x), 1e-9)
     share = (distance.min(1, keepdims=True) / distance) ** 3
     towards = share * np.minimum(1 / HOME, 1 / distance)
-    return Home(drawn, share @ heading + towards @ x - towards.sum(1, keepdims=True) * drawn)
+    way = share @ heading + towards @ x - towards.sum(1, keepdims=True) * places
+    return np.asarray(way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9))
 
 
 def _paths(bundles: Sequence[Bundle]) -> list[tuple[FloatArray, FloatArray]]:

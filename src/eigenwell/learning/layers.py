@@ -32,14 +32,14 @@ def direction(model: StableModel, x: Array) -> tuple[Array, Array, Array]:
         frequencies, weights, order = layer
         turned = order @ x
         p, q = turned[:passing], turned[passing:]
-        q, scale, shear = moved(model.flow.window, p, q, told(frequencies, weights, p))
+        q, scale, shear = _moved(model.flow.window, p, q, told(frequencies, weights, p))
         return order.T @ jnp.concatenate([p, q]), (scale[..., :count], shear[..., :count])
 
     def backwards(w: Array, layer: tuple[Array, Array, Array]) -> tuple[Array, None]:
         scale, shear, order = layer
         turned = order @ w
         p, q = turned[:passing], turned[passing:]
-        return order.T @ jnp.concatenate([p, pulled(scale, shear, p, q)]), None
+        return order.T @ jnp.concatenate([p, _pulled(scale, shear, p, q)]), None
 
     layers = (model.flow.frequencies, model.flow.weights, orders)
     latent, (scale, shear) = jax.lax.scan(forwards, jnp.concatenate([x, model.attractors.T], axis=1), layers)
@@ -47,6 +47,11 @@ def direction(model: StableModel, x: Array) -> tuple[Array, Array, Array]:
     u = latent_velocity(Wells(goals, model.log_weights, model.swirls, model.softening), y)
     way, _ = jax.lax.scan(backwards, u, (scale, shear, orders), reverse=True)
     return way, y, goals
+
+
+# Worked out again on the way back: keeping every number in between would take most of the time, and of the compiler's.
+_moved = jax.checkpoint(moved, prevent_cse=False)
+_pulled = jax.checkpoint(pulled, prevent_cse=False)
 
 
 def _orders(dimension: int, layers: int) -> np.ndarray:

@@ -11,21 +11,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.flatten_util import ravel_pytree
 
 from .._types import FloatArray
-from ..fields.flows import Array, fourier_features, identity_flow, window
+from ..fields.flows import Array, fourier_features, identity_flow, spread_normal, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed, wells
 from . import layers
-from .guide import MOVING, Guide, way_home
+from .guide import BEHIND, MOVING, Guide, way_home
 from .programs import kept_programs
 from .recipes import Recipe
 from .targets import Bundle, Target, arc_to_go
 
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
-AHEAD = 0.1
-"""Boxes between two places whose ways are compared: what turns and turns back in less is not seen, and hardly by people."""
 CHUNKS = 10
+WARM_UP = 30
+"""Steps until Adam has seen enough gradients to be let go."""
 HASTE_POWER = 3
 """Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
 ABSENT = -1e9
@@ -70,6 +71,17 @@ class TrainingSet(NamedTuple):
     swirls: Array
     winding: Array
     """1 where Omega_q may move."""
+    softening: Array
+    window: Array
+
+
+class Known(NamedTuple):
+    """What a model has that is not learned, as in its `TrainingSet`."""
+
+    attractors: Array
+    log_weights: Array
+    swirls: Array
+    winding: Array
     softening: Array
     window: Array
 
@@ -159,16 +171,15 @@ def train(
     """Train one stable model per set; all sets share their shapes and run side by side."""
     dimension = sets[0].x.shape[1]
     flow = identity_flow(dimension, layers=recipe.layers, features=recipe.features, length=recipe.length, seed=seed)
-    draw = np.random.default_rng([seed, 1]).standard_normal((recipe.speed_features, dimension))
+    spread = spread_normal(recipe.speed_features, dimension, seed=seed)
     speed = Speed(
-        draw / (recipe.speed_length * np.sqrt(dimension / 2)),
+        spread / (recipe.speed_length * np.sqrt(dimension / 2)),
         np.zeros(2 * recipe.speed_features),
         np.zeros(()),
         np.zeros(()),
     )
     # Accelerators shorten float32 products to ten bits unless told not to; the run time would not agree.
     with kept_programs(), double_precision(np.dtype(dtype) == np.float64), jax.default_matmul_precision("highest"):
-        data = jax.tree.map(lambda *leaves: np.stack(leaves).astype(dtype), *sets)
         fixed = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=dtype), (flow, speed))
 
         def model(params: Trainable, i: int) -> StableModel:
@@ -178,103 +189,119 @@ def train(
             if watch is not None:
                 watch([_present(model(params, i), one) for i, one in enumerate(sets)], losses)
 
-        params, history, steps = _descend(fixed, data, recipe, seed, report, look)
-        params = jax.tree.map(np.asarray, params)
+        params, history, steps = _descend(fixed, sets, recipe, seed, report, look)
     return [_trained(model(params, i), one, history[:, i], steps, recipe) for i, one in enumerate(sets)]
 
 
 def _optimiser(recipe: Recipe) -> optax.GradientTransformation:
-    """Adam after a short warm-up, with cosine decay; a step whose gradient is not finite is left out."""
-    rate = optax.warmup_cosine_decay_schedule(recipe.rate / 30, recipe.rate, 30, max(recipe.steps, 31))
+    """Adam; a step whose gradient is not finite is left out."""
     return optax.apply_if_finite(
-        optax.chain(optax.clip_by_global_norm(recipe.clip), optax.adam(rate, b2=0.99)),
+        optax.chain(optax.clip_by_global_norm(recipe.clip), optax.scale_by_adam(b2=0.99)),
         max_consecutive_errors=recipe.steps,
     )
 
 
+def _rates(recipe: Recipe, count: int) -> FloatArray:
+    """Of so many steps: a short warm-up, then half a cosine down to nothing."""
+    step = np.arange(count)
+    falling = 0.5 + 0.5 * np.cos(np.pi * np.minimum(step / recipe.steps, 1.0))
+    return np.asarray(recipe.rate * np.minimum((1 + step) / WARM_UP, falling))
+
+
 def _descend(
     fixed: Any,
-    data: TrainingSet,
+    sets: Sequence[TrainingSet],
     recipe: Recipe,
     seed: int,
     report: Report | None,
     look: Callable[[Trainable, FloatArray], None],
 ) -> tuple[Trainable, FloatArray, int]:
-    models, _, dimension = data.x.shape
     flow, speed = fixed
-    rng = np.random.default_rng([seed, 3])
+    dtype = flow.weights.dtype
 
-    def repeated(a: Array) -> Array:
-        return np.broadcast_to(a, (models, *a.shape))
+    def stacked(rows: Sequence[Any]) -> Any:
+        return jax.tree.map(lambda *leaves: np.stack(leaves).astype(dtype), *rows)
 
-    params = Trainable(
-        repeated(flow.weights), repeated(speed.weights), repeated(speed.offset), data.log_weights, data.swirls
+    known = stacked([Known(*(getattr(one, name) for name in Known._fields)) for one in sets])
+    params = stacked(
+        [Trainable(flow.weights, speed.weights, speed.offset, one.log_weights, one.swirls) for one in sets]
     )
-    state = (params, jax.jit(jax.vmap(_optimiser(recipe).init))(params))
+    state = (params, _begun(params, recipe))
     size = -(-recipe.steps // CHUNKS)
+    rates = _rates(recipe, CHUNKS * size)
     history: list[FloatArray] = []
-    stale, done = 0, 0
+    done = 0
     # Already stable at the attractors, with straight ways to them: something to look at while the first steps are made.
-    look(params, np.full(models, np.nan))
-    while done < recipe.steps and stale < recipe.patience:
-        draws = jax.tree.map(lambda a: a.astype(data.x.dtype), Draws.of(rng, size, dimension, recipe))
-        state, losses = _advance(state, fixed, data, draws, recipe)
+    look(params, np.full(len(sets), np.nan))
+    while done < recipe.steps:
+        # Drawn beforehand, the same numbers for all models: inside the compiled program it would take as long to compile again.
+        drawn = stacked([_drawn(one, np.random.default_rng([seed, 3, done]), size, recipe) for one in sets])
+        rate = rates[done : done + size].astype(dtype)
+        state, losses = _advance(state, fixed, known, drawn, rate, recipe)
         done += size
         history.append(np.asarray(losses))
+        params = jax.tree.map(np.asarray, state[0])
         # Who looks on has seen the losses when told how far it is.
-        look(state[0], history[-1])
+        look(params, history[-1])
         if report is not None:
             report(min(done, recipe.steps), recipe.steps, history[-1])
-        if len(history) > 1:
-            gain = 1 - history[-1] / np.maximum(history[-2], 1e-12)
-            stale = 0 if np.nanmax(gain) > 1e-4 else stale + 1
-    return state[0], np.array(history), done
+    return params, np.array(history), done
 
 
 @partial(jax.jit, static_argnames=("recipe",))
-def _advance(state: Any, fixed: Any, data: TrainingSet, draws: Draws, recipe: Recipe) -> tuple[Any, Array]:
-    """A step on every model for every row of the draws."""
+def _begun(params: Trainable, recipe: Recipe) -> Any:
+    return jax.vmap(lambda one: _optimiser(recipe).init(ravel_pytree(one)[0]))(params)
+
+
+@partial(jax.jit, static_argnames=("recipe",))
+def _advance(state: Any, fixed: Any, known: Known, drawn: Batch, rates: Array, recipe: Recipe) -> tuple[Any, Array]:
+    """A step on every model for every batch."""
     optimiser = _optimiser(recipe)
 
-    def one(state: Any, data: TrainingSet) -> tuple[Any, Array]:
-        def step(state: Any, now: Draws) -> tuple[Any, Array]:
-            params, memory = state
-            loss, slope = jax.value_and_grad(_loss)(params, fixed, data, now, recipe)
-            update, memory = optimiser.update(slope, memory, params)
-            return (optax.apply_updates(params, update), memory), loss
+    def one(state: Any, known: Known, drawn: Batch) -> tuple[Any, Array]:
+        start, unravel = ravel_pytree(state[0])
 
-        state, losses = jax.lax.scan(step, state, draws)
-        return state, jnp.nanmean(losses)
+        def loss_of(theta: Array, batch: Batch) -> Array:
+            return _loss(unravel(theta), fixed, known, batch, recipe)
+
+        def step(state: Any, now: tuple[Batch, Array]) -> tuple[Any, Array]:
+            (theta, memory), (batch, rate) = state, now
+            loss, slope = jax.value_and_grad(loss_of)(theta, batch)
+            update, memory = optimiser.update(slope, memory, theta)
+            return (theta - rate * update, memory), loss
+
+        (theta, memory), losses = jax.lax.scan(step, (start, state[1]), (drawn, rates))
+        return (unravel(theta), memory), jnp.nanmean(losses)
 
     # A processor is faster at one model after another: products of stacked matrices are slow on it, and leave its cache.
     if jax.default_backend() == "cpu":
-        return jax.lax.map(lambda both: one(*both), (state, data))  # type: ignore[no-any-return]
-    return jax.vmap(one)(state, data)
+        return jax.lax.map(lambda each: one(*each), (state, known, drawn))  # type: ignore[no-any-return]
+    return jax.vmap(one)(state, known, drawn)
 
 
-def _model(fixed: Any, data: TrainingSet, params: Trainable) -> StableModel:
+def _model(fixed: Any, known: Known | TrainingSet, params: Trainable) -> StableModel:
     """The model of some parameters. An Omega that may not move is zero: data that do not wind are not made to."""
     flow, speed = fixed
     xp = jnp if isinstance(params.swirls, jax.Array) else np
-    swirls = 0.5 * (params.swirls - xp.swapaxes(params.swirls, -1, -2)) * data.winding[:, None, None]
+    swirls = 0.5 * (params.swirls - xp.swapaxes(params.swirls, -1, -2)) * known.winding[:, None, None]
     return StableModel(
-        flow._replace(weights=params.weights, window=data.window),
-        speed._replace(weights=params.speed_weights, offset=params.speed_offset, window=data.window),
-        data.attractors,
-        xp.where(data.log_weights > ABSENT, params.log_weights, ABSENT),
+        flow._replace(weights=params.weights, window=known.window),
+        speed._replace(weights=params.speed_weights, offset=params.speed_offset, window=known.window),
+        known.attractors,
+        xp.where(known.log_weights > ABSENT, params.log_weights, ABSENT),
         swirls,
-        data.softening,
-        xp.zeros_like(data.attractors[0]),
+        known.softening,
+        xp.zeros_like(known.attractors[0]),
     )
 
 
-def _loss(params: Trainable, fixed: Any, data: TrainingSet, draws: Draws, recipe: Recipe) -> Array:
-    misfit = _misfit(_model(fixed, data, params), _drawn(data, draws, recipe), recipe)
+def _loss(params: Trainable, fixed: Any, known: Known, batch: Batch, recipe: Recipe) -> Array:
+    misfit = _misfit(_model(fixed, known, params), batch, recipe)
     return misfit + recipe.decay * (params.weights**2).sum() + recipe.speed_decay * (params.speed_weights**2).sum()
 
 
 class Batch(NamedTuple):
-    """Rows of one step: states, velocities and latent targets, with the weight of the error in each."""
+    """Rows of one step, or of many: states, velocities and latent targets, with the weight of the error in each."""
 
     x: Array
     v: Array
@@ -284,63 +311,36 @@ class Batch(NamedTuple):
     position: Array
 
 
-class Draws(NamedTuple):
-    """Numbers from 0 to 1 that pick the rows of every step, and normal ones that move neighbours in the tube.
-
-    Drawn beforehand and shared by all models: a generator inside the compiled program takes longer to compile than the
-    rest of it.
-    """
-
-    sample: Array
-    neighbour: Array
-    noise: Array
-    guide: Array
-    home: Array
-
-    @classmethod
-    def of(cls, rng: np.random.Generator, steps: int, dimension: int, recipe: Recipe) -> Draws:
-        counts = (recipe.batch, recipe.neighbour_batch, recipe.guide_batch, recipe.home_batch)
-        sample, neighbour, between, home = (rng.random((steps, count)) for count in counts)
-        return cls(sample, neighbour, rng.standard_normal((*neighbour.shape, dimension)), between, home)
-
-
-def _drawn(data: TrainingSet, draws: Draws, recipe: Recipe) -> Batch:
-    """Samples, neighbours in the tube, states between the paths, states on their way home."""
-    kinds = [_samples(data, draws.sample, None)]
+def _drawn(data: TrainingSet, rng: np.random.Generator, steps: int, recipe: Recipe) -> Batch:
+    """For every step samples, neighbours in the tube, states between the paths, states on their way home."""
+    kinds = [_samples(data, rng, (steps, recipe.batch), None)]
     if recipe.neighbours > 0:
-        kinds.append(_weighted(_samples(data, draws.neighbour, draws.noise), recipe.neighbours))
+        noise = rng.standard_normal((steps, recipe.neighbour_batch, data.x.shape[1]))
+        near = _samples(data, rng, noise.shape[:2], noise)
+        kinds.append(Batch(*near[:3], *(recipe.neighbours * weight for weight in near[3:])))
     if recipe.guide > 0:
-        pick = _row(draws.guide, data.guide_x)
-        x, weight = data.guide_x[pick], data.guide_weight[pick] / recipe.guide_batch
-        between = Batch(x, data.guide_v[pick], jnp.zeros_like(x), weight, weight, 0 * weight)
-        kinds.append(_weighted(between, recipe.guide))
+        pick = rng.integers(len(data.guide_x), size=(steps, recipe.guide_batch))
+        x, weight = data.guide_x[pick], recipe.guide / recipe.guide_batch * data.guide_weight[pick]
+        kinds.append(Batch(x, data.guide_v[pick], 0 * x, weight, weight, 0 * weight))
     if recipe.home > 0:
-        pick = _row(draws.home, data.home_x)
-        x, weight = data.home_x[pick], jnp.full(recipe.home_batch, recipe.home / recipe.home_batch, dtype=data.x.dtype)
-        kinds.append(Batch(x, data.home_way[pick], jnp.zeros_like(x), 0 * weight, weight, 0 * weight))
-    return Batch(*(jnp.concatenate(rows) for rows in zip(*kinds, strict=True)))
+        pick = rng.integers(len(data.home_x), size=(steps, recipe.home_batch))
+        # All places first, then those behind them.
+        x, way = (np.concatenate([rows[pick, 0], rows[pick, 1]], axis=1) for rows in (data.home_x, data.home_way))
+        weight = np.full(x.shape[:2], recipe.home / x.shape[1])
+        kinds.append(Batch(x, way, 0 * x, 0 * weight, weight, 0 * weight))
+    return Batch(*(np.concatenate(rows, axis=1) for rows in zip(*kinds, strict=True)))
 
 
-def _row(share: Array, rows: Array) -> Array:
-    """Which row each share of all of them falls on; float32 may round a share up to 1."""
-    return jnp.minimum((share * rows.shape[0]).astype(jnp.int32), rows.shape[0] - 1)
-
-
-def _samples(data: TrainingSet, jitter: Array, noise: Array | None) -> Batch:
+def _samples(data: TrainingSet, rng: np.random.Generator, shape: tuple[int, int], noise: FloatArray | None) -> Batch:
     """One sample from each of as many equal parts of the data, moved about in the tube where `noise` is given."""
-    count = len(jitter)
-    index = _row((np.arange(count) + jitter) / count, data.x)
+    index = ((np.arange(shape[1]) + rng.random(shape)) * (len(data.x) / shape[1])).astype(int)
     x, v, target = data.x[index], data.v[index], data.target[index]
     if noise is not None:
-        x = x + noise * data.width[index][:, None]
-        v = v + noise * data.rate[index][:, None]
-        target = target + noise * data.spread[index][:, None]
-    weight = jnp.full(count, 1 / count, dtype=x.dtype)
+        x = x + noise * data.width[index][..., None]
+        v = v + noise * data.rate[index][..., None]
+        target = target + noise * data.spread[index][..., None]
+    weight = np.full(shape, 1 / shape[1])
     return Batch(x, v, target, weight, weight * data.moving[index], weight * data.placed[index])
-
-
-def _weighted(batch: Batch, weight: float) -> Batch:
-    return Batch(*batch[:3], *(weight * one for one in batch[3:]))
 
 
 def _misfit(model: StableModel, batch: Batch, recipe: Recipe) -> Array:
@@ -351,18 +351,13 @@ def _misfit(model: StableModel, batch: Batch, recipe: Recipe) -> Array:
         return recipe.position * place
     f = jnp.exp(log_speed(model.speed, x, layers.features)) * way
     error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(0) / KNEE**2) - 1)
-    turn = 1 - (_unit(f) * _unit(v)).sum(0)
+    heading = _unit(f)
+    turn = 1 - (heading * _unit(v)).sum(0)
     moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
-    if recipe.home > 0 and recipe.bending > 0:  # the last rows are those on their way home
-        moving = moving + recipe.bending * _bending(model, x[:, -recipe.home_batch :], way[:, -recipe.home_batch :])
+    if recipe.home > 0 and recipe.bending > 0:  # the last rows are places on their way home, and those behind them
+        here, behind = heading[:, -2 * recipe.home_batch : -recipe.home_batch], heading[:, -recipe.home_batch :]
+        moving = moving + recipe.bending * (1 - (here * behind).sum(0)).mean() / BEHIND**2
     return moving + recipe.position * place
-
-
-def _bending(model: StableModel, x: Array, way: Array) -> Array:
-    """Mean of 1 - cos between the way at some places and the way a little further on, over the square of that."""
-    here = _unit(way)
-    ahead = _unit(layers.direction(model, jax.lax.stop_gradient(x + AHEAD * here))[0])
-    return (1 - (here * ahead).sum(0)).mean() / AHEAD**2
 
 
 def _unit(v: Array) -> Array:

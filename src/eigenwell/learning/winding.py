@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._types import FloatArray
-from ..fields.stable import wound
+from ..fields.stable import winding, wound
 from .targets import ArcLength, Bundle, Profile, arc_to_go, starting_directions
 
 
@@ -129,6 +129,6 @@ class SpiralTarget:
         for x, v, (anchor, heading) in zip(bundle.x, bundle.v, starting_directions(bundle), strict=True):
             radius = arc_to_go(x, bundle.attractor)[0] * self.profile.remaining(x, v, bundle.attractor)
             radius = np.maximum(radius / np.linalg.norm(heading + swirl @ heading), 1e-9)
-            turned = wound(swirl, np.tile(heading[:, None], len(x)), np.log(radius / radius[anchor]))
+            turned = wound(winding(swirl), np.tile(heading[:, None], len(x)), np.log(radius / radius[anchor]))
             placed.append((radius * turned).T)
         return tuple(placed)

@@ -18,7 +18,7 @@ from .schema import AGAIN, Tensors
 
 KINDS = {"within": Within, "around": Around, "moved": Moved}
 SHAPES = {
-    "within": {"low": "d", "high": "d", "margin": "2d"},
+    "within": {"low": "d", "high": "d", "margin": "2d", "braking": ""},
     "around": {"centre": "d", "centres": "md", "shapes": "mdd", "reach": ""},
     "moved": {
         **{"matrix": "dd", "shift": "d", "path": "nmd", "force": "nmd", "length": "d"},
@@ -99,7 +99,7 @@ def _check_values(one: Any, what: str) -> None:
     """What makes each a diffeomorphism."""
     if isinstance(one, Within | Stretch):
         fine = (one.margin > 0).all() and (one.low + one.margin[0] <= one.high - one.margin[1]).all()
-        fine = fine and (isinstance(one, Within) or 0 <= one.knee < 1)
+        fine = fine and (one.braking > 0 if isinstance(one, Within) else 0 <= one.knee < 1)
     elif isinstance(one, Around):
         inner = np.linalg.norm(np.einsum("mij,mj->mi", one.shapes, one.centre - one.centres), axis=1)
         fine = one.reach > 1 and (inner < 1).all() and (np.linalg.det(one.shapes) != 0).all()

@@ -34,7 +34,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import gammaln
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from .spanning import edges
 
 # Hands and robots end within a few hundredths of the box from their goal: median and width of log sigma_0, on a grid of octaves.
@@ -127,7 +127,13 @@ class EndsModel:
         return log_sum(each.reshape(*each.shape[:2], -1))
 
     def readings(
-        self, log_p: FloatArray, total: FloatArray, size: IntArray, centres: FloatArray, blur: FloatArray, odds: FloatArray
+        self,
+        log_p: FloatArray,
+        total: FloatArray,
+        size: IntArray,
+        centres: FloatArray,
+        blur: FloatArray,
+        odds: FloatArray,
     ) -> FloatArray:
         """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost, from `log_p` (Q, 3, S, d) of its groups and what
         `partition` needs: with goals that may differ in all coordinates, and with goals that share some.

@@ -15,7 +15,8 @@ _MARKS = "osD^vP*X"
 
 
 def plot_comparison(compared: Comparison, ax: Any = None) -> Any:
-    """Attractors of all conditions over their samples, an arrow from where each was; and the share of each basin beside.
+    """Attractors of all conditions over their samples, an arrow from where each was, dashed where two merged or one split; and
+    the share of each basin beside.
 
     Parameters
     ----------
@@ -52,11 +53,20 @@ def plot_comparison(compared: Comparison, ax: Any = None) -> Any:
         step = max(1, len(mine) // MOST_POINTS)
         for s in range(-1, compared.n_states):
             some = mine[::step][label[::step] == s]
-            ax.scatter(*some.T, s=5, marker=_MARKS[c % 8], color=theme.colour(s), alpha=0.25, linewidths=0)
+            ax.scatter(*some.T, s=5, marker=_MARKS[c % 8], color=theme.colour(s), alpha=0.4, linewidths=0)
+    arrow = {"arrowstyle": "->", "color": theme.ink, "shrinkA": 4, "shrinkB": 4}
+    for change in compared.changes:
+        c = compared.conditions.index(change.condition)
+        before, after = {
+            "merged": (compared.states[change.state, 0], compared.states[change.relative, c]),
+            "split": (compared.states[change.relative, 0], compared.states[change.state, c]),
+        }.get(change.what, (-1, -1))
+        if min(before, after) >= 0:
+            ax.annotate("", shown[c][after], shown[0][before], arrowprops=arrow | {"linestyle": "--"})
     for s, row in enumerate(compared.states):
         seen = [(c, shown[c][q]) for c, q in enumerate(row) if q >= 0]
         for (_, a), (_, b) in zip(seen[:-1], seen[1:], strict=True):
-            ax.annotate("", b, a, arrowprops={"arrowstyle": "->", "color": theme.ink, "shrinkA": 4, "shrinkB": 4})
+            ax.annotate("", b, a, arrowprops=arrow)
         for c, place in seen:
             ax.scatter(*place, s=90, marker=_MARKS[c % 8], color=theme.colour(s), edgecolors=theme.ink, zorder=5)
     for c, name in enumerate(compared.conditions):
@@ -81,7 +91,8 @@ def _shares(ax: Any, compared: Comparison) -> None:
             ax.errorbar([at], [share], error, fmt=_MARKS[c % 8], color=colour, mec=theme.ink, ms=7, capsize=3)
     ticks = [f"state {s}" for s in range(compared.n_states)] + ["no basin"] * leave
     ax.set_xticks(range(len(ticks)), ticks)
-    ax.set_ylim(0, None)
+    ax.set_xlim(-0.6, len(ticks) - 0.4)
+    ax.set_ylim(-4, 104)
     ax.set_ylabel(f"share of {compared.counted[0]} (%), 90 % interval")
 
 

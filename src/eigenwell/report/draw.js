@@ -11,21 +11,9 @@ const colourOf = (t, q) => (q < 0 ? t.unassigned : t.colours[q % t.colours.lengt
 function paintedTrace(trace, t) {
   const out = structuredClone(trace);
   const meta = trace.meta ?? {};
-  if (meta.potential) {
-    out.colorscale = t.potential.map((colour, level) => [level, colour]);
-    out.line = { ...out.line, color: trace.contours.coloring === "none" ? t.unassigned : t.grid };
-    return out;
-  }
-  if (meta.basins) {
-    // One flat colour for each basin, and none between them.
-    out.colorscale = Array.from({ length: meta.basins }, (_, q) => [q, q + 1].map((edge) => [edge / meta.basins, colourOf(t, q)])).flat();
-    return out;
-  }
   const colour = meta.ink ? t.ink : colourOf(t, meta.q ?? -1);
   out.marker = { ...out.marker, color: colour };
   out.line = { ...out.line, color: colour };
-  if (meta.halo) out.line.color = t.paper;
-  if (meta.hollow) out.marker = { ...out.marker, color: t.paper, line: { ...out.marker.line, color: colour } };
   if (meta.faded) out.opacity = meta.faded;
   for (const bar of ["error_x", "error_y", "error_z"]) if (out[bar]) out[bar] = { ...out[bar], color: colour };
   out.textfont = { color: t.ink, size: 14 };

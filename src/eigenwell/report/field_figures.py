@@ -1,4 +1,4 @@
-"""Figures of a learned field: streamlines and potential in the plane, roll-outs in space."""
+"""Figures of a learned field that its picture in the plane (`live.py`) does not show: roll-outs in space, lifted paths."""
 
 from __future__ import annotations
 
@@ -8,127 +8,31 @@ import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import Demonstrations
-from ..fields.surface import borders, over_grid
+from ..fields.surface import drawn_motions
 from ..identification import Identification
 from .figures import spatial_layout
-from .memory_figures import remembered
 from .pairs import pair_matrix
 from .sections import Plot, Section
-from .streamlines import streamlines
-from .traces import Trace, attractor_marks, numbers, polyline, spatial, sub_dynamics, thinning
-from .wording import a, words
+from .traces import Trace, attractor_marks, polyline, spatial, sub_dynamics, thinning
+from .wording import words
 
 MARGIN = 0.15
-"""Of the data's box, drawn around it."""
-CELLS = 72
+"""Of the data's box: random starts lie in it and so far around it."""
 
 
 def learned(demos: Demonstrations, found: Identification, field: Any) -> list[Section]:
     if demos.dimension > 2:
         return [_rolled(demos, found, field)]
-    return list(remembered(demos, found, field)) if field.by_motion else [_plane(demos, found, field)]
-
-
-def box(x: FloatArray, margin: float = MARGIN) -> tuple[FloatArray, FloatArray]:
-    low, high = x.min(axis=0), x.max(axis=0)
-    pad = margin * np.maximum(high - low, 0.02 * (high - low).max())
-    return low - pad, high + pad
-
-
-def _plane(demos: Demonstrations, found: Identification, field: Any) -> Section:
-    low, high = box(demos.x)
-    extent = float(np.ptp(demos.x, axis=0).max())
-    gx, gy = (np.linspace(low[i], high[i], CELLS) for i in (0, 1))
-    velocity, height, basin = over_grid(field, gx, gy)
-    count, first = field.n_attractors, words().first
-    across, up = {"x": numbers(gx, extent), "y": numbers(gy, extent)}, {"showlegend": True}
-    data: list[Trace] = [
-        {
-            "type": "contour", **across, **up, "z": [numbers(row, 1.0) for row in height], "name": "potential",
-            "showscale": False, "ncontours": 16, "contours": {"coloring": "none" if count > 1 else "heatmap"},
-            "line": {"width": 0.6},
-            "hovertemplate": "√V %{z:.3f} of its largest<extra></extra>", "meta": {"potential": True},
-        }
-    ]  # fmt: skip
-    if count > 1:
-        data.append(
-            {
-                "type": "heatmap", **across, **up, "z": [[None if q < 0 else int(q) + first for q in row] for row in basin],
-                "zmin": first, "zmax": count + first, "name": "basins", "showscale": False, "opacity": 0.25,
-                "hovertemplate": f"ends at {words().attractor} %{{z}}<extra></extra>", "meta": {"basins": count},
-            }
-        )  # fmt: skip
-    lines, heads, angles = streamlines(gx, gy, velocity)
-    data.append(
-        spatial(
-            lines,
-            extent,
-            mode="lines",
-            line={"width": 1},
-            name="streamlines",
-            hoverinfo="skip",
-            meta={"ink": True, "faded": 0.65},
-        )
-    )
-    arrows = {"symbol": "triangle-up", "size": 6, "angle": numbers(angles, 1e3)}
-    data.append(
-        spatial(
-            heads,
-            extent,
-            mode="markers",
-            marker=arrows,
-            hoverinfo="skip",
-            showlegend=False,
-            meta={"ink": True, "faded": 0.65},
-        )
-    )
-    every = thinning(demos.n_samples)
-    for q in range(found.n_attractors):
-        trace = sub_dynamics(q, mode="lines", line={"width": 2.2})
-        data.append(spatial(polyline(demos.x, found.paths(q), every), extent, **trace))
-    data += _between(field, low, high, extent)
-    data += attractor_marks(found.attractors, found.uncertainty, extent)
-    layout = spatial_layout(2)
-    layout["xaxis"] |= {"range": [float(low[0]), float(high[0])], "showgrid": False}
-    layout["yaxis"] |= {"range": [float(low[1]), float(high[1])], "showgrid": False}
-    caption = (
-        "Streamlines of the learned field over its potential, which falls along every one of them until "
-        f"{a(words().attractor)} is reached. "
-    )
-    if count > 1:
-        caption += (
-            f"Colours say in which {words().attractor} a state ends. Dashed: the separatrices, borders of the basins; diamonds: "
-            "the saddles on them. "
-        )
-    caption += "Click an entry of the legend to hide it."
-    return Section("field", "The learned field", caption, (Plot(data, layout, 620),))
-
-
-def _between(field: Any, low: FloatArray, high: FloatArray, extent: float) -> list[Trace]:
-    """Separatrices, dashed on a halo, and saddles."""
-    curves = borders(field, low, high)
-    if not curves:
-        return []
-    gap = np.full((1, 2), np.nan)
-    points = np.concatenate([part for curve in curves for part in (curve, gap)])
-    common = {"mode": "lines", "legendgroup": "separatrices"}
-    halo = spatial(points, extent, **common, line={"width": 4}, hoverinfo="skip", showlegend=False, meta={"halo": True})
-    dash = {"width": 1.8, "dash": "6px,4px"}
-    line = spatial(points, extent, **common, line=dash, name="separatrices", hoverinfo="name", meta={"ink": True})
-    mark = {"symbol": "diamond", "size": 11, "line": {"width": 2}}
-    hover = [f"saddle<br>{a:.5g}<br>{b:.5g}" for a, b in field.saddles]
-    saddles = spatial(
-        field.saddles, extent, mode="markers", name="saddles", marker=mark, hovertext=hover, hoverinfo="text",
-        meta={"ink": True, "hollow": True},
-    )  # fmt: skip
-    return [halo, line, saddles]
+    return [_lifted(field)] if field.by_motion else []
 
 
 def _rolled(demos: Demonstrations, found: Identification, field: Any) -> Section:
     """Roll-outs: from random starts in space, from the starts of the data in more dimensions, where space is empty."""
     d = demos.dimension
     if d == 3:
-        starts = np.random.default_rng(0).uniform(*box(demos.x), (16 * found.n_attractors, 3))
+        low, high = demos.x.min(axis=0), demos.x.max(axis=0)
+        pad = MARGIN * (high - low)
+        starts = np.random.default_rng(0).uniform(low - pad, high + pad, (16 * found.n_attractors, 3))
         origin = "random starts in and around the data"
     else:
         starts = demos.x[[path[0] for q in range(found.n_attractors) for path in found.paths(q)]]
@@ -159,3 +63,52 @@ def _duration(demos: Demonstrations) -> float:
     """Time to cross the data's box three times at full pace; most samples of a motion that comes to rest are slow."""
     pace = float(np.quantile(np.linalg.norm(demos.v, axis=1), 0.95))
     return float(3 * np.linalg.norm(np.ptp(demos.x, axis=0)) / max(pace, np.finfo(np.float64).tiny))
+
+
+def _lifted(field: Any) -> Section:
+    """Paths of a field with memory in the plane, their phase as height."""
+    rolled = drawn_motions(field)
+    data: list[Trace] = []
+    starts = np.flatnonzero(field.phases == 1.0)
+    shown = [
+        np.column_stack([x, p])
+        for x, p in zip(np.split(field.samples, starts[1:]), np.split(field.phases, starts[1:]), strict=True)
+    ]
+    owner = field.labels[starts]
+    for q in range(field.n_attractors):
+        mine = [path[:: thinning(len(path), 200)] for path, label in zip(shown, owner, strict=True) if label == q]
+        trace = sub_dynamics(q, mode="lines", line={"width": 8}, hoverinfo="name")
+        trace["meta"] |= {"faded": 0.45}
+        data.append(spatial(_joined(mine), None, **trace))
+    line = {"mode": "lines", "line": {"width": 3}, "name": "motions, with memory", "hoverinfo": "name"}
+    data.append(spatial(_joined([one.states for one in rolled]), None, **line, meta={"ink": True}))
+    goals = np.column_stack([field.attractors, np.zeros(field.n_attractors)])
+    mark = {"symbol": "cross", "size": 6}
+    text = [f" {q + words().first}" for q in range(field.n_attractors)]
+    data.append(
+        spatial(
+            goals,
+            None,
+            mode="markers+text",
+            name=f"{words().attractor}s",
+            marker=mark,
+            text=text,
+            hoverinfo="name",
+            meta={"ink": True},
+        )
+    )
+    layout = spatial_layout(3, ("x₁", "x₂", "phase"))
+    layout["scene"] |= {"aspectmode": "cube"}
+    caption = (
+        "The same paths with their phase as height, from 1 at the start down to 0 at the goal. Lifted, they no longer cross, and "
+        "one stable field follows them. Drag to turn."
+    )
+    return Section("lifted", "The lifted paths", caption, (Plot(data, layout, 620),))
+
+
+def _joined(paths: list[FloatArray]) -> FloatArray:
+    """One after the other, with gaps."""
+    if not paths:
+        return np.full((1, 2), np.nan)
+    gap = np.full((1, paths[0].shape[1]), np.nan)
+    return np.concatenate([part for path in paths for part in (path, gap)])

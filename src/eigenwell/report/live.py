@@ -12,13 +12,14 @@ import numpy as np
 from ..fields import Field
 from ..identification import Identification
 from .numbers import in_view, of_field
+from .wording import a, words
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 MODULES = (
     "palette", "view", "warps", "worlds", "waves", "ways", "latent", "model", "regions", "grid", "motions", "field", "flow",
-    "backdrop", "particles", "playground", "magnets", "scene", "push", "valley", "mount", "bar",
+    "backdrop", "particles", "playground", "magnets", "scene", "push", "valley", "axes", "mount", "bar",
 )  # fmt: skip
 """Of the studio's page, in the order in which they use each other."""
 DIGITS = 4
@@ -37,13 +38,30 @@ def content(found: Identification, field: Field) -> dict[str, Any]:
         for path in (found.paths(q) if found.has_paths else [])
         if len(path) > every
     ]
-    return {"field": in_view(of_field(field), middle, half), "strokes": strokes, "colours": []}
+    units = {"middle": middle.tolist(), "half": half.tolist(), "names": ["x₁", "x₂"]}
+    return {"field": in_view(of_field(field), middle, half), "strokes": strokes, "colours": [], "units": units}
 
 
 def section(found: Identification, field: Field) -> str:
     """The field as it moves, for the top of a report."""
+    name, goal = words().attractor, a(words().attractor)
+    if field.by_motion:
+        caption = (
+            "Paths cross here, so the field has memory: a motion carries its phase, the share of its path still to go. Particles "
+            "follow the motions; there is no one direction at a crossing."
+        )
+    else:
+        caption = (
+            f"Particles follow the field. Along every way its potential falls (level lines) until {goal} is reached."
+        )
+        if field.n_attractors > 1:
+            caption += (
+                f" Colours say in which {name} a state ends. Dashed: the separatrices, borders of the basins; diamonds: the "
+                "saddles on them."
+            )
     return f"""<section id="at-live">
-<h2>The learned {"motions" if field.by_motion else "field"}, alive</h2>
+<h2>The learned {"motions" if field.by_motion else "field"}</h2>
+<p class="caption">{caption}</p>
 <div class="live"><div id="live-bar" class="bar" role="group" aria-label="What is shown, and what is in the way"></div>
 <canvas id="live" tabindex="0" role="img" aria-label="The learned flow with the demonstrations and particles on their way. Enter
 drops a particle, Escape clears them."></canvas>
@@ -58,7 +76,9 @@ drops a particle, Escape clears them."></canvas>
 def bundled(name: str) -> str:
     """One script of a module in `shared` and all that it uses."""
     studio = files("eigenwell").joinpath("studio")
-    folder = {one: studio.joinpath("shared" if one in ("mount", "bar", name) else "page") for one in (*MODULES, name)}
+    folder = {
+        one: studio.joinpath("shared" if one in ("axes", "mount", "bar", name) else "page") for one in (*MODULES, name)
+    }
     return "\n".join(_module(one, folder[one].joinpath(f"{one}.js")) for one in folder)
 
 

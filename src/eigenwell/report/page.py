@@ -41,7 +41,7 @@ def page(
     live: str = "",
 ) -> str:
     sections = [_answer(demos, found, title, warnings, certificate), live, *map(_section, figures)]
-    links = [("live", "Alive")] if live else []
+    links = [("live", "Field")] if live else []
     links += [(figure.name, figure.title) for figure in figures]
     if certificate is not None:
         sections.append(verdict(certificate))

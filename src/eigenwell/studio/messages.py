@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..fields import Certificate, Field
 from ..fields.fit import GOOD
 from ..identification import Identification
@@ -21,6 +23,8 @@ REMEMBERS = (
 NEVER_RESTS = (
     "A goal is where a motion comes to rest. What goes round and round has none, until you say where it should stop."
 )
+PIXEL = 1e-3
+"""Of a drawing: what is nearer on a screen is the same place."""
 CLOSE = 0.2
 """Another number this likely makes the answer a close call."""
 
@@ -51,8 +55,9 @@ def why(found: Identification, options: Options) -> str:
             f"{begin} But that is a close call: {plural(grouping.rival.n_groups, 'place')} would explain the ends almost as "
             "well. Draw to the same spot, and slow down before you lift."
         )
+    spot = f"within {grouping.low:.2g}" if grouping.low > PIXEL * np.ptp(found.demos.x) else "at the very same spot"
     apart = "and no end lies outside" if count == 1 else f"and the places are {grouping.high:.2g} or more apart"
-    return f"{begin} Ends that belong together lie within {grouping.low:.2g}, {apart}."
+    return f"{begin} Ends that belong together lie {spot}, {apart}."
 
 
 def _why_flow(found: Identification) -> str:

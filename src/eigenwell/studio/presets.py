@@ -62,7 +62,8 @@ def strokes_of(name: str) -> dict[str, Any]:
     known = _known()
     if name not in known:
         raise ValueError(f"Expected the name of a preset, got {name!r}. There are {', '.join(known)}.")
-    return {"name": known[name].title} | fit_to_view(*known[name].make(), longest=SECONDS, widest=1.0)
+    fitted = fit_to_view(*known[name].make(), longest=SECONDS, widest=1.0)
+    return {"name": known[name].title, "strokes": fitted["strokes"]}
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def _known() -> dict[str, Preset]:
         # Not Duffing's oscillator: played in seconds it turns faster than a controller's hundred steps a second can follow.
         "heart": Preset("Heart", "Known systems", partial(_system, systems.heart)),
         "pendulum": Preset("Pendulum", "Known systems", partial(_system, systems.pendulum)),
-        "four_wells": Preset("Four wells", "Known systems", partial(_system, systems.four_wells)),
+        "four_wells": Preset("Four wells", "Known systems", partial(_system, systems.four_wells, 3)),
     }
     try:
         shapes = datasets.lasa_shapes()
@@ -91,8 +92,9 @@ def _known() -> dict[str, Preset]:
     return known | {f"lasa-{shape}": Preset(shape, "LASA handwriting", partial(_lasa, shape)) for shape in shapes}
 
 
-def _system(system: systems.System) -> Paths:
-    return _paths(system.sample(seed=0, n_per_attractor=STROKES))
+def _system(system: systems.System, longer: float = 1) -> Paths:
+    """A few motions to each goal; `longer` than usual where they would else be cut off before they rest."""
+    return _paths(system.sample(seed=0, n_per_attractor=STROKES, duration=longer * system.duration))
 
 
 def _lasa(shape: str) -> Paths:
@@ -128,8 +130,8 @@ WRITTEN = {
     ),
     "loop": (
         "A loop on the way",
-        "-0.95 -0.30, -0.50 -0.42, 0.02 -0.36, 0.42 -0.02, 0.40 0.44, 0.00 0.66, -0.40 0.44, -0.42 0.02, "
-        "-0.10 -0.26, 0.40 -0.50, 0.95 -0.66",
+        "-0.95 -0.30, -0.55 -0.44, -0.08 -0.46, 0.34 -0.22, 0.48 0.18, 0.28 0.56, -0.10 0.66, -0.42 0.44, "
+        "-0.46 0.06, -0.22 -0.28, 0.24 -0.52, 0.95 -0.66",
     ),
 }
 """One line each, by its knots: title, and where the pen passes."""

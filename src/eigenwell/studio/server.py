@@ -63,11 +63,15 @@ class PageFile:
 
 
 def page_files(folder: Path = PAGE) -> dict[str, PageFile]:
-    """The page, read once: URL path to content. No request ever reaches the file system."""
+    """The page, read once: URL path to content. No request ever reaches the file system.
+
+    All modules are asked for at once, and not one after the other as each is found to import the next.
+    """
     files = {}
+    ahead = "".join(f'<link rel="modulepreload" href="{one.name}">' for one in sorted(folder.glob("*.js")))
     for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
         if path.is_file() and path.suffix in MEDIA_TYPES:
-            content = path.read_bytes()
+            content = path.read_bytes().replace(b"<!--modules-->", ahead.encode())
             tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
             files[f"/{path.relative_to(folder).as_posix()}"] = PageFile(content, MEDIA_TYPES[path.suffix], tag)
     if "/index.html" in files:

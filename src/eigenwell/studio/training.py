@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .identify import DrawnResult
 
 STEPS = int(os.environ.get("EIGENWELL_STUDIO_STEPS", "300"))
-"""Of training. A quarter of the usual: somebody is waiting, and strokes are followed as well as with twice as many, to
+"""Of training. Half of the usual: somebody is waiting, and strokes are followed as well as with twice as many, to
 within 0.2 % of the drawing's size. EIGENWELL_STUDIO_STEPS is for machines on which that is still too long."""
 RECIPE = Recipe(steps=STEPS, batch=120, neighbour_batch=90, guide_batch=180)
 """Three fifths of the usual samples in a step: a fifth less time in all, and drawings are followed as well."""

@@ -4,6 +4,8 @@ import { mainLabel } from "./scene.js";
 import { markIcon, plotEmbedding, plotSpectrum } from "./plots.js";
 
 const $ = (id) => document.getElementById(id);
+// Nothing is certain: what would be rounded to 1.00 is said as this.
+const SUREST = 0.99;
 
 export class Answer {
   #which = 0;
@@ -21,7 +23,7 @@ export class Answer {
     // Sliders have none: the number is whatever they make it.
     const confidence = found?.confidence ?? null;
     write("sure-words", found ? capital(found.confidence_words ?? "") : "");
-    write("sure-number", confidence === null ? "" : `confidence ${Number(confidence).toFixed(2)}`);
+    write("sure-number", confidence === null ? "" : `confidence ${Math.min(Number(confidence), SUREST).toFixed(2)}`);
     $("meter").style.transform = `scaleX(${Math.min(Math.max(Number(confidence ?? 0), 0), 1)})`;
     $("meter").parentElement.hidden = confidence === null;
     write("why", found ? found.why ?? "" : words);

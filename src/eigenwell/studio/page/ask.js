@@ -1,7 +1,7 @@
 // One question at a time, above the tools, with its answers as buttons. It goes when it is answered, or overtaken.
 
 import { element, write } from "./answer.js";
-import { announce } from "./notify.js";
+import { announce, hint } from "./notify.js";
 
 const $ = (id) => document.getElementById(id);
 let about = null;
@@ -19,6 +19,7 @@ export function ask(topic, words, answers) {
     return button;
   }));
   $("ask").hidden = false;
+  hint("", 0);
   announce(words);
 }
 

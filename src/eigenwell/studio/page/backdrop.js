@@ -77,7 +77,7 @@ function shading({ learned, regions, box: whole }, theme) {
 }
 
 /** Each node the mean of its neighbourhood, twice: steps become slopes. */
-function blurred(values, nx, ny) {
+export function blurred(values, nx, ny) {
   let now = values;
   for (let pass = 0; pass < 2; pass++) {
     now = now.map((_, k) => {

@@ -4,6 +4,7 @@ import { write } from "./answer.js";
 import { toCsv, toNumpy } from "./drawing.js";
 import { Menu } from "./menus.js";
 import { colour } from "./palette.js";
+import { asPdf } from "./pdf.js";
 import { picture } from "./picture.js";
 import { segments } from "./settings.js";
 import { dismiss, hint, notify } from "./notify.js";
@@ -49,7 +50,7 @@ export function wire(studio) {
   click("put-back", () => studio.play.putBack());
   click("home", () => studio.play.putBack());
   click("stop-here", () => studio.stopAt(drawing.find(studio.found.rounds[0]).x.at(-1)));
-  for (const bar of document.querySelectorAll(".tools, .layers, .play")) studio.gestures.pen.passThrough(bar);
+  for (const bar of document.querySelectorAll(".tools, .layers, .play, .ask")) studio.gestures.pen.passThrough(bar);
   click("compare", () => link.send({ type: "compare", rev: studio.rev }));
   click("try", () => tryExample(studio));
   click("fitted", () => fit(studio));
@@ -184,7 +185,8 @@ async function take(studio, what) {
   const { drawing, labels, found, field, fields, shown, canvas, theme, link, rev } = studio;
   const seen = { strokes: drawing.strokes, labels, found, field: fields.learned ? field : null, shown };
   if (what === "png") canvas.flattened(theme.paper).toBlob((blob) => download("eigenwell-canvas.png", blob));
-  else if (what === "svg") download("eigenwell-canvas.svg", picture(canvas.view, theme, seen));
+  else if (what === "svg") download("eigenwell-canvas.svg", new XMLSerializer().serializeToString(picture(canvas.view, theme, seen)));
+  else if (what === "pdf") download("eigenwell-canvas.pdf", await asPdf(picture(canvas.view, theme, seen), theme.paper));
   else if (what === "numpy") {
     const lines = toNumpy(drawing.strokes);
     if (await copy(lines)) hint("Copied: your strokes as NumPy arrays.", 3000);

@@ -47,9 +47,8 @@ export class Learned {
     this.near = Float64Array.from(x.flatMap(([a, b], k) => [a / box[0], b / box[1], (LATE * (1 - phases[k])) ** 2]));
     const every = Math.max(1, Math.floor(x.length / COMPARED));
     this.few = x.filter((_, k) => k % every === 0).map((p) => p.map((c, i) => c / box[i]));
-    /** Mean start of the ways to each goal. */
-    this.starts = this.home.map((_, q) => x.filter((_, k) => labels[k] === q && phases[k] === 1))
-      .filter((list) => list.length).map((list) => [0, 1].map((i) => list.reduce((sum, p) => sum + p[i], 0) / list.length));
+    /** Where ways begin. */
+    this.starts = x.filter((_, k) => phases[k] === 1);
     /** What stands between this world and the learned one, null for nothing. */
     this.world = null;
   }

@@ -302,7 +302,7 @@ export class Gestures {
     drawing.add(kept.map((p) => Math.round(p.t * 1e4) / 1e4), x, time, moved ? endedAt(x, place) : null);
     if (isLoop(x)) hint(LOOP, 8000);
     else if (moved) hint("Ends at that goal now. Undo, and it is as you drew it.", 3500);
-    else this.#nearMiss(drawing.strokes.at(-1), end);
+    else if (place === end) this.#nearMiss(drawing.strokes.at(-1), end);
   }
 
   /** An end beside a goal, out of its reach: only the hand knows whether it was meant for it. */

@@ -38,7 +38,7 @@ export function handleMessages(studio, menu) {
         studio.fields.back(message.rev);
         if (learning.running) studio.stopLearning(); // of strokes that were taken back
         learning.back();
-      } else if (!studio.kept) studio.fields.sketchNow();
+      } else if (!studio.kept && studio.fields.sketchNow()) studio.flowSeen(message.rev);
       const kept = message.field ? null : studio.kept;
       studio.kept = null;
       settings.used(message.kernel);

@@ -134,6 +134,7 @@ export class StableField {
     const top = Math.max(r, 1);
     const brake = 1 / (top * (1 + (r / top / top) ** BRAKE_POWER) ** (1 / BRAKE_POWER));
     for (let i = 0; i < d; i++) into[i] = brake * u[i] * this.scale[i] * this.pace;
+    this.world?.slow(into);
     return into;
   }
 

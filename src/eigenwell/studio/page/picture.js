@@ -1,4 +1,4 @@
-// The canvas as an SVG file: the same marks and colours as on screen, streamlines standing still.
+// The canvas as an SVG element, for a file of its own and for a PDF: the same marks and colours as on screen, streamlines standing still.
 
 import { regionImage } from "./backdrop.js";
 import { tints } from "./flow.js";
@@ -15,9 +15,9 @@ export function picture(view, theme, { strokes, labels, found, field, shown }) {
   if (field && shown.basins) {
     const [x0, y0, x1, y1] = field.regions.extent ?? field.box;
     const [x, y] = at([x0, y1]), [right, bottom] = at([x1, y0]);
-    root.append(svg("image", {
-      x, y, width: right - x, height: bottom - y, preserveAspectRatio: "none", href: regionImage(field, theme).toDataURL(),
-    }));
+    const tinted = regionImage(field, theme), href = tinted.toDataURL();
+    const image = svg("image", { x, y, width: right - x, height: bottom - y, preserveAspectRatio: "none", href });
+    root.append(Object.assign(image, { picture: tinted }));
     for (const [tint, width, dash] of [[theme.paper, 4, {}], [theme.ink, 1.5, { "stroke-dasharray": "6 4" }]]) {
       for (const line of field.regions.borders()) root.append(path(polyline(line.map(at)), tint, width, dash));
     }
@@ -43,7 +43,7 @@ export function picture(view, theme, { strokes, labels, found, field, shown }) {
   }
   if (shown.strokes) strokes.forEach((s) => root.append((s.v ? sampleGroup : strokeGroup)(theme, s.x.map(at), labels[s.id], s.v)));
   (found?.attractors ?? []).forEach((a, q) => root.append(attractorGroup(view, theme, a, a.colour ?? q, q)));
-  return new XMLSerializer().serializeToString(root);
+  return root;
 }
 
 function strokeGroup(theme, points, label) {

@@ -50,6 +50,7 @@ class Bundle {
     if (rho <= 0) u[2] = 0;
     this.world?.leave(u);
     for (let k = 0; k < 3; k++) into[k] = u[k];
+    this.world?.slow(into);
     return into;
   }
 

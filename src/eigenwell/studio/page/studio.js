@@ -123,7 +123,8 @@ export class Studio {
     this.lastEnd = endedAt ?? performance.now();
     dismiss();
     if (what === "loaded") {
-      this.forgetField(); // of other strokes altogether
+      this.play.ground.putBack(); // stones and walls were put among other strokes
+      this.forgetField();
       this.rememberGoals([]);
     }
     const back = what === "undone" || what === "redone";
@@ -166,6 +167,7 @@ export class Studio {
     this.comparison.forget(this.rev);
     mark.strokes = strokes.length;
     if (!strokes.length) {
+      this.playground.putBack();
       this.forgetField();
       this.learning.stop();
       this.rememberGoals([]);
@@ -384,7 +386,7 @@ export class Studio {
     }
     this.play.tell();
     for (const button of $("take").children) {
-      const madeHere = ["png", "svg", "film", "gif"].includes(button.dataset.take);
+      const madeHere = ["png", "svg", "pdf", "film", "gif"].includes(button.dataset.take);
       const fieldMissing = button.classList.contains("needs-field") && mark.field !== "current";
       button.disabled = none || (!madeHere && !answered) || fieldMissing;
     }

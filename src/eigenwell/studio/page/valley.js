@@ -1,10 +1,13 @@
 // The valley: the potential as a surface one can turn. It falls along every way, so whatever is put on it runs downhill.
 
+import { blurred } from "./backdrop.js";
 import { colour, rgb } from "./palette.js";
 
 // Every second node of the grid: quads as large as a fingertip are smooth enough, and quick to paint.
 const EVERY = 2;
 const TALL = 0.42;
+// Passes over the grid that soften where its colour fades, away from the strokes.
+const SOFT = 3;
 const TURN = 0.008; // radians a pixel
 const DRIFT = 0.12; // radians a second, until somebody takes hold of it
 const FLATTEST = 0.25, STEEPEST = 1.45;
@@ -16,6 +19,9 @@ export class Valley {
   #state;
   #grid = null;
   #heights = null;
+  /** How near every node is to the strokes, 0 to 1, and the goal where it ends. */
+  #near = null;
+  #goals = null;
   #held = null;
   #drifting = true;
   #last = 0;
@@ -115,6 +121,9 @@ export class Valley {
     const top = [...roots].filter((_, k) => !field.far[k]).sort((a, b) => a - b);
     const usual = (top[Math.floor(0.98 * (top.length - 1))] || Math.max(...roots) || 1) * 1.15;
     this.#heights = roots.map((r) => usual * Math.tanh(r / usual) / usual);
+    this.#near = Float64Array.from(field.far, (far) => (far ? 0 : 1));
+    for (let pass = 0; pass < SOFT; pass++) this.#near = blurred(this.#near, field.nx, field.ny);
+    this.#goals = Array.from(roots, (_, k) => field.regions.at(...field.point(k % field.nx, Math.floor(k / field.nx))));
   }
 
   #projection({ box }, width, height) {
@@ -130,7 +139,8 @@ export class Valley {
   }
 
   #surface(ctx, theme, field, at) {
-    const { nx, ny, regions } = field;
+    const { nx, ny } = field;
+    const tints = this.#goals.map((q) => rgb(colour(theme, q)));
     const heights = this.#heights;
     const [c, s] = [Math.cos(this.azimuth), Math.sin(this.azimuth)];
     const quads = [];
@@ -148,8 +158,9 @@ export class Valley {
       // Light from one side: slopes towards it are bright.
       const slope = (heights[r] - heights[k]) * (c + 0.4) + (heights[t] - heights[k]) * (0.4 - s);
       const light = 0.5 + 0.5 * Math.tanh(6 * slope);
-      const share = (field.far[k] ? 0.4 : 1) * (ink + 0.35 * (1 - light)) * (1 - 0.45 * heights[k]);
-      const tint = rgb(colour(theme, regions.at(...field.point(i, j)))).map((v, n) => Math.round(paper[n] + share * (v - paper[n])));
+      const share = (0.4 + 0.6 * this.#near[k]) * (ink + 0.35 * (1 - light)) * (1 - 0.45 * heights[k]);
+      const own = [k, r, t, r + t - k].map((node) => tints[node]); // of its corners: no staircase between two goals
+      const tint = paper.map((v, n) => Math.round(v + share * ((own[0][n] + own[1][n] + own[2][n] + own[3][n]) / 4 - v)));
       ctx.beginPath();
       for (const [a, b] of [[i, j], [i + EVERY, j], [i + EVERY, j + EVERY], [i, j + EVERY]]) ctx.lineTo(...corner(a, b));
       ctx.closePath();

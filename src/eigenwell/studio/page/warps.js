@@ -1,25 +1,83 @@
-// What a field of the plane is seen through, as fields/warps*.py has it: walls, things in the way, goals elsewhere.
+// What a field of the plane is seen through, as fields/*.py has it: walls, things in the way, goals elsewhere.
 // x enters as a place of the world and leaves as one of the learned world; velocities come back.
 
-const KNEE = 0.999, BACK = 0.1, SKIN = 1e-6, SLOW = 2, CENTRE = 1e-9, UNION = 4;
+const BACK = 0.1, SKIN = 1e-6, SLOW = 2, CENTRE = 1e-9, UNION = 4;
 const TINY = 1e-300;
 
-/** Walls that are stretched away; hard ones let nothing pass. */
-class Walls {
-  constructor({ low, high, margin, knee }, hard) {
-    const open = (walls, none) => walls.map((c) => c ?? none);
-    Object.assign(this, { low: open(low, -Infinity), high: open(high, Infinity), margin, hard, knee: hard ? KNEE : knee });
-    this.slope = [1, 1];
-    this.under = [0, 0];
-    this.over = [0, 0];
+/** Gives a velocity the speed that it has in the learned world, in place; returns by how much the clock runs. */
+function restored(v, speed) {
+  const c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY);
+  for (let i = 0; i < 2; i++) v[i] *= c;
+  return c;
+}
+
+const closed = (walls, none) => walls.map((c) => c ?? none);
+
+/** Coordinates are stretched one by one; those without a wall are null. */
+class Stretched {
+  constructor(n) {
+    Object.assign(this, n, { low: closed(n.low, -Infinity), high: closed(n.high, Infinity), slope: [1, 1] });
   }
 
+  leave(v) {
+    const speed = Math.hypot(v[0], v[1]);
+    for (let i = 0; i < 2; i++) v[i] /= this.slope[i];
+    return restored(v, speed);
+  }
+
+  brake() { return 1; }
+}
+
+/** Walls that nothing passes: before each the world is stretched to infinity. */
+class Within extends Stretched {
+  under = [1, 1];
+  over = [1, 1];
+  out = [0, 0];
+
+  /** Which share of a margin is used, of the lower or of the upper wall (then negative). */
+  #used(x, i) {
+    const under = 1 - (x - this.low[i]) / this.margin[0][i], over = 1 - (this.high[i] - x) / this.margin[1][i];
+    return under > over ? [under, 1, this.margin[0][i]] : [over, -1, this.margin[1][i]];
+  }
+
+  enter(x) {
+    const { low, high, margin, braking } = this;
+    for (let i = 0; i < 2; i++) {
+      const [u, sign, m] = this.#used(x[i], i), inner = Math.min(Math.max(u, 0), 1 - SKIN);
+      this.under[i] = Math.min(Math.max(x[i] - low[i], SKIN * margin[0][i]) / braking, 1);
+      this.over[i] = Math.min(Math.max(high[i] - x[i], SKIN * margin[1][i]) / braking, 1);
+      this.out[i] = sign * Math.min(Math.max(u + SKIN - 1, 0) / BACK, 1);
+      this.slope[i] = 1 / (1 - inner);
+      if (u > 0) x[i] += sign * m * (Math.log(1 - inner) + u);
+    }
+  }
+
+  /** The place of the world whose place in the learned one is z, in place. */
+  back(z) {
+    for (let i = 0; i < 2; i++) {
+      const [w, sign, m] = this.#used(z[i], i);
+      if (w > 0) z[i] = (sign > 0 ? this.low[i] : this.high[i]) + sign * m * Math.max(Math.exp(-w), SKIN);
+    }
+  }
+
+  /** The share of a velocity that is safe; what takes a state back from the wrong side is added to `back`. */
+  brake(v, speed, back) {
+    let slower = 1;
+    for (let i = 0; i < 2; i++) {
+      slower = Math.min(slower, ((v[i] > 0 ? this.over[i] : this.under[i]) * speed) / (Math.abs(v[i]) + TINY));
+      back[i] += speed * this.out[i];
+    }
+    return slower;
+  }
+}
+
+/** What keeps a field home: stretched beyond the data, and beyond a knee less and less. */
+class Stretch extends Stretched {
   enter(x) {
     const { knee, margin } = this;
     for (let i = 0; i < 2; i++) {
       const [below, above] = [margin[0][i], margin[1][i]];
-      const under = (this.under[i] = Math.max((this.low[i] + below - x[i]) / below, 0));
-      const over = (this.over[i] = Math.max((x[i] - this.high[i] + above) / above, 0));
+      const under = Math.max((this.low[i] + below - x[i]) / below, 0), over = Math.max((x[i] - this.high[i] + above) / above, 0);
       const u = Math.max(under, over), inner = Math.min(u, knee);
       const h = 1 - knee, share = h / (h + u - inner);
       const excess = inner / (1 - inner) - inner + (h ** -2 - 1) * (u - inner) * share;
@@ -40,30 +98,6 @@ class Walls {
       const u = w < top ? w / (1 + w) : knee + h * (less > 0 ? (2 * rest) / (less + root) : 0.5 * (root - less));
       z[i] += under > 0 ? below * (w - u) : -above * (w - u);
     }
-  }
-
-  leave(v) {
-    const speed = Math.hypot(v[0], v[1]);
-    for (let i = 0; i < 2; i++) v[i] /= this.slope[i];
-    const c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY);
-    for (let i = 0; i < 2; i++) v[i] *= c;
-    return c;
-  }
-
-  /** The share of a velocity that is safe; what takes a state back from the wrong side is added to `back`. */
-  brake(v, speed, back) {
-    if (!this.hard) return 1;
-    const { under, over } = this;
-    let slower = 1;
-    for (let i = 0; i < 2; i++) {
-      const left = Math.max(1 - (v[i] > 0 ? over[i] : under[i]), 1 - KNEE);
-      slower = Math.min(slower, (left * speed) / (Math.abs(v[i]) + TINY));
-    }
-    for (let i = 0; i < 2; i++) {
-      const out = Math.max(under[i] - 1, 0) - Math.max(over[i] - 1, 0);
-      back[i] += speed * Math.min(Math.max(out / BACK, -1), 1);
-    }
-    return slower;
   }
 }
 
@@ -130,9 +164,7 @@ class Around {
     const speed = Math.hypot(v[0], v[1]);
     const along = this.bend * (slope[0] * v[0] + slope[1] * v[1]);
     for (let i = 0; i < 2; i++) v[i] = (v[i] - along * away[i]) / this.phi;
-    const c = (speed + TINY) / (Math.hypot(v[0], v[1]) + TINY);
-    for (let i = 0; i < 2; i++) v[i] *= c;
-    return c;
+    return restored(v, speed);
   }
 
   brake(v, speed, back) {
@@ -202,7 +234,7 @@ class Moved {
 }
 
 const KINDS = {
-  within: (n) => new Walls(n, true), stretch: (n) => new Walls(n, false),
+  within: (n) => new Within(n), stretch: (n) => new Stretch(n),
   around: (n) => new Around(n), moved: (n) => new Moved(n),
 };
 
@@ -235,11 +267,19 @@ export class World {
     let clock = 1;
     for (let i = 0; i < 2; i++) x[i] = u[i] * scale[i];
     for (let k = this.warps.length - 1; k >= 0; k--) clock *= this.warps[k].leave(x);
-    // The brakes see where the state really goes.
-    const speed = Math.hypot(x[0], x[1]), back = [0, 0];
-    const slow = Math.min(...this.warps.map((warp) => warp.brake(x, speed, back)));
-    clock *= slow;
-    for (let i = 0; i < 2; i++) u[i] = (x[i] * slow + back[i]) / scale[i];
+    for (let i = 0; i < 2; i++) u[i] = x[i] / scale[i];
     for (let i = 2; i < u.length; i++) u[i] *= clock;
+  }
+
+  /** Walls and stones brake a velocity that is no faster than the limit, in the data's units and in place. */
+  slow(v) {
+    const { x } = this, speed = Math.hypot(v[0], v[1]), back = [0, 0];
+    let slow = 1;
+    for (let i = 0; i < 2; i++) x[i] = v[i];
+    for (const warp of this.warps) slow = Math.min(slow, warp.brake(x, speed, back));
+    const straight = Math.hypot(back[0], back[1]) / (speed + TINY);
+    slow *= Math.max(1 - straight, 0);
+    for (let i = 0; i < 2; i++) v[i] = slow * v[i] + back[i] / Math.max(straight, 1);
+    for (let i = 2; i < v.length; i++) v[i] *= slow;
   }
 }

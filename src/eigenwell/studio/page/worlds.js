@@ -1,7 +1,7 @@
-// Goals elsewhere, stones and walls become warps (fields/warping.py, bodies.py, warps_moved.py): nothing is learned again, and what
+// Goals elsewhere, stones and walls become warps (fields/warping.py, bodies.py, moved.py): nothing is learned again, and what
 // cannot be is refused in words. Pure functions; warps.js evaluates what they make.
 
-// As in fields/warping.py, bodies.py and warps_moved.py, where each has its reason.
+// As in fields/warping.py, bodies.py and moved.py, where each has its reason.
 const MARGIN = 0.1, REACH = 2, THINNEST = 1.02, UNION = 4;
 const LENGTH = 0.5, SOFT = 0.1, STRONGEST = 4, STEEPEST = 0.5, BULGES = [0, 0.2, 0.4], MOST_STEPS = 48, NOTHING = 1e-12;
 
@@ -12,24 +12,25 @@ const over = (a, b) => pair((i) => a[i] / b[i]);
 
 /**
  * home     where the goals are in the learned world; goals: where they are to be
- * starts   mean start of the ways to each goal; box: sides of the data's box
+ * starts   where ways begin; box: sides of the data's box
  * stones   [{c, r}]; low, high: walls, infinite where there is none
  * Gives warps from the world inwards, as numbers for `World`. Throws an Error with a sentence where it cannot be.
  */
 export function arranged({ home, goals, starts, box, stones = [], low = [-Infinity, -Infinity], high = [Infinity, Infinity] }) {
-  const outer = bodies(stones, goals, low, high, margins(low, high, goals, box));
-  const walls = [...low, ...high].some(Number.isFinite) ? [{ kind: "within", low, high, margin: outer.margin }] : [];
+  const wide = pair((i) => MARGIN * (Number.isFinite(high[i] - low[i]) ? high[i] - low[i] : box[i]));
+  const outer = bodies(stones, goals, low, high, margins(low, high, goals, wide));
+  const braking = Math.max(...pair((i) => Math.min(wide[i], MARGIN * box[i])));
+  const walls = [...low, ...high].some(Number.isFinite) ? [{ kind: "within", low, high, margin: outer.margin, braking }] : [];
   const elsewhere = goals.some((g, q) => g[0] !== home[q][0] || g[1] !== home[q][1]);
   return [...walls, ...outer.around, ...(elsewhere ? [moved(home, goals, starts, box)] : [])];
 }
 
 // --- walls and stones ---
 
-function margins(low, high, goals, box) {
+function margins(low, high, goals, wide) {
   const room = [pair((i) => Math.min(...goals.map((g) => g[i] - low[i]))), pair((i) => Math.min(...goals.map((g) => high[i] - g[i])))];
   if (room.flat().some((r) => !(r > 0))) throw new Error("A goal would be on a wall, or beyond it. Leave it some room.");
-  const width = pair((i) => (Number.isFinite(high[i] - low[i]) ? high[i] - low[i] : box[i]));
-  return room.map((side) => pair((i) => Math.min(MARGIN * width[i], side[i])));
+  return room.map((side) => pair((i) => Math.min(wide[i], side[i])));
 }
 
 function bodies(stones, goals, low, high, margin) {

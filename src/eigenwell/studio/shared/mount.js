@@ -1,6 +1,7 @@
 // A field to look at and to play with: it moves, particles can be dropped into it, goals dragged, stones and walls put in the
 // way, an arm that draws them pushed; wheel and fingers look closer. In a notebook strokes can be drawn on it, too.
 
+import { paintAxes } from "./axes.js";
 import { paintBackdrop } from "./backdrop.js";
 import { learnedOf } from "./field.js";
 import { Flow } from "./flow.js";
@@ -18,8 +19,9 @@ const RAIN = 14, REACH = { mouse: 14, touch: 26 }, ROUGH = 4;
 
 /**
  * paper       a canvas that fills its place
- * content     {field, strokes: [{x, q, dots}], colours, goals, step}; field may be null, and goals are then where strokes end;
- *             dots, where there are any, are labels of samples without order; step: seconds between samples, where they have order
+ * content     {field, strokes: [{x, q, dots}], colours, goals, step, units}; field may be null, and goals are then where strokes end;
+ *             dots, where there are any, are labels of samples without order; step: seconds between samples, where they have order;
+ *             units: those of the data, where axes are wanted (axes.js)
  * options     watch: a node whose dataset says how it goes; draws() -> whether a drag draws; drawn({t, x}); scrolls: the page
  *             around it does; first: number of the first goal
  */
@@ -56,6 +58,7 @@ export class Mounted {
   #rough = false;
   #faint = false;
   #step = 0;
+  #units = null;
 
   constructor(paper, content, options = {}) {
     this.#paper = paper;
@@ -75,7 +78,8 @@ export class Mounted {
   #resized;
 
   /** Something else to look at. */
-  set({ field, strokes, colours, goals, step }) {
+  set({ field, strokes, colours, goals, step, units }) {
+    this.#units = units ?? null;
     this.pusher.stop();
     this.#step = step ?? 0;
     this.goals = goals ?? [];
@@ -178,6 +182,7 @@ export class Mounted {
       else this.#line(ctx, at, q);
     }
     ctx.globalAlpha = 1;
+    if (this.#units) paintAxes(ctx, view, this.#theme, this.#units);
     ctx.globalCompositeOperation = "destination-over";
     ctx.fillStyle = this.#theme.paper;
     ctx.fillRect(0, 0, view.width, view.height);

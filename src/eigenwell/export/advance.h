@@ -1,0 +1,62 @@
+
+/* --- along the solution: for robots that are told positions --- */
+
+/* dt/dsigma at a place; 0 where nothing moves. */
+static inline @WORK@ @P@_slowness(const @P@_world *world, const @P@_map_place *at)
+{
+    @WORK@ u[@P@_dimension], softened, clock, square = 0;
+    const @WORK@ speed = @P@_map_speed(0, at->z);
+    @P@_drawn(at->y, u);
+    @P@_softened(at->y, &softened);
+    for (int i = 0; i < @P@_dimension; ++i) {
+        square += u[i] * u[i];
+        u[i] *= speed;
+    }
+    if (!(sqrt@f@(square) * softened >= @AT_REST@)) return 0;
+    const @WORK@ m = @P@_map_finish(0, world, at, u, &clock);
+    return softened / (m * clock * speed);
+}
+
+/* The state after dt > 0 along the solution itself: a loop on it ends where _basin says, at any rate. Returns 1; or 0 with NaN
+ * for a dt that is not above 0, and 0 with an Euler step where the solution cannot be followed: inside what is gone round. */
+static inline int @P@_advance_in(const @P@_world *world, const @REAL@ *x, @REAL@ dt, @REAL@ *next)
+{
+    enum { D = @P@_dimension };
+    const @WORK@ longest = @LONGEST@;
+    @WORK@ place[D], y[D], left = (@WORK@)dt * @PACE@;
+    const @WORK@ whole = left;
+    @REAL@ v[D];
+    @P@_map_place here;
+    const int asked = dt > 0 && isfinite(dt) && @P@_known(x);
+    for (int i = 0; i < D; ++i) {
+        next[i] = asked ? x[i] : (@REAL@)NAN;
+        place[i] = (@WORK@)x[i];
+    }
+    if (!asked || @P@_at_rest(-1, world, x)) return asked;
+    @P@_map_at(0, world, place, &here);
+    @WORK@ slow = @P@_slowness(world, &here);
+    for (long k = 0; k < @MOST_STEPS@ && slow > 0; ++k) {
+        @P@_map_place middle = here;
+        @WORK@ step = left / slow < longest ? left / slow : longest;
+        int there = 1;
+        for (int turn = 0; turn < 2 && there; ++turn) {
+            const @WORK@ half = step / 2;
+            @P@_advanced(here.y, &half, y);
+            there = @P@_map_found(0, world, &middle, y) && (slow = @P@_slowness(world, &middle)) > 0;
+            step = left / slow < longest ? left / slow : longest;
+        }
+        if (there) @P@_advanced(here.y, &step, y);
+        if (!there || !@P@_map_found(0, world, &middle, y)) {
+            @P@_velocity_in(world, x, v);
+            for (int i = 0; i < D; ++i) next[i] = x[i] + dt * v[i];
+            return 0;
+        }
+        @P@_map_towards(0, world, &middle, y, place);
+        for (int i = 0; i < D; ++i) next[i] = (@REAL@)place[i];
+        left -= step * slow;
+        if (left <= @ON_TIME@ * whole) break;
+        @P@_map_at(0, world, place, &here);
+        if (!(@P@_slowness(world, &here) > 0)) break;
+    }
+    return 1;
+}

@@ -79,7 +79,7 @@ class PathEnds:
 
 def boxes(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Lowest and highest (K, d) of every path: of medians of three samples, which one wrong row does not move; infinite where a
-    path has fewer. And how far its samples tremble: how far the middle one of three is from the mean of its neighbours, usually."""
+    path has fewer. And how far its samples tremble (K, d): how far one is, usually, from the mean of its neighbours."""
     inner = np.ones(len(block.x), dtype=bool)
     inner[block.offsets[:-1]] = inner[block.offsets[1:] - 1] = False
     at = np.flatnonzero(inner)

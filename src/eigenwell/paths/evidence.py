@@ -22,7 +22,9 @@ for a group in one coordinate, the centre uniform over the box; its sums add up 
 An end may also be no arrival at all (broken off, cut in a pause, turned round, gone astray): `odds` has that for each. A
 lost end may be anywhere, or near a goal; of ends that no other shares some are goals and some are lost, and both are
 counted. Goals lie on several scales, bins on a shelf, shelves in a room: a centre is uniform over the box, or its distance to
-the next one is log-uniform. Of Q goals p(Q) ~ 1/Q, and all sizes are as likely.
+the next one is log-uniform, or some of its coordinates are those of the next one. And a coordinate may have nothing to do with
+goals, or be the same for all (bins in a row, a tool kept upright): all ends are then from one distribution there. Of Q goals
+p(Q) ~ 1/Q, and all sizes are as likely.
 """
 
 from __future__ import annotations
@@ -161,7 +163,7 @@ class EndsModel:
             given = self._spreads(log_p, apart, free) + common[order[:n]].sum() + there.sum()
             given -= 0.0 if one else np.log(comb(d, n))
             out.append(self.partition(given, size, centres[:, free], blur, odds, there))
-        return log_sum(np.moveaxis(np.array(out), 0, -1)) - np.log(d + one)
+        return np.asarray(log_sum(np.moveaxis(np.array(out), 0, -1)) - np.log(d + one))
 
     def _at(
         self, log_p: FloatArray, total: FloatArray, shared: IntArray, place: FloatArray, blur: FloatArray
@@ -197,9 +199,9 @@ class EndsModel:
     ) -> FloatArray:
         """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost.
 
-        From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,), `centres` (Q, f) in the free coordinates
-        and the `blur` (Q,) of the measurements of these. Of those of one end, which come last, from the log `odds` (L,) and from
-        the log density `there` (L,) with which they are at the place that is shared in the others.
+        From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,), `centres` (Q, f) in the free
+        coordinates and the `blur` (Q,) of the measurements of these. Of those of one end, which come last, from the log `odds`
+        (L,) and from the log density `there` (L,) with which they are at the place that is shared in the other coordinates.
         """
         shared = size > 1
         either = given + LOG_PRIOR
@@ -224,8 +226,9 @@ class EndsModel:
     def _near(
         self, lone: FloatArray, there: FloatArray, centres: FloatArray, size: IntArray, spread: float
     ) -> FloatArray:
-        """Log density (L,) of lost ends at these places, beside that of ends `there`: half of them anywhere, half around the goals, by
-        their number of ends, at a distance that is log-uniform from where ends of a goal are, spread sqrt(d), up to `ASTRAY`."""
+        """Log density (L,) of lost ends at these places, beside that of ends `there`: half of them anywhere, half around the
+        goals, by their number of ends, at a distance that is log-uniform from where ends of a goal are, spread sqrt(d), up to
+        `ASTRAY`."""
         if len(centres) == 0 or len(lone) == 0:
             return np.zeros(len(lone))
         finest = min(spread * np.sqrt(lone.shape[1]), ASTRAY / 2)

@@ -13,7 +13,7 @@ from eigenwell.paths import group_ends
 from eigenwell.paths.arrival import Block, grain
 from eigenwell.paths.ends import Ends
 from eigenwell.paths.evidence import EndsModel
-from eigenwell.paths.spanning import spanning_tree
+from eigenwell.paths.spanning import edges, spanning_tree
 
 
 def partition(group):
@@ -180,6 +180,16 @@ def test_bins_on_shelves_are_found_at_their_own_scale(each):
     for seed in range(5):
         found = group_ends(ends_of(clusters(np.random.default_rng(seed), bins, each, 2.0), [620.0, 500.0, 900.0]))
         assert partition(found.group) == {frozenset(range(each * q, each * q + each)) for q in range(6)}
+
+
+@pytest.mark.parametrize("k", [2, 7, 40])
+def test_edges_are_those_of_a_minimum_spanning_tree(k):
+    for rounded in (False, True):  # rounded: many of one length, some of none
+        place = np.random.default_rng(k).uniform(0, 4, (k, 3))
+        place = np.round(place) if rounded else place
+        pairs, length = edges(place)
+        np.testing.assert_allclose(np.linalg.norm(np.diff(place[pairs], axis=1)[:, 0], axis=1), length)
+        np.testing.assert_allclose(np.sort(length), spanning_tree(place)[1])
 
 
 def reached(goals, each, scatter, rng, idle=0):

@@ -157,7 +157,9 @@ class EndsModel:
         order = np.argsort(np.round(apart.max(axis=0) - common, 9), kind="stable")
         d, one = self.dimension, len(size) == 1
         alone, out = slice(len(size) - len(odds), None), []
-        for n in range(d + one):
+        gain = np.concatenate([[0.0], np.cumsum((common - apart.max(axis=0))[order])])[: d + one]
+        # What is less likely than rounding is not asked.
+        for n in np.flatnonzero(gain > gain.max() + np.log(np.finfo(np.float64).eps)):
             free = np.sort(order[n:])
             there = self._at(together, total, order[:n], centres[alone], blur[alone])
             given = self._spreads(log_p, apart, free) + common[order[:n]].sum() + there.sum()

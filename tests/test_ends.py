@@ -299,13 +299,13 @@ def score(model, group):
     """log p of a partition with nothing lost, group by group from the sums of its own ends."""
     moments = model.moments()
     members = sorted((np.flatnonzero(group == q) for q in range(group.max() + 1)), key=len, reverse=True)
-    log_p = model.groups(np.array([moments[m].sum(axis=0) for m in members]))
+    of_groups = np.array([moments[m].sum(axis=0) for m in members])
+    log_p = model.groups(of_groups)
     size = np.array([len(m) for m in members])
     centres = np.array([model.place[m].mean(axis=0) for m in members])
-    total = np.sum([moments[m].sum(axis=0) for m in members if len(m) > 1], axis=0)
     with np.errstate(divide="ignore"):
         lost = np.log(np.zeros((size == 1).sum()))
-    return model.readings(log_p, total, size, centres, np.zeros(len(size)), lost)[0]
+    return model.readings(log_p, of_groups, size, centres, np.zeros(len(size)), lost)[0]
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))])

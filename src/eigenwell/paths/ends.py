@@ -316,8 +316,7 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
             size = tree.size[nodes]
             if at in promising:
-                total = summed[nodes[size > 1]].sum(axis=0)
-                scores = model.readings(of_nodes[nodes], total, size, centre[nodes], blur[nodes], odds[alone])
+                scores = model.readings(of_nodes[nodes], summed[nodes], size, centre[nodes], blur[nodes], odds[alone])
             else:
                 given, there = alike[nodes].sum(axis=0), np.zeros(len(alone))
                 scores = model.partition(given, size, centre[nodes], blur[nodes], odds[alone], there)

@@ -131,7 +131,7 @@ class EndsModel:
     def readings(
         self,
         log_p: FloatArray,
-        total: FloatArray,
+        moments: FloatArray,
         size: IntArray,
         centres: FloatArray,
         blur: FloatArray,
@@ -142,42 +142,41 @@ class EndsModel:
 
         In a shared coordinate all ends are at one place, with a spread of its own: goals in a row or on a table, columns that
         hardly move. As likely are all numbers n of shared coordinates, and all C(d, n) sets of so many, of which the one that the
-        ends want most stands for all; `total` (3, S, 3 + 2 d) are the moments of the ends in groups of several.
+        ends want most stands for all; `moments` (Q, 3, S, 3 + 2 d) are those of the groups.
         """
         if not (size > 1).any():
             # Goals that were reached once each show no spread, and nothing that they share.
             every = np.arange(self.dimension)
             given = self.given_spread(log_p, every).sum(axis=0) - np.log(self.dimension)
             return self.partition(given, size, centres, blur, odds, np.zeros(len(odds)))
+        d, one, several = self.dimension, len(size) == 1, size > 1
         possible = np.arange(log_p.shape[2])[:, None] >= self._finest
-        apart = np.where(possible, log_p[size > 1].max(axis=1).sum(axis=0), -np.inf)
+        apart = np.where(possible, log_p[several].max(axis=1).sum(axis=0), -np.inf)
+        total = moments[several].sum(axis=0)
         together = np.where(possible, self.groups(total[None])[0], -np.inf)
-        common = log_sum(np.moveaxis(together, 2, 0).reshape(self.dimension, -1)) - np.log(3 * len(apart))
-        # One goal is the same with any of its coordinates shared.
-        order = np.argsort(np.round(apart.max(axis=0) - common, 9), kind="stable")
-        d, one = self.dimension, len(size) == 1
-        alone, out = slice(len(size) - len(odds), None), []
-        gain = np.concatenate([[0.0], np.cumsum((common - apart.max(axis=0))[order])])[: d + one]
-        # What is less likely than rounding is not asked.
+        common = log_sum(np.moveaxis(together, 2, 0).reshape(d, -1)) - np.log(3 * len(apart))
+        at = self._at(together, total, moments[len(size) - len(odds) :])
+        # One goal is the same with any of its coordinates shared. What is less likely than rounding is not asked.
+        gain = common + np.maximum(at, 0.0).sum(axis=0) - apart.max(axis=0)
+        order = np.argsort(-np.round(gain, 9), kind="stable")
+        gain = np.concatenate([[0.0], np.cumsum(gain[order])])[: d + one]
+        out = []
         for n in np.flatnonzero(gain > gain.max() + np.log(np.finfo(np.float64).eps)):
-            free = np.sort(order[n:])
-            there = self._at(together, total, order[:n], centres[alone], blur[alone])
+            free, there = np.sort(order[n:]), at[:, order[:n]].sum(axis=1)
             given = self._spreads(log_p, apart, free) + common[order[:n]].sum() + there.sum()
             given -= 0.0 if one else np.log(comb(d, n))
             out.append(self.partition(given, size, centres[:, free], blur, odds, there))
         return np.asarray(log_sum(np.moveaxis(np.array(out), 0, -1)) - np.log(d + one))
 
-    def _at(
-        self, log_p: FloatArray, total: FloatArray, shared: IntArray, place: FloatArray, blur: FloatArray
-    ) -> FloatArray:
-        """Log density (L,) of single ends at the place of the others, in the coordinates in which they share one."""
-        out = np.zeros(len(place))
-        for j in shared:
-            kind, s = np.unravel_index(log_p[:, :, j].argmax(), log_p.shape[:2])
-            middle = total[kind, s, 3 + j] / total[kind, s, 0]
-            variance = 4.0 ** (OCTAVES[0] + MULTIPLES[0] + s) + blur**2
-            out -= (np.log(2 * np.pi * variance) + (place[:, j] - middle) ** 2 / variance) / 2
-        return out
+    def _at(self, log_p: FloatArray, total: FloatArray, lone: FloatArray) -> FloatArray:
+        """Log density (L, d) of single ends, by their moments, where ends (`total`) are that share a coordinate."""
+        d = self.dimension
+        kind, s = np.unravel_index(log_p.reshape(-1, d).argmax(axis=0), log_p.shape[:2])
+        each = np.arange(d)
+        middle = total[kind, s, 3 + each] / total[kind, s, 0]
+        weight = lone[:, kind, s, 0]
+        off = lone[:, kind, s, 3 + each] / weight - middle
+        return np.asarray((np.log(weight / (2 * np.pi)) - weight * off**2) / 2)
 
     def _spreads(self, log_p: FloatArray, apart: FloatArray, free: IntArray) -> FloatArray:
         """log p (G,) of the groups of a partition in the `free` coordinates for every sigma_0, from `log_p` (Q, 3, S, d): with

@@ -164,7 +164,7 @@ def test_too_few_trajectories_are_called_out():
 
 def test_two_readings_are_called_out():
     angle = np.linspace(0.3, 6, 8)
-    ends = np.array([[0, 0], [0.02, 0], [0.1, 0], [0.12, 0], [1, 0], [1.02, 0], [1.1, 0], [1.12, 0]])
+    ends = np.array([[0, 0], [0.01, 0], [0.1, 0], [0.11, 0], [1, 0], [1.01, 0], [1.1, 0], [1.11, 0]])
     t = np.linspace(0, 1, 100)[:, None]
     decay = (1 - t) ** 3
     paths = [

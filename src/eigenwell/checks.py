@@ -254,12 +254,16 @@ def _alignment(xs: list[FloatArray], vs: list[FloatArray], lag: int) -> float:
     return float(np.sum(dx * v) / (np.linalg.norm(dx) * np.linalg.norm(v) + np.finfo(float).tiny))
 
 
-def check_samples(x: FloatArray, v: FloatArray) -> tuple[Caution, ...]:
-    """Checks common to both kinds of data."""
+def check_squares(x: FloatArray, v: FloatArray) -> None:
+    """Refuse units in which distances cannot be calculated."""
     for what, table in (("positions", x), ("velocities", v)):
         size = float(np.abs(table).max())
         if size and not SMALLEST < size < LARGEST:
             raise DataError(f"Expected {what} whose squares are numbers, got up to {size:.3g}. Choose another unit.")
+
+
+def check_samples(x: FloatArray, v: FloatArray) -> tuple[Caution, ...]:
+    """Checks common to both kinds of data."""
     if not np.any(v):
         raise DataError(
             "Expected velocities, got zeros for every sample. Pass time or dt instead and let them be estimated."

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .cells import from_anndata, is_cells, write_back
+from .checks import check_squares
 from .demonstrations import DataError, Demonstrations, first_occurrence
 from .flow import Evidence, FlowFinding, FlowGraph
 from .flow.data_kind import weigh
@@ -174,6 +175,7 @@ def _identified(
             f"Expected graph as TrajectoryGraph(), SuccessorGraph(), KernelGraph(...) or another object with "
             f"build(demos), got {builder!r}. Pass an object, or leave it out."
         )
+    check_squares(demos.x, demos.v)
     tie = (Clique() if join is None else join, ExactMasses() if masses is None else masses)
     advance("paths", 0, 1)
     evidence = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from ..files.atomic import replacing
 
 CHUNK = 1 << 22
 """Bytes checked at once."""
+_PARSING = threading.Lock()
 
 
 class StageFileLost(EigenwellError):
@@ -115,7 +117,9 @@ def fetch(folder: Path, stage: str, task: str, name: str) -> NDArray[Any]:
     """An array that a task left, memory-mapped: only the rows that are looked at are read."""
     path = folder / "work" / stage / f"{task}.{name}.npy"
     try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        # The header is read by Python's parser, of which 3.11 allows one at a time.
+        with _PARSING:
+            array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         return array
     except (OSError, ValueError, EOFError) as error:
         raise StageFileLost(f"{stage} {task}: {path} is missing or not whole ({error})") from error

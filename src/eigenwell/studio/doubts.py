@@ -54,6 +54,8 @@ _DRAWN = {
     "wandering": "Some samples settle nowhere: the flow that they show goes round, or stands still.",
     "number-in-doubt": "Flows that fit the samples as well rest at other numbers of places. Spray more, towards the goals.",
     "at-the-edge": "A goal lies at the edge of what you sprayed. Spray around it, from all sides.",
+    "still": "Nothing moves in one direction of what you sprayed, and the flow there is a guess.",
+    "cycles-in-doubt": "Whether some of it goes round for ever or comes to rest cannot be told. Spray more, where it turns.",
     "no-attractor": "Nothing attracts: every sample leaves the picture. Spray towards a place from all sides.",
 }
 # Whatever else is odd about one of several.

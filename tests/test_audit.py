@@ -172,6 +172,21 @@ def test_a_planted_fault_is_found_and_named(name):
         assert first.message.endswith((".", "?")) and verdict.keep == (first.action == "trim")
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_identification_finds_odd_is_never_called_good(seed):
+    # Three of twenty that end where none does: too many to be unusual, and yet each of them is named.
+    episodes = made(seed)
+    episodes[13] = turned_round(episodes[13])
+    episodes[15] = replace(episodes[15], x=episodes[15].x[:, [1, 0, 2]], v=episodes[15].v[:, [1, 0, 2]])
+    episodes[17] = replace(episodes[17], x=episodes[17].x + np.array([0.3, 0, 0]))
+    named = ew.identify([e.x for e in episodes], dt=0.02)
+    found = audited(Episodes(tuple(episodes)))
+    assert {o.number for o in named.odd} == {13, 15, 17} == {v.episode for v in found.bad}
+    assert names(found)[13] == ["backwards"] and names(found)[15] == names(found)[17] == ["no-goal"]
+    assert all(0 < f.confidence <= named.confidence + 0.05 for v in found.bad for f in v.faults)
+    assert all(found.verdicts[k].goal == -1 and k not in found.keep for k in (13, 15, 17))
+
+
 def test_one_column_frozen_or_flipped_is_told():
     items = made(8)
     items[4], items[9] = held(items[4], 50, 80, 1), replace(items[9], v=items[9].v * [1, -1, 1])

@@ -252,6 +252,7 @@ def audited(episodes: Episodes) -> Audit:
     if healthy.sum() > 1:
         found = goals.find(items, healthy, ends, speeds < together.MOVING)
     together.arrivals(found, speeds, size, starts, healthy, out)
+    together.taken_over(found, speeds, size, out)
     arrived = healthy & ~_any_of(out, "cut-off", "no-goal", "backwards") & (found.of >= 0)
     together.tasks(straight, found, arrived, out)
     group = np.where(arrived, found.of, -1)

@@ -9,6 +9,7 @@ import numpy as np
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import DataError, Demonstrations
 from ..identification import identify
+from ..paths import Odd
 from .episodes import Episode
 
 MOST = 100
@@ -19,7 +20,8 @@ NEAR = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Goals:
-    """Places (Q, d), the goal of every episode (n,), -1 for none, and the distance of its end to the nearest goal of others."""
+    """Places (Q, d), the goal of every episode (n,), -1 for none, the distance of its end to the nearest goal of others, and
+    what identification found odd, by episode."""
 
     places: FloatArray
     of: IntArray
@@ -27,6 +29,7 @@ class Goals:
     confidence: float
     cyclic: bool
     doubt: str = ""
+    odd: tuple[tuple[int, Odd], ...] = ()
 
     @classmethod
     def none(cls, ends: FloatArray, doubt: str = "") -> Goals:
@@ -53,7 +56,9 @@ def find(items: list[Episode], healthy: BoolArray, ends: FloatArray, at_rest: Bo
     assert offsets is not None
     label = np.full(len(items), -1)
     label[healthy] = found.labels[offsets[1:] - 1]
-    return grouped(label, found.attractors, ends, at_rest, found.confidence)
+    among = np.flatnonzero(healthy)
+    odd = tuple((int(among[o.number]), o) for o in found.odd)
+    return replace(grouped(label, found.attractors, ends, at_rest, found.confidence), odd=odd)
 
 
 def grouped(label: IntArray, places: FloatArray, ends: FloatArray, at_rest: BoolArray, confidence: float) -> Goals:

@@ -395,6 +395,19 @@ def test_what_a_set_lacks_is_said():
     assert any("is reached by 2 episodes only" in said for said in few.missing)
 
 
+def test_how_sure_the_goals_are_is_said_where_it_matters():
+    sure = audited(Episodes(tuple(made(3))))
+    assert sure.confidence > 0.9 and not sure.missing
+    # Two pairs of ends, a tenth of the way apart: one place or two.
+    rng = np.random.default_rng(1)
+    ends = [GOALS[0] + [away, 0, 0] for away in (0.0, 0.02, 0.2, 0.22)]
+    made_of = [reach(rng, np.array([0, -0.6, 0.5]) + 0.06 * rng.normal(size=3), end) for end in ends]
+    found = audited(Episodes(tuple(Episode(k, x, t) for k, (x, t, _) in enumerate(made_of))))
+    said = f"with confidence {found.confidence:.2f}"
+    assert found.confidence < 0.9 and said in str(found) and said in page(found, "set")
+    assert found.to_dict()["confidence"] == found.confidence and said in found.to_dict()["missing"][0]
+
+
 def test_an_audit_is_a_frame():
     items = made(16)
     items[3] = FAULTS["jump"](items[3])

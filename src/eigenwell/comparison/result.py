@@ -11,13 +11,11 @@ from .. import repr_html
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError
 from ..results import Identification
-from ..wording import plural
+from ..wording import SURE, plural
 from .page import Tabled
 
 # A state has moved, and a share has changed, where chance alone would do as much once in twenty times.
 LEVEL = 0.05
-# A number of attractors less sure than this is in doubt, as in identify().
-SURE = 0.9
 
 
 @dataclass(frozen=True)

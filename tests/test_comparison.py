@@ -422,6 +422,39 @@ def test_two_conditions_have_one_number_as_likely_as_both_say(found):
     assert shares.as_many(one, replace(a, counts={2: 0.5, 3: 0.5})) == pytest.approx(0.3)
 
 
+def test_a_share_has_changed_where_chance_does_as_much_in_none_of_the_states(found, monkeypatch):
+    before, after = found["level"], replace(found["level"])
+
+    def said(counts):
+        given = {id(before): [100, 100, 0], id(after): [*counts, 0]}
+        monkeypatch.setattr(shares, "counted", lambda r: (np.array(given[id(r)]), "samples"))
+        compared = ew.compare({"a": before, "b": after})
+        return [(change.share, change.p_share) for change in compared.changes], str(compared)
+
+    same, text = said([100, 100])
+    assert [share for share, _ in same] == ["", ""] and "share changed" not in text
+    # Eleven in a hundred fewer: once in thirty times by chance, in one of two states once in fifteen.
+    maybe, text = said([78, 122])
+    assert [share for share, _ in maybe] == ["may have changed"] * 2 and text.count(
+        "its share may have changed (p = "
+    ) == 2
+    assert all(0.025 <= p < 0.05 for _, p in maybe)
+    sure, text = said([60, 140])
+    assert [share for share, _ in sure] == ["changed"] * 2 and text.count("its share changed (p") == 2
+
+
+def test_where_a_state_is_gone_no_share_changed_besides():
+    def snapshots(tilt, seed):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(-1.8, 1.8, (400, 2))
+        v = np.column_stack([x[:, 0] - x[:, 0] ** 3 + tilt, -x[:, 1]])
+        return ew.identify(x, v + 0.1 * rng.standard_normal(x.shape))
+
+    compared = ew.compare({"two": snapshots(0.0, 0), "one": snapshots(0.7, 1)})
+    assert [change.what for change in compared.changes].count("gone") == 1
+    assert min(change.p_share for change in compared.changes) < 0.05 and "its share" not in str(compared)
+
+
 def test_a_sample_without_a_condition_is_refused():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((60, 2))

@@ -13,6 +13,7 @@ from eigenwell.attractors import Attractor
 from eigenwell.comparison import Event, shares
 from eigenwell.comparison.branches import branches, numbers
 from eigenwell.comparison.conditions import tracked
+from eigenwell.comparison.groups import _Rows
 from eigenwell.comparison.matching import Basins, Seen, between, match
 from eigenwell.flow.field import lifted, lifted_radial, radial
 from eigenwell.flow.integration import DIFFERENCE, TABLEAU, Stepper
@@ -231,6 +232,17 @@ def test_order_of_the_samples_does_not_matter():
     a, b = (Swept.of(x[o], v[o], p[o], 0, 1) for o in (np.arange(len(x)), order))
     # Sums of as many samples in blocks differ by rounding.
     np.testing.assert_allclose(a.fields[0].affine, b.fields[0].affine, atol=1e-5)
+
+
+def test_columns_u_and_v_are_velocities_as_for_identify():
+    x, v, p = folding(110, np.linspace(0, 0.5, 3))
+    named = {"heat": p, "x": x[:, 0], "y": x[:, 1]}
+    of_field, others = (named | {a: v[:, 0], b: v[:, 1]} for a, b in (("u", "v"), ("vx", "vy")))
+    one, other = (ew.sweep(data, by="heat", replicates=10) for data in (of_field, others))
+    assert str(one) == str(other) and one.rows() == other.rows()
+    # With time they may be anything: the pixels of a picture.
+    timed = _Rows({"t": 0.1 * np.arange(60)} | {name: column[:60] for name, column in of_field.items()})
+    assert "heat, u, v" in ew.Demonstrations.of(timed).about
 
 
 def test_sweep_refuses_with_a_sentence():

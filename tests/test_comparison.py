@@ -300,7 +300,7 @@ def test_commands(found, tmp_path):
     assert code == 0 and json.loads(out)["states"] == [[0, 0], [1, 1]]
     assert "moved" in run("compare", tmp_path / "level.csv", tmp_path / "tilted.csv")[1]
     code, _, err = run("compare", tmp_path / "level.csv")
-    assert code == 3 and "at least two conditions" in err
+    assert code == 3 and "at least two conditions" in err and f"eigenwell identify {tmp_path}" in err
     code, _, err = run("sweep", tmp_path / "level.csv", "--by", "heat")
     assert code == 3 and "one of the columns" in err
     assert run("sweep", tmp_path / "none.csv", "--by", "heat")[0] == 3

@@ -172,6 +172,21 @@ def test_a_planted_fault_is_found_and_named(name):
         assert first.message.endswith((".", "?")) and verdict.keep == (first.action == "trim")
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_identification_finds_odd_is_never_called_good(seed):
+    # Three of twenty that end where none does: too many to be unusual, and yet each of them is named.
+    episodes = made(seed)
+    episodes[13] = turned_round(episodes[13])
+    episodes[15] = replace(episodes[15], x=episodes[15].x[:, [1, 0, 2]], v=episodes[15].v[:, [1, 0, 2]])
+    episodes[17] = replace(episodes[17], x=episodes[17].x + np.array([0.3, 0, 0]))
+    named = ew.identify([e.x for e in episodes], dt=0.02)
+    found = audited(Episodes(tuple(episodes)))
+    assert {o.number for o in named.odd} == {13, 15, 17} == {v.episode for v in found.bad}
+    assert names(found)[13] == ["backwards"] and names(found)[15] == names(found)[17] == ["no-goal"]
+    assert all(0 < f.confidence <= named.confidence + 0.05 for v in found.bad for f in v.faults)
+    assert all(found.verdicts[k].goal == -1 and k not in found.keep for k in (13, 15, 17))
+
+
 def test_one_column_frozen_or_flipped_is_told():
     items = made(8)
     items[4], items[9] = held(items[4], 50, 80, 1), replace(items[9], v=items[9].v * [1, -1, 1])
@@ -378,6 +393,19 @@ def test_what_a_set_lacks_is_said():
     x, t, _ = reach(rng, starts[0], np.array([1.5, -1.2, 0.9]))
     few = audited(Episodes((*items, Episode(20, x, t), Episode(21, x + 0.002, t))))
     assert any("is reached by 2 episodes only" in said for said in few.missing)
+
+
+def test_how_sure_the_goals_are_is_said_where_it_matters():
+    sure = audited(Episodes(tuple(made(3))))
+    assert sure.confidence > 0.9 and not sure.missing
+    # Two pairs of ends, a tenth of the way apart: one place or two.
+    rng = np.random.default_rng(1)
+    ends = [GOALS[0] + [away, 0, 0] for away in (0.0, 0.02, 0.2, 0.22)]
+    made_of = [reach(rng, np.array([0, -0.6, 0.5]) + 0.06 * rng.normal(size=3), end) for end in ends]
+    found = audited(Episodes(tuple(Episode(k, x, t) for k, (x, t, _) in enumerate(made_of))))
+    said = f"with confidence {found.confidence:.2f}"
+    assert found.confidence < 0.9 and said in str(found) and said in page(found, "set")
+    assert found.to_dict()["confidence"] == found.confidence and said in found.to_dict()["missing"][0]
 
 
 def test_an_audit_is_a_frame():

@@ -13,6 +13,7 @@ from eigenwell.attractors import Attractor
 from eigenwell.comparison import Event, shares
 from eigenwell.comparison.branches import branches, numbers
 from eigenwell.comparison.conditions import tracked
+from eigenwell.comparison.groups import _Rows
 from eigenwell.comparison.matching import Basins, Seen, between, match
 from eigenwell.flow.field import lifted, lifted_radial, radial
 from eigenwell.flow.integration import DIFFERENCE, TABLEAU, Stepper
@@ -233,6 +234,17 @@ def test_order_of_the_samples_does_not_matter():
     np.testing.assert_allclose(a.fields[0].affine, b.fields[0].affine, atol=1e-5)
 
 
+def test_columns_u_and_v_are_velocities_as_for_identify():
+    x, v, p = folding(110, np.linspace(0, 0.5, 3))
+    named = {"heat": p, "x": x[:, 0], "y": x[:, 1]}
+    of_field, others = (named | {a: v[:, 0], b: v[:, 1]} for a, b in (("u", "v"), ("vx", "vy")))
+    one, other = (ew.sweep(data, by="heat", replicates=10) for data in (of_field, others))
+    assert str(one) == str(other) and one.rows() == other.rows()
+    # With time they may be anything: the pixels of a picture.
+    timed = _Rows({"t": 0.1 * np.arange(60)} | {name: column[:60] for name, column in of_field.items()})
+    assert "heat, u, v" in ew.Demonstrations.of(timed).about
+
+
 def test_sweep_refuses_with_a_sentence():
     x, v, p = folding(60, np.linspace(0, 0.8, 4))
     data = {"heat": p, "x1": x[:, 0], "x2": x[:, 1], "v1": v[:, 0], "v2": v[:, 1]}
@@ -288,7 +300,7 @@ def test_commands(found, tmp_path):
     assert code == 0 and json.loads(out)["states"] == [[0, 0], [1, 1]]
     assert "moved" in run("compare", tmp_path / "level.csv", tmp_path / "tilted.csv")[1]
     code, _, err = run("compare", tmp_path / "level.csv")
-    assert code == 3 and "at least two conditions" in err
+    assert code == 3 and "at least two conditions" in err and f"eigenwell identify {tmp_path}" in err
     code, _, err = run("sweep", tmp_path / "level.csv", "--by", "heat")
     assert code == 3 and "one of the columns" in err
     assert run("sweep", tmp_path / "none.csv", "--by", "heat")[0] == 3
@@ -420,6 +432,39 @@ def test_two_conditions_have_one_number_as_likely_as_both_say(found):
     assert a.confidence * b.confidence - 1e-12 <= shares.as_many(a, b) <= 1
     one = replace(a, counts={1: 0.4, 2: 0.6})
     assert shares.as_many(one, replace(a, counts={2: 0.5, 3: 0.5})) == pytest.approx(0.3)
+
+
+def test_a_share_has_changed_where_chance_does_as_much_in_none_of_the_states(found, monkeypatch):
+    before, after = found["level"], replace(found["level"])
+
+    def said(counts):
+        given = {id(before): [100, 100, 0], id(after): [*counts, 0]}
+        monkeypatch.setattr(shares, "counted", lambda r: (np.array(given[id(r)]), "samples"))
+        compared = ew.compare({"a": before, "b": after})
+        return [(change.share, change.p_share) for change in compared.changes], str(compared)
+
+    same, text = said([100, 100])
+    assert [share for share, _ in same] == ["", ""] and "share changed" not in text
+    # Eleven in a hundred fewer: once in thirty times by chance, in one of two states once in fifteen.
+    maybe, text = said([78, 122])
+    assert [share for share, _ in maybe] == ["may have changed"] * 2 and text.count(
+        "its share may have changed (p = "
+    ) == 2
+    assert all(0.025 <= p < 0.05 for _, p in maybe)
+    sure, text = said([60, 140])
+    assert [share for share, _ in sure] == ["changed"] * 2 and text.count("its share changed (p") == 2
+
+
+def test_where_a_state_is_gone_no_share_changed_besides():
+    def snapshots(tilt, seed):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(-1.8, 1.8, (400, 2))
+        v = np.column_stack([x[:, 0] - x[:, 0] ** 3 + tilt, -x[:, 1]])
+        return ew.identify(x, v + 0.1 * rng.standard_normal(x.shape))
+
+    compared = ew.compare({"two": snapshots(0.0, 0), "one": snapshots(0.7, 1)})
+    assert [change.what for change in compared.changes].count("gone") == 1
+    assert min(change.p_share for change in compared.changes) < 0.05 and "its share" not in str(compared)
 
 
 def test_a_sample_without_a_condition_is_refused():

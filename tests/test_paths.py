@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from eigenwell import datasets, systems
+from eigenwell import datasets, identify, systems
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.paths import SuccessorGraph, TrajectoryGraph
 from eigenwell.paths.fragments import most_likely
@@ -112,6 +112,18 @@ def test_kinematics_measure_the_noise_that_was_added():
     )
     assert 0.06 * step < kin.noise_x < 0.14 * step
     assert estimate(samples.x, samples.v, chains).step == pytest.approx(kin.step)
+
+
+@pytest.mark.parametrize("labels", [list("aabb"), ["a", "b", "b", ""], [-1, 0, 0, 1]])
+def test_a_label_of_a_copy_is_kept(labels):
+    x = np.exp(-np.linspace(0, 5, 100)[:, None]) * [1.0, 2.0]
+    found = identify([x] * 4, dt=0.05, labels=labels)
+    of = found.labels.reshape(4, 100)
+    assert (of == of[:, :1]).all() and found.n_attractors == 2
+    given = np.array(labels)
+    assert ((of[:, 0] < 0) == np.isin(given, ["", "-1"] if given.dtype.kind == "U" else [-1])).all()
+    known = of[:, 0] >= 0
+    assert (np.equal.outer(of[known, 0], of[known, 0]) == (given[known][:, None] == given[known])).all()
 
 
 def test_repeated_samples_follow_the_one_they_repeat():

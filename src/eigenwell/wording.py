@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from math import isnan
 
-__all__ = ["headline", "plural"]
+__all__ = ["SURE", "headline", "plural"]
+
+SURE = 0.9
+"""A number of attractors that is less sure is in doubt, and is said to be."""
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -98,11 +98,13 @@ class Audit(Framed):
     goals : tuple of Goal
         Places that episodes reach.
     missing : tuple of str
-        What the set lacks: goals with fewer than three episodes, starts that are never shown.
+        What the set lacks: sure goals, goals with fewer than three episodes, starts that are never shown.
     skipped : tuple of (str, str)
         Recordings that could not be looked at, and why.
     source : Episodes
         What was looked at.
+    confidence : float
+        How sure it is at how many places the episodes end, as `identify` says; 0 where no goals were found.
 
     Examples
     --------
@@ -116,6 +118,7 @@ class Audit(Framed):
     missing: tuple[str, ...]
     skipped: tuple[tuple[str, str], ...]
     source: Episodes
+    confidence: float
 
     @property
     def bad(self) -> tuple[Verdict, ...]:
@@ -159,6 +162,7 @@ class Audit(Framed):
         return {
             "episodes": episodes,
             "goals": [{"place": g.place.tolist(), "episodes": list(g.episodes)} for g in self.goals],
+            "confidence": self.confidence,
             "keep": list(self.keep),
             "missing": list(self.missing),
             "skipped": [{"name": name, "message": why} for name, why in self.skipped],
@@ -252,6 +256,7 @@ def audited(episodes: Episodes) -> Audit:
     if healthy.sum() > 1:
         found = goals.find(items, healthy, ends, speeds < together.MOVING)
     together.arrivals(found, speeds, size, starts, healthy, out)
+    together.taken_over(found, speeds, size, out)
     arrived = healthy & ~_any_of(out, "cut-off", "no-goal", "backwards") & (found.of >= 0)
     together.tasks(straight, found, arrived, out)
     group = np.where(arrived, found.of, -1)
@@ -276,7 +281,7 @@ def audited(episodes: Episodes) -> Audit:
             count = plural(len(goal.episodes), "episode")
             lacks.append(f"Goal {q} is reached by {count} only; record at least three.")
     lacks += never_shown(starts, group, size)
-    result = Audit(tuple(verdicts), reached, tuple(lacks), episodes.skipped, episodes)
+    result = Audit(tuple(verdicts), reached, tuple(lacks), episodes.skipped, episodes, found.confidence)
     log.info("audit: %s", result.headline)
     return result
 

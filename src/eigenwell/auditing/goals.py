@@ -9,6 +9,9 @@ import numpy as np
 from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import DataError, Demonstrations
 from ..identification import identify
+from ..paths import Odd
+from ..results import Identification
+from ..wording import SURE, plural
 from .episodes import Episode
 
 MOST = 100
@@ -19,7 +22,8 @@ NEAR = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Goals:
-    """Places (Q, d), the goal of every episode (n,), -1 for none, and the distance of its end to the nearest goal of others."""
+    """Places (Q, d), the goal of every episode (n,), -1 for none, the distance of its end to the nearest goal of others, and
+    what identification found odd, by episode."""
 
     places: FloatArray
     of: IntArray
@@ -27,6 +31,7 @@ class Goals:
     confidence: float
     cyclic: bool
     doubt: str = ""
+    odd: tuple[tuple[int, Odd], ...] = ()
 
     @classmethod
     def none(cls, ends: FloatArray, doubt: str = "") -> Goals:
@@ -48,12 +53,27 @@ def find(items: list[Episode], healthy: BoolArray, ends: FloatArray, at_rest: Bo
     except DataError as error:
         return Goals.none(ends, f"No goals were found: {error}")
     if any(kind != "point" for kind in found.kinds):
-        return replace(Goals.none(ends), places=found.attractors, confidence=found.confidence, cyclic=True)
+        return replace(
+            Goals.none(ends), places=found.attractors, confidence=found.confidence, cyclic=True, doubt=_doubt(found)
+        )
     offsets = found.demos.offsets
     assert offsets is not None
     label = np.full(len(items), -1)
     label[healthy] = found.labels[offsets[1:] - 1]
-    return grouped(label, found.attractors, ends, at_rest, found.confidence)
+    among = np.flatnonzero(healthy)
+    odd = tuple((int(among[o.number]), o) for o in found.odd)
+    return replace(grouped(label, found.attractors, ends, at_rest, found.confidence), odd=odd, doubt=_doubt(found))
+
+
+def _doubt(found: Identification) -> str:
+    """How sure the goals are, where they are not."""
+    if not found.confidence < SURE:
+        return ""
+    others = ", or ".join(f"{a.n_attractors} ({a.confidence:.2f})" for a in found.alternatives[:2])
+    return (
+        f"Where the episodes end is in doubt: at {plural(found.n_attractors, 'place')} with confidence {found.confidence:.2f}"
+        f"{f', or {others}' if others else ''}; what is said of goals is no surer. Record more episodes for each."
+    )
 
 
 def grouped(label: IntArray, places: FloatArray, ends: FloatArray, at_rest: BoolArray, confidence: float) -> Goals:

@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from .alone import Faults
 from .episodes import Episodes
-from .faults import fault
+from .faults import TRIM, fault
 from .goals import Goals
 from .measures import Rests
 from .tails import FEWEST, excess, judged, spread
@@ -21,6 +21,12 @@ SHORT = 8.0  # a factor in length of way and in time: what is longer was cut off
 DETOUR = 0.05  # of the usual size
 COPY = 1e-6  # of the usual size: what rounding in files leaves
 FEW = 0.15  # places that more than this share of episodes reach alone are how the set is, not a fault
+TOLD = {
+    "breaks off": ("cut-off", "Leave it out."),
+    "runs backwards": ("backwards", "Reverse it or leave it out."),
+    "ends alone": ("no-goal", "Leave it out, or record more that go there."),
+}
+"""What identification calls odd: the fault that it is, and what to do. Copies are told by `repeats`, with what they repeat."""
 POINTS = 24
 """Places along a way at which it is compared with others."""
 
@@ -102,6 +108,19 @@ def arrivals(
             sure = float(min(distance.confidence[k], 1 - share))
             name = "backwards" if back else "no-goal"
             out[k].append(fault(name, said, float(distance.value[k]), distance.threshold, sure))
+
+
+def taken_over(goals: Goals, speeds: FloatArray, size: float, out: Faults) -> None:
+    """What identification found odd of episodes that nothing else is said of but rests: no surer than the goals are."""
+    for k, odd in goals.odd:
+        if odd.kind not in TOLD or any(f.action != TRIM for f in out[k]):
+            continue
+        alike = sum(o.kind == odd.kind for _, o in goals.odd)
+        # Laplace's rule: the chance that one of this set is so and meant so, after as many that are.
+        sure = min(goals.confidence, 1 - (alike + 1) / (len(out) + 2))
+        name, advice = TOLD[odd.kind]
+        value, matters = (speeds[k], MOVING) if name == "cut-off" else (goals.distance[k] / size, AWAY)
+        out[k].append(fault(name, f"{odd.what[0].upper()}{odd.what[1:]}. {advice}", float(value), matters, sure))
 
 
 def tasks(episodes: Episodes, goals: Goals, arrived: BoolArray, out: Faults) -> None:

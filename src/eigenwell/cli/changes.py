@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..demonstrations import DataError
 from .options import Json, Source, states
 from .output import cautions, command, note, print_json, progress, table
 
@@ -24,6 +25,10 @@ def compare(
     from .. import comparison
     from ..identification import identify
 
+    if len(source.file) < 2:
+        raise DataError(
+            f"Expected at least two conditions, a file each, got {source.name}. For one: eigenwell identify {source.file[0]}"
+        )
     found = {}
     with progress() as tell:
         for path in source.file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,7 @@ def _compared(names: tuple[str, ...], found: tuple[Identification, ...], seed: i
             if q >= 0:
                 share[s, c] = counts[q] / max(counts.sum(), 1)
                 low[s, c], high[s, c] = shares.interval(of_state[s, c])
-    changes = []
+    changes: list[Change] = []
     for c in range(1, len(found)):
         for s in range(len(states)):
             a, b = int(states[s, 0]), int(states[s, c])
@@ -116,8 +117,17 @@ def _compared(names: tuple[str, ...], found: tuple[Identification, ...], seed: i
                 if found[0].n_attractors != found[c].n_attractors:
                     p_share = max(p_share, shares.as_many(found[0], found[c]))
                 changes.append(_change(s, c, names[c], states, basins, found, p_share))
+    changes = [replace(change, share=_share(change, changes)) for change in changes]
     counted = tuple(shares.counted(r)[1] for r in found)
     return Comparison(names, found, states, tuple(changes), share, low, high, counted)
+
+
+def _share(change: Change, changes: list[Change]) -> str:
+    """What is said of a share, of so many that were compared; where states came or went, nothing."""
+    beside = [other.what for other in changes if other.condition == change.condition]
+    if change.p_share >= LEVEL or not {"kept", "moved"}.issuperset(beside):
+        return ""
+    return "changed" if change.p_share * len(changes) < LEVEL else "may have changed"
 
 
 def _change(

@@ -11,13 +11,12 @@ from .. import repr_html
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError
 from ..results import Identification
-from ..wording import plural
+from ..wording import SURE, plural
 from .page import Tabled
 
-# A state has moved, and a share has changed, where chance alone would do as much once in twenty times.
+# A state has moved, and a share has changed, where chance alone would do as much once in twenty times: for shares, which
+# change together, in any of the states compared (Bonferroni).
 LEVEL = 0.05
-# A number of attractors less sure than this is in doubt, as in identify().
-SURE = 0.9
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,9 @@ class Change:
         Of the same share of samples in its basin; where numbers of attractors differ, at least the probability that they do not.
     relative : int
         The state it split from or merged with; -1 for none.
+    share : str
+        What became of its share: "changed"; "may have changed", where one of so many states may do as much by chance; or "".
+        Where a state came or went, that is what changed the others' shares, and nothing is said of them.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Change:
     p_moved: float
     p_share: float
     relative: int = -1
+    share: str = ""
 
     def __str__(self) -> str:
         by = "" if self.moved is None else f" by {np.linalg.norm(self.moved):.3g} ({_chance(self.p_moved)})"
@@ -70,7 +73,7 @@ class Change:
             "split": f"split off from state {self.relative}",
             "merged": f"merged with state {self.relative}",
         }[self.what]
-        share = f"; its share changed ({_chance(self.p_share)})" if self.p_share < LEVEL else ""
+        share = f"; its share {self.share} ({_chance(self.p_share)})" if self.share else ""
         return f"state {self.state} {said}{share}"
 
 

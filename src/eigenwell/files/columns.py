@@ -161,6 +161,8 @@ def recognise(path: Path, names: Sequence[str], wanted: Wanted) -> Columns:
     if not velocity and not wanted.position:
         velocity = _prefixed(rest, moving=True)
         velocity = velocity if len(velocity) == len(position) else ()
+    if not velocity and not wanted.position and {wanted.dt, time, trajectory} == {None}:
+        velocity = _of_a_field(position, rest)
     if not position:
         raise UnknownColumns(
             f"Expected columns of positions (x, y / x1, x2 / q1, q2 / pos_x, pos_y) in {path}, found {listed(names)}. Say which: "
@@ -210,6 +212,14 @@ def _prefixed(names: Sequence[str], moving: bool) -> tuple[str, ...]:
     fitting = {stem: g for stem, g in groups.items() if len(g) > 1 and bool(_MOVING.search(stem)) == moving}
     ranked = sorted(fitting, key=lambda stem: not (_MOVING if moving else _PLACED).search(stem))
     return tuple(fitting[ranked[0]]) if ranked else ()
+
+
+def _of_a_field(position: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """u, v(, w) beside x, y(, z), as fields are written: without time these can be nothing but velocities."""
+    by_plain = {plain(n): n for n in reversed(names)}
+    components = "uvw"[: len(position)]
+    fits = len(position) > 1 and [plain(n) for n in position] == list("xyz"[: len(position)])
+    return tuple(by_plain[c] for c in components) if fits and by_plain.keys() >= set(components) else ()
 
 
 def listed(names: Iterable[str]) -> str:

@@ -118,6 +118,11 @@ def grade_paths(
     ends = ends.beside_others()
     usable = ends.usable & ~told.excluded(len(ends.pace))
     twin = np.full(len(ends.pace), -1) if ends.twin is None else ends.twin
+    if told.labels is not None:  # who gives copies different labels says that they are not one recording
+        number = np.arange(len(twin))
+        alike = np.stack([np.where(twin < 0, number, twin), told.labels])
+        _, first, same = np.unique(alike, axis=1, return_index=True, return_inverse=True)
+        twin = np.where(first[same.ravel()] == number, -1, first[same.ravel()])
     paths = np.flatnonzero(usable & (twin < 0))
     if len(paths) == 0 and ends.usable.any():
         raise DataError("Expected some recordings to be left, got exclude or labels that leave out all of them.")

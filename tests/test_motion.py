@@ -93,6 +93,27 @@ def test_the_certificate_runs_motions_and_sees_one_that_stops(monkeypatch) -> No
     assert not broken.holds and any("motion.step at 25 Hz: 0.0%" in said for said in (*broken.failures(), str(broken)))
 
 
+def test_a_certificate_names_a_rate_that_is_too_slow_for_motions() -> None:
+    field = with_memory(2, 5)
+    pace = field.lifted[0].pace
+    slow, fine = (
+        5 * pace,
+        100 * pace,
+    )  # motions are turned back ten times in a unit of time: not by Euler's rule in fifths of it
+    certificate = field.certificate(samples=1, rates=(fine, slow))
+    assert certificate.too_slow == (slow,) and certificate.safe, str(certificate)
+    assert f"too slow for Euler's rule: {slow:g} Hz" in str(certificate)
+    at = {loop.rate: [one for one in certificate.motions if one.rate == loop.rate] for loop in certificate.motions}
+    assert min(loop.arrived for loop in at[slow]) < 1 and min(loop.arrived for loop in at[fine]) == 1
+    assert all(loop.starts >= field.n_attractors for loop in certificate.motions)
+    x = field.samples[0]
+    motion = field.motion(x)
+    for _ in range(500):
+        x = x + motion.step(x, 1 / slow) / slow
+    assert not motion.done
+    assert not field.certificate(samples=1, rates=(slow,)).safe
+
+
 def test_a_pushed_motion_comes_back_to_its_path_and_arrives() -> None:
     field = with_memory(2, 5)
     lifted, x0 = field.lifted[0], field.samples[0]

@@ -403,12 +403,23 @@ def test_saved_and_loaded(tmp_path, which):
         (lambda f: f.within([-2, -2], [0.5, 2]), "goal 0"),
         (lambda f: f.within([2, 2], [-2, -2]), "low < high"),
         (lambda f: f.within([0, 0, 0], None), "2 numbers"),
+        (lambda f: f.within(), "Expected a wall"),
         (lambda f: f.within([-2, -2], [2, 2]).around([-1.9, 0.0], radius=0.3), "within the walls"),
     ],
 )
 def test_bad_input_is_refused_in_words(call, words):
     with pytest.raises(DataError, match=words):
         call(two_goals())
+
+
+def test_one_wall_may_be_given_alone():
+    plain = two_goals()
+    low, high = plain.within(low=[None, -2]), plain.within(high=[2, None])
+    (below,), (above,) = low.warps, high.warps
+    assert below.low.tolist() == [-np.inf, -2] and np.isinf(below.high).all()
+    assert above.high.tolist() == [2, np.inf] and np.isinf(above.low).all()
+    both, x = low.within(high=[2, None]), plain.samples + 0.3
+    assert np.array_equal(both.predict(x), plain.within([None, -2], [2, None]).predict(x))
 
 
 def test_a_world_passes_what_it_does_not_warp():

@@ -88,7 +88,7 @@ class Certificate:
     fit : Fit or None
         How well the field follows the data.
     motions : tuple of Loop
-        What loops on `motion.step` did, of a field with memory.
+        What loops on `motion.step` did, of a field with memory, at the slowest rate; at the next one too where they did not arrive.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) 
         jump=_largest_jump(field, drawn[: 2 * LINES]),
         samples=len(wide),
         fit=None if field.warps else field.fit,
-        motions=motion_loops(field, min(rates), max(1, samples // 10), rng),
+        motions=motion_loops(field, rates, samples, rng),
     )
 
 

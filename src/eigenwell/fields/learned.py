@@ -327,7 +327,8 @@ class Field(Saved, Warped, MapQueries):
         Parameters
         ----------
         samples : int
-            Starts of loops inside the data's box, and again as many around it.
+            Starts of loops inside the data's box, and again as many around it; of motions, as many of the shown starts as there
+            are, and one to each goal at least.
         rates : tuple of float
             Control rates, in steps per unit of time.
         seed : int

@@ -187,12 +187,32 @@ def nearly_there(field: Field, starts: FloatArray, left: FloatArray) -> FloatArr
 # --- motions ------------------------------------------------------------------------------------------
 
 
-def motion_loops(field: Field, rate: float, count: int, rng: np.random.Generator) -> tuple[Loop, ...]:
-    """Loops on `motion.step` from up to `count` shown starts, left alone and pushed; none for a field without memory."""
+def motion_loops(field: Field, rates: tuple[float, ...], count: int, rng: np.random.Generator) -> tuple[Loop, ...]:
+    """Loops on `motion.step` from up to `count` shown starts, left alone and pushed; none for a field without memory.
+
+    They run at the slowest rate, and as long as motions do not arrive at the next one too: what is too slow is then known, and
+    so is what is not. However few are asked for, each goal has one.
+    """
     if not field.has_memory:
         return ()
+    starts = rng.permutation(np.flatnonzero(field.phases == 1.0))
+    turn = np.zeros(len(starts))
+    for q in range(field.n_attractors):
+        mine = field.labels[starts] == q
+        turn[mine] = np.arange(mine.sum())
+    starts = starts[np.argsort(turn, kind="stable")][: max(count, field.n_attractors)]
+    loops: list[Loop] = []
+    for rate in sorted(set(rates)):
+        loops += _motions_at(field, rate, starts, rng)
+        if all(loop.arrived == 1.0 for loop in loops[-2:]):
+            break
+    return tuple(loops)
+
+
+def _motions_at(field: Field, rate: float, starts: IntArray, rng: np.random.Generator) -> list[Loop]:
+    """Loops left alone, and loops that are pushed."""
     alone, shoved = [], []
-    for i in rng.permutation(np.flatnonzero(field.phases == 1.0))[:count]:
+    for i in starts:
         x0, goal = field.map.present_place(field.samples[i][None])[0], int(field.labels[i])
         begin, box = np.append(x0, 1.0)[None], np.append(field.box, 1.0)
         steps = int(np.ceil(arrivals(field.lifted[goal], begin, box)[0][0] * rate))
@@ -201,7 +221,7 @@ def motion_loops(field: Field, rate: float, count: int, rng: np.random.Generator
         push = np.tile(PUSH * field.box * way / np.linalg.norm(way) / LASTING, (LASTING, 1))
         at = int(rng.integers(max(1, min(steps, len(alone[-1][0]) - 1))))
         shoved.append(_run(field, x0, goal, rate, steps, push, at))
-    return tuple(_told(field, rate, runs, pushed) for runs, pushed in ((alone, False), (shoved, True)))
+    return [_told(field, rate, runs, pushed) for runs, pushed in ((alone, False), (shoved, True))]
 
 
 def follow(

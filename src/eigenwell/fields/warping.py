@@ -123,12 +123,12 @@ class Warped:
         """
         return _built(self, bodies=_bodies(self).joined(check_bodies(centre, radius, axes, self.places.shape[1])))
 
-    def within(self: Any, low: Any, high: Any) -> Field:
+    def within(self: Any, low: Any = None, high: Any = None) -> Field:
         """The same field within walls: joint limits, a table, a workspace. No state passes one.
 
         Parameters
         ----------
-        low, high : (d,) array or float or None
+        low, high : (d,) array or float, optional
             Walls; None where there is none, for all coordinates or for one.
 
         Returns
@@ -138,13 +138,15 @@ class Warped:
         Raises
         ------
         DataError
-            For walls that do not leave room for the goals.
+            For no walls, or walls that do not leave room for the goals.
 
         Examples
         --------
-        >>> field.within(field.samples.min(0) - 0.1, None).warps[0].high
+        >>> field.within(low=field.samples.min(0) - 0.1).warps[0].high
         array([inf, inf])
         """
+        if low is None and high is None:
+            raise DataError("Expected a wall, low=..., high=... or both, got none. Nothing was changed.")
         walls = _walls(self)
         d = self.places.shape[1]
         low, high = _limits(low, -np.inf, d, "low"), _limits(high, np.inf, d, "high")

@@ -88,7 +88,7 @@ class Certificate:
     fit : Fit or None
         How well the field follows the data.
     motions : tuple of Loop
-        What loops on `motion.step` did, of a field with memory, at the slowest rate; at the next one too where they did not arrive.
+        What loops on `motion.step` did, of a field with memory: at the slowest rate, and at the next where they do not arrive.
 
     Examples
     --------

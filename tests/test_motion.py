@@ -94,14 +94,12 @@ def test_the_certificate_runs_motions_and_sees_one_that_stops(monkeypatch) -> No
 
 
 def test_a_certificate_names_a_rate_that_is_too_slow_for_motions() -> None:
-    field = with_memory(2, 5)
+    field = with_memory(2, 3)
     pace = field.lifted[0].pace
-    slow, fine = (
-        5 * pace,
-        100 * pace,
-    )  # motions are turned back ten times in a unit of time: not by Euler's rule in fifths of it
+    # Motions are turned back ten times in a unit of time: not by Euler's rule in halves of it.
+    slow, fine = 2 * pace, 100 * pace
     certificate = field.certificate(samples=1, rates=(fine, slow))
-    assert certificate.too_slow == (slow,) and certificate.safe, str(certificate)
+    assert certificate.too_slow == (slow,) and certificate.verdicts[1].holds, str(certificate)
     assert f"too slow for Euler's rule: {slow:g} Hz" in str(certificate)
     at = {loop.rate: [one for one in certificate.motions if one.rate == loop.rate] for loop in certificate.motions}
     assert min(loop.arrived for loop in at[slow]) < 1 and min(loop.arrived for loop in at[fine]) == 1
@@ -111,7 +109,27 @@ def test_a_certificate_names_a_rate_that_is_too_slow_for_motions() -> None:
     for _ in range(500):
         x = x + motion.step(x, 1 / slow) / slow
     assert not motion.done
-    assert not field.certificate(samples=1, rates=(slow,)).safe
+    assert not field.certificate(samples=1, rates=(slow,)).verdicts[1].holds
+
+
+@pytest.mark.parametrize("swirl", [0.0, 0.5])
+def test_no_step_is_longer_than_what_is_left_of_the_way(swirl: float) -> None:
+    field = with_memory(2, 5, swirl)
+    lifted, x0 = field.lifted[0], field.samples[0]
+    dt = 0.15 / lifted.pace
+    motion, x, shortened = field.motion(x0, phase=1.0), x0.copy(), 0
+    for _ in range(400):
+        velocity, free = motion.step(x, dt), motion._velocity(x)
+        assert motion._last is not None
+        way = np.linalg.norm(dt * motion._last[1] / lifted.scale)
+        left = np.linalg.norm((np.append(x, motion.phase) - lifted.attractors[0]) / lifted.scale)
+        assert way <= left * (1 + 1e-12)
+        np.testing.assert_allclose(np.cross(motion._last[1], free), 0, atol=1e-9 * (free @ free))
+        shortened += bool(np.linalg.norm(velocity) < 0.999 * np.linalg.norm(free[:-1]))
+        x = x + dt * velocity
+        if motion.done:
+            break
+    assert motion.done and shortened > 0
 
 
 def test_a_pushed_motion_comes_back_to_its_path_and_arrives() -> None:

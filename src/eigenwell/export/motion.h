@@ -106,6 +106,29 @@ static inline void @P@_motion_keep(@P@_motion *motion, const @REAL@ *x, @REAL@ d
     motion->begun = 1;
 }
 
+/* Coordinate i of where it goes; the last one is the phase. */
+static inline @WORK@ @P@_motion_goal(const @P@_world *world, const @P@_motion *motion, int i)
+{
+    const int n = motion->goal;
+    if (i == @P@_dimension) return @P@_rest_phase[n];
+    return i < @P@_warped ? world->goal[n][i < @P@_warped ? i : 0] : (@WORK@)@P@_attractors[n][i] + @P@_attractor_rest[n][i];
+}
+
+/* Of a lifted velocity w so much that a step of dt is no longer than what is left of the way: a loop at a low rate does not run
+ * past its goal, to and fro, for ever. */
+static inline void @P@_motion_shorten(const @P@_world *world, const @P@_motion *motion, const @REAL@ *x, @REAL@ dt, @WORK@ *w)
+{
+    enum { D = @P@_dimension };
+    @WORK@ left = 0, way = 0;
+    for (int i = 0; i <= D; ++i) {
+        const @WORK@ scale = @P@_lifted_scale[motion->goal][i], step = (@WORK@)dt * w[i] / scale;
+        const @WORK@ away = (@P@_motion_goal(world, motion, i) - (i < D ? (@WORK@)x[i] : motion->phase)) / scale;
+        left += away * away;
+        way += step * step;
+    }
+    for (int i = 0; i <= D && way > left; ++i) w[i] *= sqrt@f@(left / way);
+}
+
 /* The velocity to move with for the next dt > 0 at the measured state x; carries the phase. Returns 1, or 0 with NaN in v
  * for a dt that is not above 0. */
 static inline int @P@_motion_step_in(const @P@_world *world, @P@_motion *motion, const @REAL@ *x, @REAL@ dt, @REAL@ *v)
@@ -119,6 +142,7 @@ static inline int @P@_motion_step_in(const @P@_world *world, @P@_motion *motion,
         @P@_motion_at(world, motion, x, &at);
         (void)@P@_motion_law(world, motion, &at, w);
         (void)@P@_lifted_finish(n, world, &at, w, &clock);
+        @P@_motion_shorten(world, motion, x, dt, w);
     }
     for (int i = 0; i < D; ++i) v[i] = asked ? (@REAL@)w[i] : (@REAL@)NAN;
     if (asked) @P@_motion_keep(motion, x, dt, w);
@@ -185,9 +209,7 @@ static inline int @P@_motion_done_in(const @P@_world *world, const @P@_motion *m
 {
     @WORK@ square = 0;
     for (int i = 0; i < @P@_dimension; ++i) {
-        const @WORK@ known = (@WORK@)@P@_attractors[motion->goal][i] + @P@_attractor_rest[motion->goal][i];
-        const @WORK@ place = i < @P@_warped ? world->goal[motion->goal][i < @P@_warped ? i : 0] : known;
-        const @WORK@ away = (motion->last[i] - place) / @P@_lifted_scale[motion->goal][i];
+        const @WORK@ away = (motion->last[i] - @P@_motion_goal(world, motion, i)) / @P@_lifted_scale[motion->goal][i];
         square += away * away;
     }
     return motion->begun && square < @DONE@ * @DONE@ && motion->phase < 10 * @DONE@ && motion->phase > -10 * @DONE@;

@@ -38,7 +38,8 @@ def export_onnx(field: Field | StableField, path: str | os.PathLike[str], *, pre
                         "heading_out", "radius_out"; of a field with memory
 
     A motion begins with zeros for heading and radius, which are double, and is handed back what came out. Move the phase by
-    dt * phase_rate, or by the share of the step that was seen, as `fields.motion` does, and keep it within 0 to 1.
+    dt * phase_rate, or by the share of the step that was seen, as `fields.motion` does, and keep it within 0 to 1. A graph knows
+    no dt: at a low rate take of velocity and rate only so much that a step is no longer than what is left of (x, phase).
 
     Before they are put at `path` they are run by onnxruntime and compared with NumPy on 10,000 states, and loops on them must
     arrive where `basin` says.
@@ -162,11 +163,22 @@ class Sessions:
         dt: float,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         velocity, rate, *_ = self._step(goal, x, phase, *self._step(goal, x0, phase0)[2:])
+        velocity, rate = self._shortened(goal, x, phase, velocity, rate, dt)
         scale = self.field.lifted[goal].scale[:-1]
         asked, moved = dt * velocity / scale, (after - x) / scale
         length = np.maximum((asked * asked).sum(1), 1e-300)
         seen = np.clip((moved * asked).sum(1) / length, 0, 1)
         return velocity, rate, phase + seen * dt * rate
+
+    def _shortened(
+        self, goal: int, x: FloatArray, phase: FloatArray, velocity: FloatArray, rate: FloatArray, dt: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """What the caller makes of them, as `Motion.step`: a step is no longer than what is left of the way."""
+        lifted = self.field.lifted[goal]
+        left = np.linalg.norm((lifted.attractors[0] - np.column_stack([x, phase])) / lifted.scale, axis=1)
+        way = np.linalg.norm(dt * np.column_stack([velocity, rate]) / lifted.scale, axis=1)
+        share = np.where(way > left, left / np.maximum(way, 1e-300), 1.0)
+        return velocity * share[:, None], rate * share
 
     def roll(self, x0: FloatArray, dt: float, steps: int) -> tuple[FloatArray, BoolArray]:
         x, done = x0.copy(), np.zeros(len(x0), dtype=bool)
@@ -184,6 +196,7 @@ class Sessions:
                 if len(mine) == 0:
                     break
                 velocity, rate, *_ = self._step(int(q), x[mine], phase, *kept)
+                velocity, rate = self._shortened(int(q), x[mine], phase, velocity, rate, dt)
                 x[mine] += dt * velocity
                 phase = phase + dt * rate
         return x, done

@@ -17,6 +17,9 @@ costs nothing, and the motion arrives whatever pushes it. Where the learned worl
 The robot may not do what it is told. Of the step that was asked, dx, only the share alpha that was seen is credited,
 alpha = clip(moved . dx / |dx|^2, 0, 1), and the phase moves by alpha rhodot dt: the lifted state then moves along alpha
 zdot, and V falls by alpha of what it would. A robot that is held keeps its phase; one that is slow keeps its path.
+
+A step of dt may be longer than what is left of the way, |z - z*|. `step` then asks for so much less of zdot that it is as long
+as that: a loop at a low rate does not run past its goal, to and fro, for ever. V falls as before, more slowly.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -168,6 +172,10 @@ class Motion:
         """
         x, dt = self._measured(x), check_step(dt)
         zdot = self._velocity(x)
+        scale = self.lifted.scale
+        left, way = (self.lifted.attractors[0] - np.append(x, self.phase)) / scale, dt * zdot / scale
+        if way @ way > left @ left:
+            zdot = zdot * sqrt(left @ left / (way @ way))
         self._last = (x, zdot, dt)
         return np.asarray(zdot[:-1])
 

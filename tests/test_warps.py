@@ -10,6 +10,7 @@ import eigenwell as ew
 from eigenwell.errors import DataError
 from eigenwell.fields.around import Around
 from eigenwell.fields.bodies import _contact, arranged, check_bodies
+from eigenwell.fields.certificates import HOME
 from eigenwell.fields.motion import motion_velocity
 from eigenwell.fields.moved import Starts, moved
 from eigenwell.fields.single import _entrance
@@ -247,11 +248,17 @@ def everything(field):
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_a_warped_field_holds(d):
-    field = everything(two_goals(memory=d == 2, d=d))
+    plain = two_goals(memory=d == 2, d=d)
+    field = everything(plain)
     np.testing.assert_array_equal(field.attractors[0, :2], NEW)
     assert [type(one).__name__ for one in field.warps] == ["Within", "Around", "Moved"]
-    certificate = field.certificate(samples=6, rates=(100.0,))
-    assert certificate.holds, str(certificate)
+    certificate, before = (one.certificate(samples=6, rates=(100.0,)) for one in (field, plain))
+    assert all(one.holds for one in certificate.verdicts if one.name != "stays home"), str(certificate)
+    # Nothing was learned: its motions bow as they like, and through warps no further than before.
+    assert certificate.excursion <= HOME
+    assert all(
+        one.excursion < two.excursion + 0.05 for one, two in zip(certificate.motions, before.motions, strict=True)
+    )
     assert certificate.fit is None
 
 

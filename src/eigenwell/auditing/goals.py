@@ -61,7 +61,8 @@ def find(items: list[Episode], healthy: BoolArray, ends: FloatArray, at_rest: Bo
     label = np.full(len(items), -1)
     label[healthy] = found.labels[offsets[1:] - 1]
     among = np.flatnonzero(healthy)
-    odd = tuple((int(among[o.number]), o) for o in found.odd)
+    # How far an end is from the others of its goal is measured here, for all episodes alike.
+    odd = tuple((int(among[o.number]), o) for o in found.odd if not o.what.startswith("ends well away"))
     return replace(grouped(label, found.attractors, ends, at_rest, found.confidence), odd=odd, doubt=_doubt(found))
 
 

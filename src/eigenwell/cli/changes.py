@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..demonstrations import DataError
+from ..errors import DataError
 from .options import Json, Source, states
 from .output import cautions, command, note, print_json, progress, table
 

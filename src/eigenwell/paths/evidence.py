@@ -141,8 +141,9 @@ class EndsModel:
         `partition` needs: with goals that may differ in all coordinates, and with goals that share some.
 
         In a shared coordinate all ends are at one place, with a spread of its own: goals in a row or on a table, columns that
-        hardly move. As likely are all numbers n of shared coordinates, and all C(d, n) sets of so many, of which the one that the
-        ends want most stands for all; `moments` (Q, 3, S, 3 + 2 d) are those of the groups.
+        hardly move. These spreads are alike, and like those of goals, with heavy tails (`_own_scale`). As likely are all numbers
+        n of shared coordinates, and all C(d, n) sets of so many, of which the one that the ends want most stands for all;
+        `moments` (Q, 3, S, 3 + 2 d) are those of the groups.
         """
         if not (size > 1).any():
             # Goals that were reached once each show no spread, and nothing that they share.
@@ -164,7 +165,7 @@ class EndsModel:
         for n in np.flatnonzero(gain > gain.max() + np.log(np.finfo(np.float64).eps)):
             free, there = np.sort(order[n:]), at[:, order[:n]].sum(axis=1)
             given = self._spreads(log_p, apart, free) + common[order[:n]].sum() + there.sum()
-            given -= 0.0 if one else np.log(comb(d, n))
+            given -= (0.0 if one else np.log(comb(d, n))) + _own_scale(together[:, :, order[:n]], apart[:, free])
             out.append(self.partition(given, size, centres[:, free], blur, odds, there))
         return np.asarray(log_sum(np.moveaxis(np.array(out), 0, -1)) - np.log(d + one))
 
@@ -176,7 +177,8 @@ class EndsModel:
         middle = total[kind, s, 3 + each] / total[kind, s, 0]
         weight = lone[:, kind, s, 0]
         off = lone[:, kind, s, 3 + each] / weight - middle
-        return np.asarray((np.log(weight / (2 * np.pi)) - weight * off**2) / 2)
+        lifted = np.log(LIFTED) * lone[:, kind, s, 2]
+        return np.asarray((np.log(weight / (2 * np.pi)) - weight * off**2) / 2 + lifted)
 
     def _spreads(self, log_p: FloatArray, apart: FloatArray, free: IntArray) -> FloatArray:
         """log p (G,) of the groups of a partition in the `free` coordinates for every sigma_0, from `log_p` (Q, 3, S, d): with
@@ -269,6 +271,17 @@ def _unequal(apart: FloatArray) -> IntArray:
     """By how many octaves the likeliest spread of each coordinate (S, d) is beyond the usual one."""
     best = apart.argmax(axis=0)
     return np.asarray(np.round(best - np.median(best)), dtype=np.intp)
+
+
+def _own_scale(shared: FloatArray, free: FloatArray) -> float:
+    """What it costs that shared coordinates, by log p (3, S, n), are on another scale than the free ones, (S, f), and each on one
+    of its own: Cauchy's density of octaves, in units of how unequal coordinates usually are."""
+    own = shared.max(axis=0).argmax(axis=0)
+    if len(own) == 0:
+        return 0.0
+    middle = float(np.median(own))
+    usual = float(np.median(free.argmax(axis=0))) if free.shape[1] else middle
+    return float(np.log1p((np.append(own, usual) - middle) ** 2 / UNEQUAL**2).sum())
 
 
 def _log_area(d: int) -> float:

@@ -83,6 +83,11 @@ class World(NamedTuple):
         """Without the innermost, which keeps every field home: the change that was asked for."""
         return self._replace(warps=tuple(one for one in self.warps if not isinstance(one, Stretch)), later=())
 
+    @property
+    def home(self) -> Stretch | None:
+        """The innermost, where there is one."""
+        return next((warp for warp in self.warps if isinstance(warp, Stretch)), None)
+
     def room(self) -> tuple[FloatArray, FloatArray] | None:
         """Between which coordinates nothing is moved, where there is nothing but what keeps a field home."""
         if len(self.warps) != 1 or not isinstance(self.warps[0], Stretch):

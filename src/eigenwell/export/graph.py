@@ -97,7 +97,7 @@ class Value(NDArrayOperatorsMixin):
             half = np.sin(0.5 * self)
             return 1.0 - 2.0 * half * half  # type: ignore[no-any-return]
         if function is np.power and inputs[1] in (1, 2):
-            return self if inputs[1] == 1 else self * self  # type: ignore[no-any-return]
+            return self if inputs[1] == 1 else self * self
         return self._written(OPERATORS[function.__name__], function, *inputs)
 
     def __array_function__(self, function: Any, _: Any, given: Any, named: Any) -> Any:

@@ -56,7 +56,7 @@ class Symbol(NDArrayOperatorsMixin):
         if power < 1 or power != int(power):
             return self._line("{0} ** {1}", self, power)
         half = self._power(power // 2) if power > 1 else self
-        return self if power == 1 else half * half * self if power % 2 else half * half  # type: ignore[no-any-return]
+        return self if power == 1 else half * half * self if power % 2 else half * half
 
     def __getattr__(self, name: str) -> Callable[[], Symbol]:
         # NumPy calls these for its functions of the same names.

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.test_flows import random_flow
+from tests.test_flows import jacobian, random_flow
 
 import eigenwell as ew
 from eigenwell.fields import Euler, Field, Latent, RungeKutta4, StableField, stable
-from eigenwell.fields.flows import forward, jacobian, linearise
+from eigenwell.fields.flows import forward, linearise
 from eigenwell.fields.stable import Speed, StableModel, as_numpy
 from eigenwell.learning import learn, learn_motions
 from eigenwell.learning.recipes import Recipe

@@ -137,10 +137,8 @@ class StableField:
         return wells(self.model)
 
     @cached_property
-    def passage(self) -> single.Passage | None:
-        """The way of a single state, fast; None where arrays are as fast, or goals move."""
-        if self.moves or self.dimension > single.MOST:
-            return None
+    def passage(self) -> single.Passage:
+        """The way of a single state, fast."""
         return single.Passage(self.model, self.centre, self.scale, self.pace)
 
     @cached_property
@@ -148,7 +146,6 @@ class StableField:
         return single.of_wells(latent_velocity, self.wells)
 
     def _velocity_of_one(self, x: list[float]) -> single.Numbers:
-        assert self.passage is not None
         if x in self._places:
             return [0.0] * len(x)
         here = self.passage.at(x)
@@ -208,7 +205,7 @@ class StableField:
         """
         states, alone = check_states(x, self.dimension)
         # psi(x) - psi(x*) is zero at the attractors up to rounding; the field is zero by definition.
-        if 0 < len(states) <= FEW and self.passage is not None:
+        if 0 < len(states) <= FEW and self.passage.fast:
             velocities = np.array([self._velocity_of_one(state) for state in states.tolist()])
         else:
             velocities = self._apply(velocity, states).T * (self.scale * self.pace)
@@ -319,7 +316,7 @@ class StableField:
         """
         states, alone = check_states(x, self.dimension)
         unit, dt = self.to_unit(states), check_step(dt) * self.pace
-        if 0 < len(states) <= FEW and self.passage is not None:
+        if 0 < len(states) <= FEW and self.passage.fast:
             some = [state if state in self._places else self.passage.after(state, dt) for state in states.tolist()]
             return np.array(some[0] if alone else some)
         after = self._apply(lambda model, wells, x: curves.after(model, wells, x, dt), states).T

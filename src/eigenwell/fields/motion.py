@@ -37,22 +37,10 @@ from .._types import FloatArray
 from . import single
 from .curves import AT_REST, turning
 from .field import StableField
-from .flows import Array, linearise, linearise_inverse, namespace, pull
+from .flows import Array, namespace
 from .queries import check_states, check_step
 from .simulation import ARRIVED
-from .stable import (
-    Wells,
-    braked,
-    clock_of,
-    from_latent,
-    latent,
-    latent_velocity,
-    learned,
-    length,
-    log_speed,
-    winding,
-    wound,
-)
+from .stable import Wells, latent, latent_velocity, length, winding, wound
 
 RETURN = 10.0
 """k, in 1 / unit time: a push has faded to 1/e in a tenth of the time a box takes at root mean square speed."""
@@ -221,8 +209,6 @@ class Motion:
         z = np.append(x, self.phase)
         if (z == self.lifted.attractors[0]).all():
             return np.zeros(len(z))
-        if self.lifted.passage is None:
-            return motion_velocity(self.lifted, z, self._path)
         here = self.lifted.passage.at(z.tolist())
         return np.array(here.finish(self._asked(here))[0])
 
@@ -236,35 +222,25 @@ class Motion:
 
     def _after(self, z: FloatArray, dt: float) -> FloatArray:
         """z = (x, phase) after dt of the law, by Runge-Kutta 4 in the latent space, where it is a few smooth numbers."""
-        lifted, model, wells, turn = self.lifted, self.lifted.model, self.lifted.wells, 1 + turning(self.lifted.wells)
-        passage = lifted.passage
-        here = None if passage is None else passage.begin(z.tolist())
+        wells, turn, passage = self.lifted.wells, 1 + turning(self.lifted.wells), self.lifted.passage
+        here = passage.begin(z.tolist())
 
         def slope(y: FloatArray) -> tuple[FloatArray, float]:
             """ydot, and how fast y / R and R change at most."""
             nonlocal here
-            if here is not None and passage is not None:
-                here = passage.found(here, y[:, 0].tolist())
-                w, s = np.array(self._asked(here))[:, None], here.speed
-                m = here.finish(w[:, 0].tolist())[1]
-            else:
-                unit, steps = linearise_inverse(model.flow, y)
-                s = np.exp(log_speed(model.speed, unit))
-                drawn = clock_of(model, unit, pull(steps, s * latent_velocity(wells, y)))[1]
-                w = law(wells, y, s, self._path.aim(wells, y), eased(drawn))
-                slowed, clock = clock_of(model, unit, pull(steps, w))
-                m = slowed * clock
-            rate = m * (RETURN + turn * s / (length(y - wells.goals.T) + wells.softening))
-            return m * w, float(rate[0])
+            here = passage.found(here, y[:, 0].tolist())
+            w = self._asked(here)
+            m = here.finish(w)[1]
+            rate = m * (RETURN + turn * here.speed / (length(y - wells.goals.T)[0] + wells.softening[0]))
+            return m * np.array(w)[:, None], float(rate)
 
-        y, left = latent(model, lifted.to_unit(z)[:, None]), dt * lifted.pace
+        left = dt * self.lifted.pace
+        y = np.array(here.y)[:, None]
         while left > 0 and length(y - wells.goals.T)[0] > AT_REST:
-            step = min(left, max(CHANGE / slope(y)[1], dt * lifted.pace / MOST_STEPS))
+            step = min(left, max(CHANGE / slope(y)[1], dt * self.lifted.pace / MOST_STEPS))
             y = runge_kutta.step(lambda there: slope(there)[0], y, step)
             left -= step
-        if here is not None and passage is not None:
-            return np.array(passage.found(here, y[:, 0].tolist()).towards(y[:, 0].tolist()))
-        return np.asarray(lifted.from_unit(from_latent(model, y)[:, 0]))
+        return np.array(passage.found(here, y[:, 0].tolist()).towards(y[:, 0].tolist()))
 
     @cached_property
     def _law(self) -> Callable[..., single.Numbers]:
@@ -326,14 +302,3 @@ def eased(clock: Array) -> Array:
     """1 / max(1, c): where the learned world is stretched its clock runs c times as fast, and states would be turned back c times
     as fast as a controller can follow."""
     return 1.0 / namespace(clock).maximum(clock, 1.0)
-
-
-def motion_velocity(lifted: StableField, z: FloatArray, path: Path) -> FloatArray:
-    """zdot of the law above at z = (x, phase), in the data's units: velocity and rate of the phase."""
-    unit, seen = learned(lifted.model, lifted.to_unit(z)[:, None])
-    y, steps = linearise(lifted.model.flow, unit)
-    s = np.exp(log_speed(lifted.model.speed, unit))
-    drawn = pull(steps, s * latent_velocity(lifted.wells, y))
-    ease = eased(np.ones(1) if seen is None else seen.carry(drawn)[1])
-    free = pull(steps, law(lifted.wells, y, s, path.aim(lifted.wells, y), ease))
-    return np.asarray(braked(lifted.model, free, seen)[:, 0] * (lifted.scale * lifted.pace))

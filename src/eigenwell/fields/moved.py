@@ -101,9 +101,6 @@ class Linear(Slope):
     undo: Array
     keeps_speed = False
 
-    def push(self, w: Array) -> Array:
-        return self.matrix @ w
-
     def pull(self, w: Array) -> Array:
         return self.undo @ w
 
@@ -152,9 +149,6 @@ class Dense(Slope):
 
     matrix: Array
     keeps_speed = False
-
-    def push(self, w: Array) -> Array:
-        return (self.matrix * w).sum(1)
 
     def pull(self, w: Array) -> Array:
         """By elimination, without pivots, which such matrices do not need."""

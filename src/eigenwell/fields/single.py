@@ -57,36 +57,18 @@ class Place(NamedTuple):
 
 
 class Passage:
-    """The way of a state, in the data's units, into the latent space and back."""
+    """The way of a state, in the data's units, into the latent space and back.
+
+    In plain numbers, or as arrays in very many dimensions, and for goals that move.
+    """
 
     def __init__(self, model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> None:
-        enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
-        limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
-        slowed = _kernel(braked, (len(limit),), (1,), (len(limit), 1))
-
-        def through(x: Numbers) -> Place:
-            there, leave, stop, home = enter(x)
-            z = [(c - middle) / size for c, (middle, size) in zip(there, frame, strict=True)]
-            y, back = psi(z)
-
-            def pull(w: Numbers) -> Numbers:
-                return home([c * size for c, (_, size) in zip(back(w), frame, strict=True)])
-
-            def finish(w: Numbers) -> tuple[Numbers, float]:
-                free, clock = leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])
-                velocity, (m,) = slowed(limit, [pace], free)
-                stopped, share = stop(velocity)
-                return stopped, m * clock * share
-
-            def clock(w: Numbers) -> float:
-                return leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])[1]
-
-            return Place(x, speed(z), y, finish, pull, clock, leave is not _as_it_is)
-
         def inverse(y: Numbers) -> Numbers:
             return (stable.from_latent(model, np.array(y)[:, None])[:, 0] * scale + centre).tolist()  # type: ignore[no-any-return]
 
-        self.model, self.at, self._inverse = model, through, inverse
+        self.fast = len(centre) <= MOST and (model.world is None or not model.world.later)
+        self.at = (_plainly if self.fast else _as_arrays)(model, centre, scale, pace)
+        self.model, self._inverse = model, inverse
         self._once = model.world is None or not any(isinstance(one, Around) for one in model.world.warps)
 
     @cached_property
@@ -106,6 +88,55 @@ class Passage:
             if max(abs(a - b) for a, b in zip(y, near.y, strict=True)) < NEAR:
                 return near
         return self.at(self._inverse(y))
+
+
+def _plainly(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Callable[[Numbers], Place]:
+    enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
+    limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
+    slowed = _kernel(braked, (len(limit),), (1,), (len(limit), 1))
+
+    def at(x: Numbers) -> Place:
+        there, leave, stop, home = enter(x)
+        z = [(c - middle) / size for c, (middle, size) in zip(there, frame, strict=True)]
+        y, back = psi(z)
+
+        def learned(w: Numbers) -> Numbers:
+            return [c * size for c, (_, size) in zip(back(w), frame, strict=True)]
+
+        def finish(w: Numbers) -> tuple[Numbers, float]:
+            free, clock = leave(learned(w))
+            velocity, (m,) = slowed(limit, [pace], free)
+            stopped, share = stop(velocity)
+            return stopped, m * clock * share
+
+        warped = leave is not _as_it_is
+        return Place(x, speed(z), y, finish, lambda w: home(learned(w)), lambda w: leave(learned(w))[1], warped)
+
+    return at
+
+
+def _as_arrays(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Callable[[Numbers], Place]:
+    def at(x: Numbers) -> Place:
+        z, seen = stable.learned(model, ((np.array(x) - centre) / scale)[:, None])
+        y, steps = flows.linearise(model.flow, z)
+
+        def back(w: Numbers) -> FloatArray:
+            return np.asarray(flows.pull(steps, np.array(w)[:, None]))
+
+        def pull(w: Numbers) -> Numbers:
+            return ((back(w) if seen is None else seen.pull(back(w)))[:, 0] * scale).tolist()  # type: ignore[no-any-return]
+
+        def finish(w: Numbers) -> tuple[Numbers, float]:
+            velocity, clock = stable.braked(model, back(w), seen)
+            return (velocity[:, 0] * scale * pace).tolist(), float(clock[0])
+
+        def clock(w: Numbers) -> float:
+            return 1.0 if seen is None else float(seen.carry(back(w))[1][0])
+
+        speed = float(np.exp(stable.log_speed(model.speed, z))[0])
+        return Place(x, speed, y[:, 0].tolist(), finish, pull, clock, seen is not None)
+
+    return at
 
 
 def after(passage: Passage, wells: Wells) -> Callable[[Numbers, float], Numbers]:

@@ -21,6 +21,7 @@ from .. import __version__
 from ..demonstrations import Caution
 from ..errors import ModelError
 from ..fields import Field, SecondOrderField, StableField
+from ..fields.warping import by_own_ways
 from ..files import CannotWrite, replacing
 from . import second_order, warps
 from .schema import AGAIN, SECOND_ORDER, Config, Tensors, check_tensors, parse_config, stable_field
@@ -262,7 +263,7 @@ def _load_file(source: Path) -> Field | StableField | SecondOrderField:
     ]
     if config.kind == "stable field":
         return stable[0]
-    return Field(
+    field = Field(
         map=stable[0],
         goals=tuple(stable[1 : 1 + config.goals]),
         lifted=tuple(stable[1 + config.goals :]),
@@ -274,6 +275,7 @@ def _load_file(source: Path) -> Field | StableField | SecondOrderField:
         warnings=config.warnings,
         chart=config.chart,
     )
+    return by_own_ways(field)
 
 
 def _metadata(data: bytes) -> dict[str, str] | None:

@@ -298,7 +298,7 @@ def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, wide: FloatAr
 def _seen(
     field: Any, warps: tuple[Any, ...], goals: FloatArray, later: tuple[Any, ...] = (), moment: float = 1.0
 ) -> Field:
-    """The field through some warps; fit is of what was shown, where it was shown."""
+    """The field through some warps; its fit says that it is of the field as it was learned."""
     n = goals.shape[1]
 
     def through(one: StableField, places: FloatArray) -> StableField:
@@ -309,9 +309,11 @@ def _seen(
         return replace(one, model=one.model._replace(world=seen if seen.warps else None))
 
     alone = [goals[q : q + 1] for q in range(len(goals))]
+    fits = (one and replace(one, as_learned=bool(warps)) for one in (field.fit, field.map_fit))
     return replace(  # type: ignore[no-any-return]
         field,
         map=through(field.map, goals),
         goals=tuple(map(through, field.goals, alone)),
         lifted=tuple(map(through, field.lifted, alone)),
+        **dict(zip(("fit", "map_fit"), fits, strict=True)),
     )

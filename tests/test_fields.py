@@ -257,6 +257,7 @@ def test_simulate_shapes_and_times() -> None:
         (np.zeros((4, 3)), r"dimension 2.*shape \(4, 3\)"),
         (np.zeros((1, 1, 2)), "dimension 2"),
         ([[0.0, np.nan]], "finite states"),
+        ([0.0, 1e300], r"beyond 1e\+100"),
         ([[0.0, 0.0], [np.inf, 0.0]], "row 1"),
         ("somewhere", "states as numbers"),
         (1.0, "dimension 2"),

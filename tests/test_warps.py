@@ -456,3 +456,11 @@ def test_a_world_passes_what_it_does_not_warp():
     assert z[2, 0] == 0.7 and z[0, 0] < 0.4
     w, c = seen.carry(np.array([[0.1], [0.2], [-1.0]]))
     assert w[2, 0] == -c[0]
+
+
+def test_the_fit_of_a_field_elsewhere_says_that_it_is_of_the_learned_one():
+    field = two_goals(memory=True)
+    other = everything(field)
+    assert other.fit.distance == field.fit.distance and other.map_fit.as_learned
+    assert str(other.fit) == f"as it was learned, {field.fit}"
+    assert str(other.unwarped.fit) == str(field.fit)

@@ -139,17 +139,13 @@ class StableField:
     @cached_property
     def passage(self) -> single.Passage:
         """The way of a single state, fast."""
-        return single.Passage(self.model, self.centre, self.scale, self.pace)
-
-    @cached_property
-    def _pulled(self) -> Callable[..., single.Numbers]:
-        return single.of_wells(latent_velocity, self.wells)
+        return single.Passage(self.model, self.wells, self.centre, self.scale, self.pace)
 
     def _velocity_of_one(self, x: list[float]) -> single.Numbers:
         if x in self._places:
             return [0.0] * len(x)
         here = self.passage.at(x)
-        return here.finish([here.speed * c for c in self._pulled(here.y)])[0]
+        return here.finish([here.speed * c for c in self.passage.kernel(latent_velocity)(here.y)])[0]
 
     @cached_property
     def _places(self) -> list[list[float]]:
@@ -187,16 +183,10 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
 
         Returns
         -------
         (d,) or (n, d) array
-
-        Raises
-        ------
-        ValueError
-            For states of another dimension, or that are not finite.
 
         Examples
         --------
@@ -221,7 +211,6 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
 
         Returns
         -------
@@ -238,7 +227,6 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
 
         Returns
         -------
@@ -257,7 +245,6 @@ class StableField:
         Parameters
         ----------
         x0 : (d,) or (m, d) array
-            Starts.
         duration : float, optional
             How long; in 200 steps or more, a hundredth of the way through the box each.
         t : (k,) array, optional
@@ -268,11 +255,6 @@ class StableField:
         Returns
         -------
         (k, d) or (m, k, d) array
-
-        Raises
-        ------
-        ValueError
-            Where neither or both of duration and t are given.
 
         Examples
         --------
@@ -296,18 +278,12 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
         dt : float
             Time until the next step, > 0.
 
         Returns
         -------
         (d,) or (n, d) array
-
-        Raises
-        ------
-        ValueError
-            For states that are not finite, or a time step that is not positive.
 
         Examples
         --------
@@ -329,7 +305,6 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
 
         Returns
         -------
@@ -356,11 +331,6 @@ class StableField:
         Returns
         -------
         list of (n, 2) arrays
-
-        Raises
-        ------
-        ValueError
-            For a field that is not in the plane.
         """
         if self.dimension != 2:
             raise ValueError(

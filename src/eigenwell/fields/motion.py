@@ -24,9 +24,7 @@ as that: a loop at a low rate does not run past its goal, to and fro, for ever. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -38,7 +36,7 @@ from . import single
 from .curves import AT_REST, turning
 from .field import StableField
 from .flows import Array, namespace
-from .queries import check_states, check_step
+from .queries import check_state, check_step
 from .simulation import ARRIVED
 from .stable import Wells, latent, latent_velocity, length, winding, wound
 
@@ -91,7 +89,6 @@ class Motion:
         goal : int
             Index of its attractor.
         x0 : (d,) array
-            The start.
         phase : float
             To begin with.
 
@@ -99,15 +96,10 @@ class Motion:
         -------
         Motion
         """
-        phase = check_phase(phase)
-        states, single = check_states(x0, lifted.dimension - 1)
-        if not single:
-            raise ValueError(
-                f"Expected one state ({lifted.dimension - 1},) to start from, got {len(states)}. Start one each."
-            )
-        y = latent(lifted.model, lifted.to_unit(np.append(states[0], phase))[:, None])[:, 0] - lifted.wells.goals[0]
+        x0, phase = check_state(x0, lifted.dimension - 1), check_phase(phase)
+        y = latent(lifted.model, lifted.to_unit(np.append(x0, phase))[:, None])[:, 0] - lifted.wells.goals[0]
         radius = float(np.linalg.norm(y))
-        return cls(lifted, goal, phase, Path(y / radius if radius > 0 else y, radius), None, (states[0], phase))
+        return cls(lifted, goal, phase, Path(y / radius if radius > 0 else y, radius), None, (x0, phase))
 
     @property
     def attractor(self) -> FloatArray:
@@ -133,10 +125,8 @@ class Motion:
             Another phase.
         """
         assert self._start is not None
-        start = self._start[0] if x0 is None else x0
-        self.__dict__.update(
-            Motion.at(self.lifted, self.goal, start, self._start[1] if phase is None else phase).__dict__
-        )
+        start = self._start[0] if x0 is None else x0, self._start[1] if phase is None else phase
+        self.__dict__.update(Motion.at(self.lifted, self.goal, *start).__dict__)
 
     def step(self, x: Any, dt: float) -> FloatArray:
         """The velocity to move with for the next dt, at the measured state x (d,).
@@ -144,7 +134,6 @@ class Motion:
         Parameters
         ----------
         x : (d,) array
-            The measured state.
         dt : float
             Time until the next step.
 
@@ -152,11 +141,6 @@ class Motion:
         -------
         (d,) array
             The velocity.
-
-        Raises
-        ------
-        ValueError
-            For a state that is not finite or a time step that is not positive.
         """
         x, dt = self._measured(x), check_step(dt)
         zdot = self._velocity(x)
@@ -174,20 +158,12 @@ class Motion:
 
         Parameters
         ----------
-        x : (d,) array
-            The measured state.
-        dt : float
-            Time until the next step.
+        x, dt
+            As in `step`.
 
         Returns
         -------
         (d,) array
-            The next position.
-
-        Raises
-        ------
-        ValueError
-            For a state that is not finite or a time step that is not positive.
         """
         x, dt = self._measured(x), check_step(dt)
         z = np.append(x, self.phase)
@@ -195,15 +171,18 @@ class Motion:
         self._last = (x, (after - z) / dt, dt)
         return np.asarray(after[:-1])
 
-    def _measured(self, x: Any) -> FloatArray:
-        """The one state that was measured; what it shows of the last step is credited."""
-        states, single = check_states(x, self.lifted.dimension - 1)
-        if not single:
-            raise ValueError(
-                f"Expected one state ({self.lifted.dimension - 1},), got {len(states)}. Use one motion for each."
-            )
-        self._credit(states[0])
-        return np.asarray(states[0])
+    def _measured(self, state: Any) -> FloatArray:
+        """The one state that was measured; what it shows of the last step is credited to the phase."""
+        x = check_state(state, self.lifted.dimension - 1)
+        if self._last is not None:
+            before, zdot, dt = self._last
+            scale = self.lifted.scale[:-1]
+            asked, moved = dt * zdot[:-1] / scale, (x - before) / scale
+            length = float(asked @ asked)
+            share = min(1.0, max(0.0, float(moved @ asked) / length)) if length > 0 else 1.0
+            # Not clipped: the proof is about the lifted state as it moves, and off its path it may pass below 0 on its way.
+            self.phase += share * dt * float(zdot[-1])
+        return x
 
     def _velocity(self, x: FloatArray) -> FloatArray:
         z = np.append(x, self.phase)
@@ -214,11 +193,13 @@ class Motion:
 
     def _asked(self, here: single.Place) -> single.Numbers:
         """The latent velocity of the law."""
+        passage, d = self.lifted.passage, self.lifted.dimension
         aim = self._path.aim(self.lifted.wells, np.array(here.y)[:, None])[:, 0]
         ease = 1.0
         if here.warped:
-            ease = 1.0 / max(1.0, here.clock([here.speed * c for c in self._drawn(here.y)]))
-        return self._law(here.y, [here.speed], aim.tolist(), [ease])
+            drawn = passage.kernel(latent_velocity)(here.y)
+            ease = 1.0 / max(1.0, here.clock([here.speed * c for c in drawn]))
+        return passage.kernel(law, (1,), (d, 1), (1,))(here.y, [here.speed], aim.tolist(), [ease])
 
     def _after(self, z: FloatArray, dt: float) -> FloatArray:
         """z = (x, phase) after dt of the law, by Runge-Kutta 4 in the latent space, where it is a few smooth numbers."""
@@ -241,30 +222,6 @@ class Motion:
             y = runge_kutta.step(lambda there: slope(there)[0], y, step)
             left -= step
         return np.array(passage.found(here, y[:, 0].tolist()).towards(y[:, 0].tolist()))
-
-    @cached_property
-    def _law(self) -> Callable[..., single.Numbers]:
-        return single.of_wells(law, self.lifted.wells, (1,), (self.lifted.dimension, 1), (1,))
-
-    @cached_property
-    def _drawn(self) -> Callable[..., single.Numbers]:
-        return single.of_wells(latent_velocity, self.lifted.wells)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The fast path is a closure, which does not pickle.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_law", "_drawn")}
-
-    def _credit(self, x: FloatArray) -> None:
-        """Move the phase by the share of the last step that was seen."""
-        if self._last is None:
-            return
-        before, zdot, dt = self._last
-        scale = self.lifted.scale[:-1]
-        asked, moved = dt * zdot[:-1] / scale, (x - before) / scale
-        length = float(asked @ asked)
-        share = min(1.0, max(0.0, float(moved @ asked) / length)) if length > 0 else 1.0
-        # Not clipped: the proof is about the lifted state as it moves, and off its path it may pass below 0 on its way.
-        self.phase += share * dt * float(zdot[-1])
 
 
 def check_phase(phase: Any) -> float:

@@ -20,7 +20,7 @@ from .around import Around
 from .flows import Flow, split, with_slopes
 from .stable import Speed, StableModel, Wells
 from .symbols import compiled
-from .warps import Slope, World, parts, returning
+from .warps import Slope, Within, World, parts, returning
 
 MOST = 12
 """Dimensions: in more of them arrays are as fast, and a layer would be thousands of lines."""
@@ -62,22 +62,30 @@ class Passage:
     In plain numbers, or as arrays in very many dimensions, and for goals that move.
     """
 
-    def __init__(self, model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> None:
+    def __init__(self, model: StableModel, wells: Wells, centre: FloatArray, scale: FloatArray, pace: float) -> None:
         def inverse(y: Numbers) -> Numbers:
             return (stable.from_latent(model, np.array(y)[:, None])[:, 0] * scale + centre).tolist()  # type: ignore[no-any-return]
 
         self.fast = len(centre) <= MOST and (model.world is None or not model.world.later)
         self.at = (_plainly if self.fast else _as_arrays)(model, centre, scale, pace)
-        self.model, self._inverse = model, inverse
-        self._once = model.world is None or not any(isinstance(one, Around) for one in model.world.warps)
+        self.wells, self._inverse = wells, inverse
+        self._once = model.world is None or not any(isinstance(one, Around | Within) for one in model.world.warps)
+        self._kernels: dict[Any, Callable[..., Numbers]] = {}
+
+    def kernel(self, function: Callable[..., Any], *more: tuple[int, ...]) -> Callable[..., Numbers]:
+        """function(wells, y, ...) of one latent state, and of arrays of some more shapes."""
+        if function not in self._kernels:
+            self._kernels[function] = of_wells(function, self.wells, *more)
+        return self._kernels[function]
 
     @cached_property
     def after(self) -> Callable[[Numbers, float], Numbers]:
         """A state after some unit time."""
-        return after(self, stable.wells(self.model))
+        return after(self)
 
     def begin(self, x: Numbers) -> Place:
-        """Of a state; inside a body, which S takes for its skin, that on the skin: from there on places are found one by one."""
+        """Of a state; beyond a wall or inside a body, which S takes for its skin, that on the skin: from there on places are
+        found one by one."""
         here = self.at(x)
         return here if self._once else self.at(self._inverse(here.y))
 
@@ -139,16 +147,16 @@ def _as_arrays(model: StableModel, centre: FloatArray, scale: FloatArray, pace: 
     return at
 
 
-def after(passage: Passage, wells: Wells) -> Callable[[Numbers, float], Numbers]:
+def after(passage: Passage) -> Callable[[Numbers, float], Numbers]:
     """A state after some unit time, as `curves.after`: places along the solution are found from one to the next."""
-    heading, softened = of_wells(stable.latent_velocity, wells), of_wells(curves.softened, wells)
+    wells, heading, softened = passage.wells, passage.kernel(stable.latent_velocity), passage.kernel(curves.softened)
     longest = curves.longest_step(wells) / 2
     if len(wells.goals) == 1 and wells.winds:
 
         def advanced(y: Numbers, step: float) -> Numbers:
             return curves.advance(wells, np.array(y)[:, None], step)[:, 0].tolist()  # type: ignore[no-any-return]
     else:
-        compiled_advance = of_wells(curves.advance, wells, (1,))
+        compiled_advance = passage.kernel(curves.advance, (1,))
 
         def advanced(y: Numbers, step: float) -> Numbers:
             return compiled_advance(y, [step])

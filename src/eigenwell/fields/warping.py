@@ -311,7 +311,8 @@ def _seen(
     later: Sequence[tuple[Any, ...]] = ((),),
     moment: float = 1.0,
 ) -> Field:
-    """The field through the warps of the map, and where there are several goals those of each; fit is of what was shown."""
+    """The field through the warps of the map, and where there are several goals those of each; its fit says that it is of the field
+    as it was learned."""
     n = goals.shape[1]
 
     def through(one: StableField, way: int, places: FloatArray) -> StableField:
@@ -325,7 +326,9 @@ def _seen(
     def each(fields: Sequence[StableField]) -> tuple[StableField, ...]:
         return tuple(through(one, 1 + q, goals[q : q + 1]) for q, one in enumerate(fields))
 
-    seen: Field = replace(field, map=through(field.map, 0, goals), goals=each(field.goals), lifted=each(field.lifted))
+    fit, map_fit = (one and replace(one, as_learned=any(ways)) for one in (field.fit, field.map_fit))
+    own = {"goals": each(field.goals), "lifted": each(field.lifted), "fit": fit, "map_fit": map_fit}
+    seen: Field = replace(field, map=through(field.map, 0, goals), **own)
     # Worked out once of the learned field's samples, which are the same.
     seen.__dict__["_leads"] = field._leads
     return seen

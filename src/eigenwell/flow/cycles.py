@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
 from .field import FlowField
-from .integration import BETWEEN, Stepper, Trap, hermite
+from .integration import BETWEEN, Stepper, Trap, hermite, returned
 
 # A path is closed when it misses itself by less than this share of its diameter after a turn.
 CLOSED = 1e-3
@@ -74,24 +74,12 @@ def _watch(path: Stepper, steps: int, traps: Sequence[Trap]) -> tuple[FloatArray
 
 
 def _last_turn(path: FloatArray, times: FloatArray) -> tuple[FloatArray, float] | None:
-    """The last turn of the path and its period, if it closes: the path crosses the plane through its end, across its
-    last motion, within CLOSED diameters of its end."""
-    forward = path[-1] - path[-2]
-    if not np.any(forward):
+    """The last turn of the path and its period, if it closes."""
+    back = returned(path, path[-1] - path[-2], len(path) - 1, CLOSED)
+    if back is None:
         return None
-    ahead = (path - path[-1]) @ forward
-    crossing = np.flatnonzero((ahead[:-2] < 0) & (ahead[1:-1] >= 0))
-    for k in crossing[::-1]:
-        share = -ahead[k] / (ahead[k + 1] - ahead[k])
-        back = path[k] + share * (path[k + 1] - path[k])
-        turn = path[k + 1 :]
-        diameter = np.linalg.norm(np.ptp(turn, axis=0))
-        chord = np.linalg.norm(path[k + 1] - path[k])
-        # Between two steps the path bends off its chord by about chord^2 / diameter.
-        if np.linalg.norm(back - path[-1]) < CLOSED * diameter + chord**2 / (2 * diameter):
-            period = float(times[-1] - times[k] - share * (times[k + 1] - times[k]))
-            return turn, period
-    return None
+    k, share = back
+    return path[k + 1 :], float(times[-1] - times[k] - share * (times[k + 1] - times[k]))
 
 
 def _attracting(field: FlowField, turn: FloatArray, period: float) -> LimitCycle | None:

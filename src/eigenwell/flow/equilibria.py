@@ -35,15 +35,15 @@ class Sink:
         return np.asarray(((e @ self.lyapunov) * e).sum(axis=1) < self.radius**2)
 
 
-def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Distinct zeros (k, r) that Newton's method reaches from the starts, with their Jacobians (k, r, r).
+def newton(field: FlowField, starts: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Where Newton's method leads from every start (n, r), and whether the field is zero there.
 
-    Steps are cut to half a standard deviation of the data, so that a start finds a zero near it or none.
+    Steps are cut to half a standard deviation of the data, so that a start finds a zero near it or none; farther than the starts
+    are apart from each other, or a few steps from a single one, nothing is looked for.
     """
     x = np.array(starts)
     r = x.shape[1]
-    # Farther than the starts are apart from each other nothing is looked for.
-    low, high = x.min(axis=0, initial=0.0), x.max(axis=0, initial=0.0)
+    low, high = x.min(axis=0, initial=-1.0), x.max(axis=0, initial=1.0)
     far = low - (high - low), high + (high - low)
     moving = np.arange(len(x))
     done = np.zeros(len(x), dtype=bool)
@@ -57,13 +57,19 @@ def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]
         done[moving[size < CONVERGED]] = True
         lost = ((x[moving] < far[0]) | (x[moving] > far[1])).any(axis=1)
         moving = moving[(size >= CONVERGED) & ~lost]
+    return x, done
+
+
+def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct zeros (k, r) that Newton's method reaches from the starts, with their Jacobians (k, r, r)."""
+    x, done = newton(field, starts)
     found = x[done]
     kept: list[int] = []
     for i in range(len(found)):
         if all(np.linalg.norm(found[i] - found[k]) > SAME for k in kept):
             kept.append(i)
-    places = found[kept].reshape(-1, r)
-    return places, field.jacobian(places)[1] if kept else np.empty((0, r, r))
+    places = found[kept].reshape(-1, x.shape[1])
+    return places, field.jacobian(places)[1] if kept else np.empty((0, x.shape[1], x.shape[1]))
 
 
 def sinks(field: FlowField, starts: FloatArray) -> list[Sink]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +17,8 @@ from ..attractors import Attractor
 from ..paths.hashing import sample_hash
 from .bootstrap import STARTS, Replicate, ensemble, replicates
 from .builder import WORK
-from .field import FlowField, Kernel, Work, lifted
+from .equilibria import newton
+from .field import FlowField, Work
 from .integration import Support
 from .portrait import portrait
 from .regression import fit_fields
@@ -36,33 +36,9 @@ STEPS, FINEST, JUMP = 24, 1 / 2048, 0.25
 BETWEEN, TRIED = 31, 40
 
 
-@dataclass(frozen=True, eq=False)
-class Slice(FlowField):
-    """f(., p) of a field `whole` of (x, p): affine part and kernels as they are there."""
-
-    whole: FlowField
-    fixed: float
-
-    @classmethod
-    def of(cls, whole: FlowField, p: float) -> Slice:
-        affine = np.array(whole.affine[:-1])
-        affine[0] += p * whole.affine[-1]
-        return cls(affine, whole.outputs, whole.blocks, whole.flat, whole, p, work=whole.work)
-
-    @cached_property
-    def _terms(self) -> list[tuple[Kernel, FloatArray, FloatArray, FloatArray]]:
-        terms = []
-        for kernel, at, _, c in self.whole._terms:
-            z = at - self.fixed * kernel.metric[-1]
-            terms.append((kernel._replace(metric=kernel.metric[:-1]), z, lifted(z, kernel.tail), c))
-        return terms
-
-    @property
-    def sharpest(self) -> float:
-        return max(float(np.linalg.norm(b.kernel.metric[:-1], 2)) for b in self.blocks)
-
-    def covariance(self, x: FloatArray) -> FloatArray:
-        return self.whole.covariance(np.column_stack([x, np.full(len(x), self.fixed)]))
+def sliced(whole: FlowField, p: float) -> FlowField:
+    """f(., p) of a field `whole` of (x, p)."""
+    return replace(whole, held=np.array([p]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +92,13 @@ class Swept:
         s = self.inner(value)
         near = np.argsort(np.abs(self.p - s), kind="stable")[:NEARBY]
         here = self.y[np.sort(near)]
-        field = Slice.of(self.fields[0], s)
+        field = sliced(self.fields[0], s)
         support = Support.of(here, field.length)
         scouts = here[:SCOUTS]
         field.work.allow(WORK)
         found, carried = portrait(field, here[:STARTS], scouts, support)
-        sliced = (Replicate(Slice.of(b.field, s), Slice.of(b.estimate, s)) for b in self.many)
-        some = ensemble(sliced, len(self.many), scouts, found, support, UNANIMOUS)
+        others = (Replicate(sliced(b.field, s), sliced(b.estimate, s)) for b in self.many)
+        some = ensemble(others, len(self.many), scouts, found, support, UNANIMOUS)
         bounded = field.work.over
         tally = Counter([kinds(found), *map(kinds, some.portraits)])
         wanted = max(tally, key=lambda k: (tally[k], k == kinds(found)))
@@ -154,7 +130,7 @@ class Swept:
 
 def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> float:
     """The value up to which a stable rest exists."""
-    x, p = _rest(Slice.of(field, start), place), start
+    x, p = _rest(sliced(field, start), place), start
     if x is None:
         return start
     step, finest = (stop - start) / STEPS, FINEST * abs(stop - start)
@@ -162,7 +138,7 @@ def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> fl
     while abs(p - start) < abs(stop - start) * (1 - 1e-9):
         # A fold is a square root: the last step shows where the next one leads.
         guess = x + (x - before) * (step / back if back else 0.0)
-        new = _rest(Slice.of(field, p + step), guess)
+        new = _rest(sliced(field, p + step), guess)
         if new is None or np.linalg.norm(new - x) > JUMP:
             step /= 2
             if abs(step) < finest:
@@ -173,16 +149,11 @@ def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> fl
 
 
 def _rest(field: FlowField, guess: FloatArray, stable: bool = True) -> FloatArray | None:
-    """The zero next to a guess, by Newton's method, where it is as stable as asked; None where there is none."""
-    x = guess
-    for _ in range(12):
-        f, jacobian = field.jacobian(x[None])
-        move = -np.linalg.solve(jacobian[0] + 1e-12 * np.eye(len(x)), f[0])
-        size = float(np.linalg.norm(move))
-        x = x + move * min(1.0, JUMP / max(size, 1e-300))
-        if size < 1e-7:
-            return x if not stable or np.linalg.eigvals(jacobian[0]).real.max() < 0 else None
-    return None
+    """The zero next to a guess, where it is as stable as asked; None where there is none."""
+    x, done = newton(field, guess[None])
+    if not done[0] or (stable and np.linalg.eigvals(field.jacobian(x)[1][0]).real.max() >= 0):
+        return None
+    return x[0]
 
 
 def parting(field: FlowField, one: FloatArray, other: FloatArray, start: float, stop: float) -> float:
@@ -196,7 +167,7 @@ def parting(field: FlowField, one: FloatArray, other: FloatArray, start: float, 
     middle, along = (one + other) / 2, np.linspace(-0.75, 0.75, BETWEEN)[:, None] * (other - one)
     values, steep = np.linspace(start, stop, TRIED), []
     for s in values:
-        here = Slice.of(field, float(s))
+        here = sliced(field, float(s))
         rest = _rest(here, middle, stable=False)
         if rest is not None and np.linalg.norm(rest - middle) < np.linalg.norm(other - one) / 2:
             middle = rest

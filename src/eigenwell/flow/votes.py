@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..demonstrations import SHORTEST_PATH
+from ..numbering import by_place
 from .bootstrap import Ensemble, matched
 from .border import EdgeSink
 from .cycles import LimitCycle
@@ -68,8 +69,7 @@ def in_order(found: Portrait, frame: Whitening, x: FloatArray) -> Portrait:
     inside = [t for t, ok in zip(found.traps, found.inside, strict=True) if ok]
     outside = [t for t, ok in zip(found.traps, found.inside, strict=True) if not ok]
     places = frame.leave(np.array([t.place for t in inside]).reshape(-1, frame.forward.shape[1]))
-    order = np.lexsort(np.round(places / (1e-3 * extent)).T[::-1]).tolist() if inside else []
-    traps = [inside[k] for k in order] + outside
+    traps = [inside[k] for k in by_place(places, extent)] + outside
     return replace(found, traps=tuple(traps), inside=tuple(k < len(inside) for k in range(len(traps))))
 
 

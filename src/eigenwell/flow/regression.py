@@ -299,11 +299,14 @@ def fit_fields(
     return [(float(p), c.refit(y, v)) for k, (p, c) in enumerate(zip(drawn, kept, strict=True)) if p > 0 or k == 0]
 
 
+def golden_steps(count: int) -> FloatArray:
+    """Golden steps through the unit interval: every beginning of them is spread evenly."""
+    return np.asarray((0.5 + np.arange(count) * (np.sqrt(5) - 1) / 2) % 1.0)
+
+
 def golden_draws(share: FloatArray, count: int) -> IntArray:
-    """Numbers with cumulative probabilities `share`: golden steps through the unit interval, so that every beginning of
-    the list has all in nearly their shares."""
-    steps = (0.5 + np.arange(count) * (np.sqrt(5) - 1) / 2) % 1.0
-    return np.asarray(np.searchsorted(share / share[-1], steps), dtype=np.intp)
+    """Numbers with cumulative probabilities `share`: every beginning of the list has all in nearly their shares."""
+    return np.asarray(np.searchsorted(share / share[-1], golden_steps(count)), dtype=np.intp)
 
 
 class _Shapes(NamedTuple):

@@ -10,14 +10,12 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
 from .field import FlowField
-from .integration import BETWEEN, Stepper, Trap, hermite, returned
+from .integration import BETWEEN, LOOKS, STEPS, Stepper, Trap, hermite, returned
 
 # A path is closed when it misses itself by less than this share of its diameter after a turn.
 CLOSED = 1e-3
 # Neighbours this share of the diameter away must come closer in one turn for the curve to attract them.
 TUBE = 0.02
-# Steps a path is watched for at first, and how often it is watched again, twice as long, before it counts as wandering.
-WATCHED, ROUNDS = 60, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +39,8 @@ class LimitCycle:
 def limit_cycle(field: FlowField, start: FloatArray, traps: Sequence[Trap]) -> LimitCycle | None:
     """The attracting closed curve that the solution from `start` winds onto; None where it does not close, or is trapped."""
     path = Stepper(field, start[None])
-    for k in range(ROUNDS):
-        run, times = _watch(path, WATCHED * 2**k, traps)
+    for k in range(LOOKS):
+        run, times = _watch(path, STEPS * 2**k, traps)
         if field.work.over:
             break
         if any(trap.holds(path.x)[0] for trap in traps):

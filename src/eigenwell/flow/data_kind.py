@@ -33,8 +33,8 @@ ASKED, NEIGHBOURS = 1000, 30
 # other for narrow ones; one as wide as its half length has no direction, one of a hundredth holds none but clean samples.
 WIDTHS = tuple(0.5**k for k in range(1, 8))
 # Chance gives 0 (`benchmarks.snapshots --parts kind`: at most 0.17), noise of three tenths of a step leaves 0.4 (at least 0.26,
-# where tracks are a step apart). Between them it is decided; near it, doubt.
-HALFWAY, DOUBT = 0.2, 0.1
+# where tracks are a step apart). Between them it is decided; within half of it, doubt.
+HALFWAY = 0.2
 # Paths are trajectories when half of their steps, of the faster ones, miss their heading by less than this share. Scattered
 # samples of a smooth field miss by a half and more, in two dimensions, by an eighth on a narrow front; clean trajectories at
 # random times by a hundredth at most. With noise they are known by their regularity.
@@ -101,7 +101,7 @@ class Evidence:
             or self.grid
             or self.one_field
             or self.miss <= STRAIGHT / 2
-            or abs(self.regular - self.needed) > DOUBT
+            or abs(self.regular - self.needed) > HALFWAY / 2
         ):
             return ()
         taken, other = ("snapshots", "SuccessorGraph()") if self.snapshots else ("trajectories", "FlowGraph()")

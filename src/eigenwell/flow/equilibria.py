@@ -9,9 +9,8 @@ import scipy.linalg
 
 from .._types import BoolArray, FloatArray
 from .field import FlowField
+from .integration import STEPS
 
-# Newton from one start seldom needs more than ten steps; a start that has not arrived by then belongs to no zero near.
-NEWTON_STEPS = 40
 # Two zeros this close, in standard deviations of the data, are one.
 SAME = 1e-4
 # A Newton step this short, in standard deviations, is an arrival: rounding error of the field allows no less.
@@ -41,13 +40,14 @@ def newton(field: FlowField, starts: FloatArray) -> tuple[FloatArray, BoolArray]
     Steps are cut to half a standard deviation of the data, so that a start finds a zero near it or none; farther than the starts
     are apart from each other, or a few steps from a single one, nothing is looked for.
     """
+    # Seldom more than ten steps are needed; a start that has not arrived by then belongs to no zero near.
     x = np.array(starts)
     r = x.shape[1]
     low, high = x.min(axis=0, initial=-1.0), x.max(axis=0, initial=1.0)
     far = low - (high - low), high + (high - low)
     moving = np.arange(len(x))
     done = np.zeros(len(x), dtype=bool)
-    for _ in range(NEWTON_STEPS):
+    for _ in range(STEPS):
         if len(moving) == 0 or field.work.over:
             break
         f, jacobian = field.jacobian(x[moving])

@@ -22,7 +22,7 @@ from .._types import FloatArray, IntArray
 
 LENGTHS = 0.1 * 2.0 ** np.arange(0, 4.5, 0.5)
 """Of the kernel, in boxes: from a tenth, finer than paths are apart, to 1.6, where it is as good as a polynomial."""
-NOISES = (1e-5, 1e-4, 1e-3, 1e-2)
+NOISES = 10.0 ** np.arange(-5, -1)
 """Variance of the noise in units of alpha^2; less would be lost in rounding."""
 ONE_FIELD = 0.1
 """Paths that are predicted from each other to this share of the root mean square speed are of one field; errors below it no

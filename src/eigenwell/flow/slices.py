@@ -6,7 +6,6 @@ until it is lost, in the estimate and in every replicate: where a state is born 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -15,25 +14,20 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..paths.hashing import sample_hash
-from .bootstrap import STARTS, Replicate, ensemble, replicates
+from .bootstrap import Replicate, ensemble, replicates
 from .builder import WORK
 from .equilibria import newton
 from .field import FlowField, Work
-from .integration import Support
-from .portrait import portrait
-from .regression import fit_fields
-from .votes import kinds, located
+from .integration import FEW, Support
+from .portrait import fates, portrait
+from .regression import INDUCING, fit_fields
+from .votes import located, most_frequent
 from .whitening import Whitening
 
-# Replicates, and how many must agree at a value before the rest is spared there.
-REPLICATES, UNANIMOUS = 24, 8
-# Samples next to a value that show where the data are, and those carried there.
-NEARBY, SCOUTS = 600, 150
-# A rest is followed in steps of this share of the way, halved down to the finest; a jump farther than this, in standard
-# deviations of the data, is to another rest.
-STEPS, FINEST, JUMP = 24, 1 / 2048, 0.25
-# Places between two attractors at which the field is asked whether it parts, and values of the parameter tried for it.
-BETWEEN, TRIED = 31, 40
+REPLICATES = 24
+# A rest is followed in so many steps, halved down to as many parts of one; a jump farther than this, in standard deviations of
+# the data, is to another rest. Between two rests as many values are tried, and as many places there are asked.
+STEPS, JUMP = 25, 0.25
 
 
 def sliced(whole: FlowField, p: float) -> FlowField:
@@ -90,27 +84,19 @@ class Swept:
     def at(self, value: float) -> AtValue:
         """The attractors at one value; where another number comes out more often, those of the nearest replicate with it."""
         s = self.inner(value)
-        near = np.argsort(np.abs(self.p - s), kind="stable")[:NEARBY]
+        near = np.argsort(np.abs(self.p - s), kind="stable")[:INDUCING]
         here = self.y[np.sort(near)]
         field = sliced(self.fields[0], s)
         support = Support.of(here, field.length)
-        scouts = here[:SCOUTS]
+        scouts = here[: INDUCING // 4]
         field.work.allow(WORK)
-        found, carried = portrait(field, here[:STARTS], scouts, support)
+        found, carried = portrait(field, here[:FEW], scouts, support)
         others = (Replicate(sliced(b.field, s), sliced(b.estimate, s)) for b in self.many)
-        some = ensemble(others, len(self.many), scouts, found, support, UNANIMOUS)
+        some = ensemble(others, len(self.many), scouts, found)
         bounded = field.work.over
-        tally = Counter([kinds(found), *map(kinds, some.portraits)])
-        wanted = max(tally, key=lambda k: (tally[k], k == kinds(found)))
-        fate = found.number(carried.fate)
-        if wanted != kinds(found):
-            here_ = field(scouts)
-            gaps = [
-                float(((b.field(scouts) - here_) ** 2).sum()) if kinds(p) == wanted else np.inf
-                for b, p in zip(some.replicates, some.portraits, strict=True)
-            ]
-            k = int(np.argmin(gaps))
-            found, fate = some.portraits[k], some.fates[k]
+        voted = most_frequent(found, some, here)
+        fate = found.number(carried.fate) if voted is found else fates(voted, scouts)[0]
+        found = voted
         places = np.array([t.place for t in found.attractors]).reshape(-1, self.y.shape[1])
         known = tuple(located(self.frame, q, trap, some, found) for q, trap in enumerate(found.attractors))
         return AtValue(known, places, some.counts, scouts, np.maximum(fate, -1), bounded)
@@ -133,7 +119,7 @@ def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> fl
     x, p = _rest(sliced(field, start), place), start
     if x is None:
         return start
-    step, finest = (stop - start) / STEPS, FINEST * abs(stop - start)
+    step, finest = (stop - start) / STEPS, abs(stop - start) / STEPS**2
     before, back = x, 0.0
     while abs(p - start) < abs(stop - start) * (1 - 1e-9):
         # A fold is a square root: the last step shows where the next one leads.
@@ -164,8 +150,8 @@ def parting(field: FlowField, one: FloatArray, other: FloatArray, start: float, 
     them does not feel it: x' = p x - x^3 + e has the largest slope p, whatever e is. It is asked along the line of the two
     through the rest between them, which is followed as it moves.
     """
-    middle, along = (one + other) / 2, np.linspace(-0.75, 0.75, BETWEEN)[:, None] * (other - one)
-    values, steep = np.linspace(start, stop, TRIED), []
+    middle, along = (one + other) / 2, np.linspace(-0.75, 0.75, STEPS)[:, None] * (other - one)
+    values, steep = np.linspace(start, stop, STEPS), []
     for s in values:
         here = sliced(field, float(s))
         rest = _rest(here, middle, stable=False)

@@ -8,8 +8,8 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH
 from ..graphs import PathGraph
-from .integration import carry
-from .portrait import LOOKS, STEPS, Portrait
+from .integration import LOOKS, STEPS, carry
+from .portrait import Portrait
 from .whitening import spread_out
 
 

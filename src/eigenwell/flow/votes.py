@@ -17,18 +17,13 @@ from .border import EdgeSink
 from .cycles import LimitCycle
 from .equilibria import Sink
 from .field import blend
-from .integration import LEFT, WANDERING, Support
-from .portrait import SCOUTS, STARTS, Portrait, Trap, portrait
+from .integration import ASKED, LEFT, WANDERING
+from .portrait import Portrait, Trap
 from .regression import golden_steps
 from .whitening import Whitening
 
-# Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
-NEIGHBOURS = 3
 
-
-def most_frequent(
-    found: Portrait, many: Ensemble, y: FloatArray, support: Support, number: int | None = None
-) -> Portrait:
+def most_frequent(found: Portrait, many: Ensemble, y: FloatArray, number: int | None = None) -> Portrait:
     """The estimate, or, where another number or other kinds come out more often, the nearest field that has these.
 
     Smoothing hides what is small, and noise makes a small cycle of a weak focus; the replicates, which hold both, vote. Where
@@ -45,7 +40,7 @@ def most_frequent(
     wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == kinds(found)))
     if wanted == kinds(found):
         return found
-    at, outputs = y[:SCOUTS], found.field.outputs
+    at, outputs = y[:ASKED], found.field.outputs
     here = found.field(at)
     candidates = [k for k, p in enumerate(many.portraits) if kinds(p) == wanted]
     gaps = [float((((many.replicates[k].field(at) - here) @ outputs) ** 2).sum()) for k in candidates]
@@ -53,7 +48,7 @@ def most_frequent(
     nearest = many.replicates[k]
     for share in (0.0, 0.25, 0.5, 0.75):
         between = blend(nearest.estimate, nearest.field, share)
-        tried, _ = portrait(between, y[:STARTS], y[: len(many.fates[k])], support)
+        tried, _ = many.portraits[k].of(between, y[: len(many.fates[k])])
         if kinds(tried) == wanted:
             return tried
     return many.portraits[k]
@@ -111,7 +106,7 @@ def fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) 
         if differ is not None:
             shares.append(differ)
     spread = np.array(shares).reshape(-1, q + 1)
-    sharp, carried = portrait(sharpened(found.field), y[:STARTS], y[:asked], found.support)
+    sharp, carried = found.of(sharpened(found.field), y[:asked])
     _, taken = ends(sharp, sharp.number(carried.fate))
     if taken is not None and not found.field.work.over:
         spread += 2 * golden_steps(len(spread))[:, None] * taken
@@ -120,7 +115,7 @@ def fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) 
     for k in range(q + 1):
         said, silent = np.flatnonzero(end[:asked] == k), asked + np.flatnonzero(end[asked:] == k)
         if len(said) and len(silent):
-            near = cKDTree(y[said]).query(y[silent], k=min(NEIGHBOURS, len(said)))[1].reshape(len(silent), -1)
+            near = cKDTree(y[said]).query(y[silent], k=min(SHORTEST_PATH, len(said)))[1].reshape(len(silent), -1)
             odds[silent] = odds[said[near]].mean(axis=1)
     odds[np.arange(len(y)), end] += 1
     return np.asarray(odds / odds.sum(axis=1, keepdims=True)), spread

@@ -23,12 +23,13 @@ from .._types import FloatArray, IntArray
 from ..progress import advance
 from .cycles import LimitCycle
 from .field import FlowField
+from .integration import FEW
 from .portrait import Portrait, Trap
 from .regression import ROWS, golden_draws
 
-# Replicates. The rest is spared where a third of them agree on the number and on all fates but this share, or two thirds on the
+# Replicates. The rest is spared where a third of them agree on the number and on all fates but one in FEW, or two thirds on the
 # number: what is left to know are then the odds of fates, to a tenth.
-REPLICATES, ASTRAY = 40, 0.02
+REPLICATES = 40
 # An attractor of a replicate farther away than this, in standard deviations of the data, is another one.
 SAME_ATTRACTOR = 0.7
 
@@ -166,7 +167,7 @@ def _same(portraits: list[Portrait], fates: list[IntArray]) -> bool:
     if not one or not fates:
         return one
     ends = np.array([np.sort(np.bincount(f + 2, minlength=len(portraits[0].attractors) + 2)) for f in fates])
-    return bool(np.abs(ends - ends[0]).sum(axis=1).max() <= 2 * ASTRAY * len(fates[0]))
+    return bool(np.abs(ends - ends[0]).sum(axis=1).max() <= 2 / FEW * len(fates[0]))
 
 
 def matched(reference: Sequence[Trap], other: Sequence[Trap]) -> IntArray:

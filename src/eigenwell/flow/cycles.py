@@ -12,10 +12,10 @@ from .._types import BoolArray, FloatArray
 from .field import FlowField
 from .integration import BETWEEN, LOOKS, STEPS, Stepper, Trap, hermite, returned
 
-# A path is closed when it misses itself by less than this share of its diameter after a turn.
-CLOSED = 1e-3
-# Neighbours this share of the diameter away must come closer in one turn for the curve to attract them.
+# Neighbours this share of the diameter away must come closer in one turn for the curve to attract them; a path that misses itself
+# by a twentieth of it after a turn is closed.
 TUBE = 0.02
+CLOSED = TUBE / 20
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,8 @@ import scipy.linalg
 from .._types import BoolArray, FloatArray
 from .field import FlowField
 from .integration import STEPS
+from .relevance import PRECISION
 
-# Two zeros this close, in standard deviations of the data, are one.
-SAME = 1e-4
 # A Newton step this short, in standard deviations, is an arrival: rounding error of the field allows no less.
 CONVERGED = 1e-7
 # Directions per dimension and radii at which a trapping region is tested, and the part of the tested radius that is used.
@@ -66,7 +65,7 @@ def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]
     found = x[done]
     kept: list[int] = []
     for i in range(len(found)):
-        if all(np.linalg.norm(found[i] - found[k]) > SAME for k in kept):
+        if all(np.linalg.norm(found[i] - found[k]) > PRECISION for k in kept):
             kept.append(i)
     places = found[kept].reshape(-1, x.shape[1])
     return places, field.jacobian(places)[1] if kept else np.empty((0, x.shape[1], x.shape[1]))
@@ -86,7 +85,7 @@ def without(sink: Sink, places: FloatArray) -> Sink:
     """The sink with a region that ends before any of these other zeros: V cannot fall at rest, whatever the shells missed."""
     e = places - sink.place
     distance = np.sqrt(((e @ sink.lyapunov) * e).sum(axis=1))
-    other = distance[np.linalg.norm(e, axis=1) > SAME]
+    other = distance[np.linalg.norm(e, axis=1) > PRECISION]
     return replace(sink, radius=min(sink.radius, MARGIN * float(other.min(initial=np.inf))))
 
 

@@ -12,15 +12,13 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution
+from .border import STOPPED
 from .estimation import NOTABLE
 from .field import FlowField, left_out_errors
 from .integration import ASKED, LEFT, LOOKS, STEPS, carry
 from .portrait import Portrait, portrait
 from .regression import CHOOSING
 from .whitening import Whitening
-
-# Ways out this many spacings of the samples apart are different regions: between nearer ones no sample could tell.
-APART = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +67,9 @@ def exits(found: Portrait, frame: Whitening, y: FloatArray, labels: IntArray) ->
     end = carry(found.field, y[asked], found.traps, found.support, steps=STEPS * 2**LOOKS).end
     # The sample it was last next to: beyond, nothing is known.
     out = np.asarray(found.support.tree.data)[found.support.tree.query(end)[1]]
-    # Next to each other where they pass the border, or behind it.
+    # Next to each other where they pass the border, or behind it: between nearer ones no sample could tell.
     a, b = np.concatenate(
-        [cKDTree(p).query_pairs(APART * found.support.spacing, output_type="ndarray") for p in (out, end)]
+        [cKDTree(p).query_pairs(STOPPED * found.support.spacing, output_type="ndarray") for p in (out, end)]
     ).T
     pairs = coo_array((np.ones(len(a)), (a, b)), shape=(len(asked), len(asked)))
     _, region = connected_components(pairs, directed=False)

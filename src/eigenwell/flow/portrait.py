@@ -14,12 +14,12 @@ from .border import EdgeSink, edge_sinks, held_fates
 from .cycles import LimitCycle, limit_cycle
 from .equilibria import Sink, sinks, without
 from .field import FlowField
-from .integration import FEW, LEFT, LOOKS, MANY_DIMENSIONS, PLACES, STEPS, WANDERING, Carried, Support, carry
+from .integration import ASKED, FEW, LEFT, LOOKS, MANY_DIMENSIONS, PLACES, STEPS, WANDERING, Carried, Support, carry
 
 Trap = Sink | LimitCycle | EdgeSink
 
 # Samples carried one by one; beyond these only those near a border are.
-CARRIED = 2500
+CARRIED = 10 * ASKED
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,8 @@ from .steering import fewest_steering, sliced_metric, steering_metric
 
 # Samples that choose metric and noise, the most inducing samples, and those used while choosing: beyond these the choice
 # no longer changes, only its cost.
-CHOOSING, INDUCING, INDUCING_CHOOSING = 1500, 600, 400
+CHOOSING, INDUCING = 1500, 600
+INDUCING_CHOOSING = 2 * INDUCING // 3
 # Lengths tried, in standard deviations of the data: from the finest that a few hundred samples can show to nearly affine;
 # and those tried about the best one in another metric.
 LENGTHS, NEARBY = np.geomspace(SHORTEST, 4.0, 10), np.geomspace(0.5, 2.0, 5)

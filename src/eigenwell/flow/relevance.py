@@ -20,7 +20,8 @@ from .integration import ASKED, STEPS
 SHORTEST, LONGEST = 0.15, 30.0
 # Noise ratios: from none that would show to nothing but noise.
 RATIOS = np.geomspace(1e-7, 1e4, 45)
-# Velocities are taken to be measured to four digits at best: what bends by less than this share of its variation is affine.
+# Velocities are taken to be measured to four digits at best: what bends by less than this share of its variation is affine,
+# and zeros nearer than this are one.
 PRECISION = 1e-4
 # Standard deviation of log length under the prior: a third to three standard deviations of the data are likely.
 SPREAD, IRRELEVANT = 0.75, 0.1

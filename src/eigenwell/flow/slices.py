@@ -14,6 +14,7 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..paths.hashing import sample_hash
+from . import bootstrap
 from .bootstrap import Replicate, ensemble, replicates
 from .builder import WORK
 from .equilibria import newton
@@ -24,10 +25,12 @@ from .regression import INDUCING, fit_fields
 from .votes import located, most_frequent
 from .whitening import Whitening
 
-REPLICATES = 24
+# Values share what they know: each needs fewer replicates than data of its own.
+REPLICATES = 3 * bootstrap.REPLICATES // 5
 # A rest is followed in so many steps, halved down to as many parts of one; a jump farther than this, in standard deviations of
 # the data, is to another rest. Between two rests as many values are tried, and as many places there are asked.
-STEPS, JUMP = 25, 0.25
+STEPS = FEW // 2
+JUMP = 0.25
 
 
 def sliced(whole: FlowField, p: float) -> FlowField:

@@ -258,14 +258,14 @@ def without_server(browser: Browser, places: int, part: str) -> list[Row]:
 def sequences(browser: Browser, tries: int, steps: int = 8, seed: int = 500) -> list[Row]:
     """Undo, redo, clear, example, open, reload, server gone, in any order: it comes to rest, and nothing is complained about.
 
-    Every other page talks to a real server, whose training is a few steps: what it learns is coarse, and comes as late, and as
+    Every fourth page talks to a real server, whose training is a few steps: what it learns is coarse, and comes as late, and as
     much out of turn, as it does. The others talk to one that answers at once.
     """
     rng, stuck, complaints = np.random.default_rng(seed), [], list[str]()
     with served(EIGENWELL_STUDIO_STEPS="6") as address:
         for first in range(0, tries, PAGE):
-            server = Between() if first // PAGE % 2 else Pretended()
-            page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+            server = Between() if first // PAGE % 4 == 3 else Pretended()
+            page = browser.new_context(viewport={"width": 960, "height": 600}).new_page()
             page.on("pageerror", lambda e: complaints.append(str(e)))
             page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
             page.add_init_script("localStorage.setItem('eigenwell-studio-met', 'yes')")

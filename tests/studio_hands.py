@@ -344,7 +344,7 @@ def wander(page, server, rng, steps):
             page.reload()
         else:
             server.gone(cut=bool(rng.integers(2)))
-        pause(page, int(rng.choice([0, 30, 400])))
+        pause(page, int(rng.choice([0, 0, 30, 150])))
         server.cut &= bool(rng.integers(3))
     # Whoever was cut off need not wait for the next try.
     server.cut = False

@@ -102,22 +102,18 @@ def certified(field: Field) -> dict[str, Any]:
 
 def tested(certificate: Certificate) -> str:
     """What was put to the test, and what came of it."""
-    attractors, starts = len(certificate.attractors), sum(loop.starts for loop in certificate.loops)
-    if certificate.holds:
-        whom = {1: "the goal", 2: "both goals"}.get(attractors, f"all {attractors} goals")
-        between = (
-            f" Between them: {plural(len(certificate.saddles), 'saddle')}, and nothing else at rest."
-            if attractors > 1
-            else ""
-        )
-        return (
-            f"Stable at {whom}, by construction. Put to the test from {starts:,} starts in and around the drawn area, a "
-            f"hundred steps a second: every one arrived where the map says, and the potential fell.{between}"
-        )
+    starts = f"{sum(loop.starts for loop in certificate.loops):,} starts in and around the drawn area"
+    tried = f"ut to the test from {starts}, a hundred steps a second: "
+    if not certificate.holds:
+        found = "; ".join(_PLAINLY[one.name](certificate) for one in certificate.verdicts if not one.holds)
+        return f"P{tried}{found}. Draw smoother strokes, or more of them."
+    goals, between = len(certificate.attractors), len(certificate.saddles)
+    whom = {1: "the goal", 2: "both goals"}.get(goals, f"all {goals} goals")
+    still = (
+        f" Besides, it stands still at {plural(between, 'place')} on the borders, and nowhere else." if between else ""
+    )
     return (
-        f"Put to the test from {starts:,} starts in and around the drawn area, a hundred steps a second: "
-        f"{'; '.join(_PLAINLY[one.name](certificate) for one in certificate.verdicts if not one.holds)}. "
-        "Draw smoother strokes, or more of them."
+        f"Stable at {whom}, by construction. P{tried}every one arrived where its colour says, always downhill.{still}"
     )
 
 

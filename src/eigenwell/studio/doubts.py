@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ..demonstrations import Caution
-from ..report.wording import remedy
+from ..report.wording import Words, remedy
 
 # True of every drawing, and no news to whoever drew it.
 _UNREMARKABLE = {
@@ -60,8 +59,7 @@ _DRAWN = {
 }
 # Whatever else is odd about one of several.
 _ODD = "One stroke is unlike the others. Draw it again, or delete it."
-# The library counts sub-dynamics from 0, the page counts attractors from 1.
-_COUNTED = re.compile(r"([Ss])ub-dynamics (\d+)")
+_WORDS = Words("goal", "stroke", 1)
 
 
 def doubts(cautions: Sequence[Caution], goals: int = 0) -> list[dict[str, str]]:
@@ -72,8 +70,5 @@ def doubts(cautions: Sequence[Caution], goals: int = 0) -> list[dict[str, str]]:
             continue  # there is but one goal to belong to
         if caution.name not in _UNREMARKABLE and caution.name not in said:
             other = _ODD if caution.name.startswith("recording-") else f"{caution.message} {remedy(caution)}".strip()
-            text = _DRAWN.get(caution.name, other)
-            said[caution.name] = _COUNTED.sub(
-                lambda match: f"{'B' if match[1] == 'S' else 'b'}undle {int(match[2]) + 1}", text
-            )
+            said[caution.name] = _DRAWN.get(caution.name, _WORDS.said(other))
     return [{"name": name, "text": text} for name, text in said.items()]

@@ -56,6 +56,6 @@ def test_what_is_found_learned_and_tested(name):
 
 
 def test_doubts():
-    from eigenwell.studio.doubts import _DRAWN, _ODD
+    from eigenwell.studio.messages import _DRAWN, _ODD
 
     assert [one for one in (*_DRAWN.values(), _ODD) if EXPERT.search(one)] == []

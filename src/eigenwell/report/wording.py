@@ -87,7 +87,9 @@ class Words:
         text = re.sub(r"\b((?:[2-9]|\d\d+)) sub-dynamics\b", rf"\1 {self.attractor}s", text)
         for noun in ("sub-dynamics", "attractor"):
             text = text.replace(noun, self.attractor)
-        return re.sub(r"trajector(?:y|(ies))|demonstration(s)?", lambda m: self.demonstration + "s" * bool(m[1] or m[2]), text)
+        return re.sub(
+            r"trajector(?:y|(ies))|demonstration(s)?", lambda m: self.demonstration + "s" * bool(m[1] or m[2]), text
+        )
 
 
 PLAIN = Words()

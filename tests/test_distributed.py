@@ -17,7 +17,7 @@ from eigenwell import distributed
 from eigenwell.cli.app import app
 from eigenwell.distributed import allocator
 from eigenwell.distributed.cells import Cells, by_cell
-from eigenwell.distributed.moments import Moments
+from eigenwell.distributed.scan import Whole, moments
 from eigenwell.learning import Recipe
 
 pytestmark = pytest.mark.cluster
@@ -375,7 +375,7 @@ def test_sorting_by_cell_keeps_the_order_within():
 
 def test_moments_of_parts_are_those_of_the_whole():
     x = np.random.default_rng(0).normal(loc=1e6, size=(1000, 2))
-    pooled = Moments.pooled(Moments.of(part) for part in np.split(x, [10, 500]))
+    pooled = Whole.of([moments(part) for part in np.split(x, [10, 500])])
     np.testing.assert_allclose(pooled.mean, x.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(pooled.variance, x.var(axis=0), rtol=1e-9)
 

@@ -21,8 +21,8 @@ from ..paths.hashing import Hash, sample_hash
 from .assemble import finish
 from .cells import by_cell
 from .inputs import Part, Rows, read_part
-from .records import bounds_of, column, packed, samples
-from .store import Products, fetch, fetch_all
+from .records import bounds_of, column, packed
+from .store import Products, fetch_all
 
 
 def name_hash(names: NDArray[Any]) -> Hash:
@@ -98,25 +98,17 @@ def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Product
     hashes = name_hash(rows.trajectory)
     order, bounds = by_cell((hashes % np.uint64(buckets)).astype(np.intp), buckets)
     v, ids = 0.0 if rows.v is None else rows.v, part.offset + np.arange(part.rows)
-    kept = packed(samples(rows.x.shape[1]), id=ids, x=rows.x, v=v)[order]
-    return Products({"rows": kept, "names": hashes[order], "time": stamps(rows)[order], "bounds": bounds})
+    kept = packed(id=ids, x=rows.x, v=v, name=hashes, time=stamps(rows))
+    return Products({"rows": kept[order], "bounds": bounds})
 
 
 def assemble(folder: Path, *, bucket: int, names: Sequence[str], columns: Columns, total: int) -> Products:
     """The trajectories of one bucket."""
-
-    def gathered(what: str) -> NDArray[Any]:
-        parts = []
-        for name in names:
-            bounds = fetch(folder, "sort", name, "bounds")
-            parts.append(fetch(folder, "sort", name, what)[int(bounds[bucket]) : int(bounds[bucket + 1])])
-        return np.concatenate(parts)
-
-    rows = gathered("rows")
+    rows = fetch_all(folder, "sort", names, "rows", bucket)
     if len(rows) == 0:
         return Products(summary={"paths": 0, "cautions": [], "short": 0, "repeats": 0})
-    v = column(rows, "v") if columns.velocity else None
-    found = in_order(columns, column(rows, "id"), gathered("names"), column(rows, "x"), v, gathered("time"))
+    ids, x, v, called, time = (column(rows, name) for name in ("id", "x", "v", "name", "time"))
+    found = in_order(columns, ids, called, x, v if columns.velocity else None, time)
     lengths = found.lengths
     products = finish(found.called, found.ids, found.x, found.v, lengths, lengths >= SHORTEST_PATH)
     steps = moving_steps(found.x[found.fresh], found.v[found.fresh], bounds_of(lengths), total)
@@ -137,8 +129,6 @@ def cautions(told: Sequence[dict[str, Any]]) -> tuple[Caution, ...]:
     if short == total:
         raise DataError(f"Expected trajectories of at least {SHORTEST_PATH} samples, got {total} shorter ones.")
     if short:
-        said = (
-            f"{short} of {total} trajectories have fewer than {SHORTEST_PATH} samples; their samples stay unassigned."
-        )
-        kept["short-trajectory"] = Caution("short-trajectory", said)
+        said = f"{short} of {total} trajectories have fewer than {SHORTEST_PATH} samples"
+        kept["short-trajectory"] = Caution("short-trajectory", f"{said}; their samples stay unassigned.")
     return tuple(kept.values())

@@ -18,9 +18,10 @@ from ..poses import from_poses
 from ..progress import log
 from .assembly import LONGEST_GAP, Assembled, assemble, clocked
 from .atomic import replacing
-from .bags import Bag, is_bag
+from .bags import BAG, is_bag, read_bag
 from .columns import natural_order
 from .errors import (
+    CannotWrite,
     EmptyFile,
     FileError,
     MissingFile,
@@ -28,17 +29,18 @@ from .errors import (
     UnknownColumns,
     UnknownFormat,
     UnreadableFile,
+    parsing,
 )
 from .frames import from_frame, is_frame
-from .h5ad import H5ad
-from .json_lines import JsonLines
-from .mat import Mat
-from .npz import Npz
-from .parquet import Feather, Parquet, is_lerobot, read_lerobot
+from .h5ad import H5AD
+from .json_lines import JSON
+from .mat import MAT
+from .npz import NPZ
+from .parquet import FEATHER, PARQUET, is_lerobot, read_lerobot
 from .recording import Format, Recording, Wanted, numbered
-from .text import Text
+from .text import TEXT
 
-FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat(), JsonLines(), Feather(), Bag(), H5ad())
+FORMATS: tuple[Format, ...] = (TEXT, PARQUET, NPZ, MAT, JSON, FEATHER, BAG, H5AD)
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
 """What pickles are called."""
@@ -194,6 +196,10 @@ def write(path: AnyPath, demos: Demonstrations) -> None:
     form = _format(target)
     if target.suffix.lower() == ".gz":
         raise UnknownFormat(f"Expected a name that does not end in .gz, got {target.name}. Write it plain and pack it.")
+    if form.write is None:
+        raise CannotWrite(
+            f"Expected a format that eigenwell writes, got {target.name}: {form.kind} is only read. Write .npz or .parquet."
+        )
     with replacing(target) as temporary:
         form.write(temporary, demos)
 
@@ -208,7 +214,7 @@ def _suffix(path: Path) -> str:
     """What the name ends in, below .gz where text was packed."""
     packed = path.suffix.lower() == ".gz"
     inner = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
-    return inner if not packed or inner in (*Text.suffixes, *JsonLines.suffixes) else ".gz"
+    return inner if not packed or inner in (*TEXT.suffixes, *JSON.suffixes) else ".gz"
 
 
 def _format(path: Path) -> Format:
@@ -233,7 +239,8 @@ def _recordings(path: Path, wanted: Wanted, skipped: Skipped | None = None) -> l
     if is_lerobot(path):
         return [read_lerobot(path, wanted)]
     if is_bag(path):
-        return [replace(Bag().read(path, wanted), name=path.name)]
+        with parsing(path, BAG.kind):
+            return [replace(read_bag(path, wanted), name=path.name)]
     known = {s for form in FORMATS for s in form.suffixes}
     files = sorted(
         (p for p in path.iterdir() if _suffix(p) in known and not p.name.startswith(".")),
@@ -260,14 +267,10 @@ def _file(path: Path, wanted: Wanted) -> Recording:
     mode = _mode(path)
     if not stat.S_ISREG(mode):
         raise UnreadableFile(f"Expected a file at {path}, got a folder, device or pipe.")
-    try:
+    with parsing(path, form.kind):
         if path.stat().st_size == 0:
             raise EmptyFile(f"Expected data in {path}, got an empty file.")
         recording = form.read(path, wanted)
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise UnreadableFile(f"Cannot read {path}: {error.strerror or error}.") from error
     if len(recording.x) == 0:
         raise EmptyFile(f"Expected samples in {path}, got none.")
     return replace(recording, name=path.name)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from .._types import FloatArray
-from ..demonstrations import Demonstrations
 from ..errors import missing_extra
-from .errors import CannotWrite, EmptyFile, UnknownColumns, unreadable
-from .recording import Recording, Wanted
+from .errors import EmptyFile, UnknownColumns
+from .recording import Format, Recording, Wanted
 
 Row = tuple[list[float], list[float], list[float]]
 """Position, orientation x, y, z, w, velocity; empty where a message has none."""
@@ -39,32 +37,17 @@ _READERS: dict[str, Callable[[Any], Row]] = {
 _TWIST = "geometry_msgs/msg/TwistStamped"
 
 
-@dataclass(frozen=True)
-class Bag:
+def read_bag(path: Path, wanted: Wanted) -> Recording:
     """PoseStamped, TransformStamped, JointState, PointStamped or Odometry; TwistStamped beside them is their velocity."""
-
-    name: ClassVar[str] = "ROS bag"
-    suffixes: ClassVar[tuple[str, ...]] = (".bag", ".mcap", ".db3")
-
-    def read(self, path: Path, wanted: Wanted) -> Recording:
-        try:
-            from rosbags.highlevel import AnyReader
-            from rosbags.typesys import Stores, get_typestore
-        except ImportError as error:
-            raise missing_extra("Reading ROS bags", "rosbags", "ros") from error
-        # A file of a ROS 2 bag is described by the folder that it lies in.
-        whole = path.parent if path.suffix in (".mcap", ".db3") and is_bag(path.parent) else path
-        try:
-            with AnyReader([whole], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
-                return _recording(path, reader, wanted)
-        except (EmptyFile, UnknownColumns):
-            raise
-        except Exception as error:
-            # A parser of two formats and their plugins fails in its own ways on broken files.
-            raise unreadable(path, "a ROS bag", error) from error
-
-    def write(self, path: Path, demos: Demonstrations) -> None:
-        raise CannotWrite(f"Expected a format that eigenwell writes, got {path.name}: bags are read, not written.")
+    try:
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError as error:
+        raise missing_extra("Reading ROS bags", "rosbags", "ros") from error
+    # A file of a ROS 2 bag is described by the folder that it lies in.
+    whole = path.parent if path.suffix in (".mcap", ".db3") and is_bag(path.parent) else path
+    with AnyReader([whole], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+        return _recording(path, reader, wanted)
 
 
 def is_bag(folder: Path) -> bool:
@@ -148,3 +131,6 @@ def _twist(reader: Any, time: Any, frame: str) -> tuple[str, FloatArray] | None:
 def _stamp(message: Any, received: int) -> int:
     """Nanoseconds; a header nobody filled in has the time of arrival."""
     return int(message.header.stamp.sec) * 10**9 + int(message.header.stamp.nanosec) or received
+
+
+BAG = Format((".bag", ".mcap", ".db3"), "a ROS bag", read_bag)

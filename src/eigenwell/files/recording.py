@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,15 +71,14 @@ class Recording:
         return replace(self, **kept)
 
 
-class Format(Protocol):
-    """One file format."""
+@dataclass(frozen=True)
+class Format:
+    """A file format: what names end in, what errors call it, and how it is read, and written where eigenwell does."""
 
-    name: ClassVar[str]
-    suffixes: ClassVar[tuple[str, ...]]
-
-    def read(self, path: Path, wanted: Wanted) -> Recording: ...
-
-    def write(self, path: Path, demos: Demonstrations) -> None: ...
+    suffixes: tuple[str, ...]
+    kind: str
+    read: Callable[[Path, Wanted], Recording]
+    write: Callable[[Path, Demonstrations], None] | None = None
 
 
 def numbered(ids: NDArray[Any]) -> IntArray:

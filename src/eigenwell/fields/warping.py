@@ -311,8 +311,8 @@ def _seen(
     later: Sequence[tuple[Any, ...]] = ((),),
     moment: float = 1.0,
 ) -> Field:
-    """The field through the warps of the map, and where there are several goals those of each; its fit says that it is of the field
-    as it was learned."""
+    """The field through the warps of the map, and where there are several goals those of each; its fit says that it is of the
+    field as it was learned."""
     n = goals.shape[1]
 
     def through(one: StableField, way: int, places: FloatArray) -> StableField:

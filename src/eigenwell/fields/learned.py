@@ -39,29 +39,6 @@ class Field(Saved, Warped, MapQueries):
     The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was
     shown even where it crosses itself.
 
-    Attributes
-    ----------
-    map : StableField
-        One stable field of all Q attractors.
-    goals : tuple of StableField
-        A stable field for each attractor alone, or none: then `toward` takes the map's own coordinates.
-    lifted : tuple of StableField
-        A stable field of (x, phase) for each attractor, or none: a field without memory.
-    samples : (n, d) array
-        Training samples.
-    labels : (n,) int array
-        Their attractors.
-    phases : (n,) array
-        Their phases, 1 at the start of a path.
-    fit : Fit or None
-        How well each demonstration is followed by `simulate`.
-    map_fit : Fit or None
-        The same by the map, without memory.
-    chart : Chart or None
-        How the last three coordinates are orientations, for a field learned from poses; see `poses`.
-    warnings : tuple of Caution
-        Doubts about data and training.
-
     Examples
     --------
     >>> import eigenwell as ew
@@ -71,15 +48,25 @@ class Field(Saved, Warped, MapQueries):
     """
 
     map: StableField
+    """One stable field of all Q attractors."""
     goals: tuple[StableField, ...]
+    """A stable field for each attractor alone, or none: then `toward` takes the map's own coordinates."""
     lifted: tuple[StableField, ...]
+    """A stable field of (x, phase) for each attractor, or none: a field without memory."""
     samples: FloatArray
+    """(n, d): training samples."""
     labels: IntArray
+    """(n,): their attractors."""
     phases: FloatArray
+    """(n,): their phases, 1 at the start of a path."""
     fit: Fit | None = None
+    """How well each demonstration is followed by `simulate`."""
     map_fit: Fit | None = None
+    """The same by the map, without memory."""
     warnings: tuple[Caution, ...] = field(default=(), repr=False)
+    """Doubts about data and training."""
     chart: Chart | None = field(default=None, repr=False)
+    """How the last three coordinates are orientations, for a field learned from poses; see `poses`."""
 
     def __repr__(self) -> str:
         memory = ", with memory" if self.lifted else ""

@@ -11,16 +11,11 @@ from ..fields import Field
 from ..fields.around import CENTRE, SLOW, UNION, Around
 from ..fields.bodies import REACH, THINNEST
 from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, SOFT, STEEPEST, STRONGEST, Moved
-from ..fields.warping import MARGIN
+from ..fields.warping import MARGIN, of_kind
 from ..fields.warps import BACK, SKIN, Stretch, Within
 
 BODIES = 8
 """Room for so many, or for as many as the exported field has."""
-
-
-def of_kind(field: Field, kind: type) -> list[Any]:
-    world = field.map.model.world
-    return [] if world is None else [one for one in world.warps if isinstance(one, kind)]
 
 
 def marks(field: Field) -> tuple[FloatArray, FloatArray]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -17,7 +18,6 @@ from ..wording import plural
 from .certificates import Certificate, certify
 from .field import StableField
 from .fit import Fit
-from .map_queries import MapQueries
 from .motion import Motion
 from .poses import PoseField
 from .queries import check_index, check_state, check_states, check_times
@@ -30,6 +30,53 @@ REACH = 0.25
 LATE = 0.5
 """What a whole phase counts, in boxes, when a motion looks for its start: the beginning of a path is preferred to a
 place that is nearer but already under way."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _of_map(question: Callable[Concatenate[StableField, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """The same question to the map."""
+
+    @wraps(question)
+    def ask(self: Any, /, *given: P.args, **named: P.kwargs) -> R:
+        return question(self.map, *given, **named)
+
+    return ask
+
+
+class MapQueries:
+    """Questions about a field that its map answers."""
+
+    map: StableField
+
+    predict = _of_map(StableField.predict)
+    advance = _of_map(StableField.advance)
+    basin = _of_map(StableField.basin)
+    potential = _of_map(StableField.potential)
+    potential_gradient = _of_map(StableField.potential_gradient)
+    separatrices = _of_map(StableField.separatrices)
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of coordinates."""
+        return self.map.dimension
+
+    @property
+    def n_attractors(self) -> int:
+        """Q, the number of attractors."""
+        return self.map.n_attractors
+
+    @property
+    def attractors(self) -> FloatArray:
+        """(Q, d), the places where the field is zero and stable."""
+        return self.map.attractors
+
+    @property
+    def saddles(self) -> FloatArray:
+        """(n, d), where the basins of the map meet; none of them is stable."""
+        return self.map.saddles
 
 
 @dataclass(frozen=True, eq=False)

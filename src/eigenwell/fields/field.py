@@ -41,15 +41,6 @@ class StableField:
 
     With one attractor it is globally stable at it.
 
-    Attributes
-    ----------
-    model : StableModel
-        Everything the field is made of, in unit coordinates.
-    centre, scale : (d,) arrays
-        From unit coordinates to the data's.
-    pace : float
-        From the unit of time to the data's.
-
     Examples
     --------
     >>> field.toward(0).predict(field.attractors[0])
@@ -57,9 +48,13 @@ class StableField:
     """
 
     model: StableModel
+    """Everything the field is made of, in unit coordinates."""
     centre: FloatArray
+    """(d,): from unit coordinates to the data's."""
     scale: FloatArray
+    """(d,): from unit coordinates to the data's."""
     pace: float
+    """From the unit of time to the data's."""
 
     def __getstate__(self) -> dict[str, Any]:
         # Caches stay behind: the fast path is a closure, which does not pickle.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -17,7 +18,6 @@ from ..wording import plural
 from .certificates import Certificate, certify
 from .field import StableField
 from .fit import Fit
-from .map_queries import MapQueries
 from .motion import Motion
 from .poses import PoseField
 from .queries import check_index, check_state, check_states, check_times
@@ -32,35 +32,59 @@ LATE = 0.5
 place that is nearer but already under way."""
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _of_map(question: Callable[Concatenate[StableField, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """The same question to the map."""
+
+    @wraps(question)
+    def ask(self: Any, /, *given: P.args, **named: P.kwargs) -> R:
+        return question(self.map, *given, **named)
+
+    return ask
+
+
+class MapQueries:
+    """Questions about a field that its map answers."""
+
+    map: StableField
+
+    predict = _of_map(StableField.predict)
+    advance = _of_map(StableField.advance)
+    basin = _of_map(StableField.basin)
+    potential = _of_map(StableField.potential)
+    potential_gradient = _of_map(StableField.potential_gradient)
+    separatrices = _of_map(StableField.separatrices)
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of coordinates."""
+        return self.map.dimension
+
+    @property
+    def n_attractors(self) -> int:
+        """Q, the number of attractors."""
+        return self.map.n_attractors
+
+    @property
+    def attractors(self) -> FloatArray:
+        """(Q, d), the places where the field is zero and stable."""
+        return self.map.attractors
+
+    @property
+    def saddles(self) -> FloatArray:
+        """(n, d), where the basins of the map meet; none of them is stable."""
+        return self.map.saddles
+
+
 @dataclass(frozen=True, eq=False)
 class Field(Saved, Warped, MapQueries):
     """A learned field: a map to follow from anywhere, and motions that follow what was shown.
 
     The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was
     shown even where it crosses itself.
-
-    Attributes
-    ----------
-    map : StableField
-        One stable field of all Q attractors.
-    goals : tuple of StableField
-        A stable field for each attractor alone, or none: then `toward` takes the map's own coordinates.
-    lifted : tuple of StableField
-        A stable field of (x, phase) for each attractor, or none: a field without memory.
-    samples : (n, d) array
-        Training samples.
-    labels : (n,) int array
-        Their attractors.
-    phases : (n,) array
-        Their phases, 1 at the start of a path.
-    fit : Fit or None
-        How well each demonstration is followed by `simulate`.
-    map_fit : Fit or None
-        The same by the map, without memory.
-    chart : Chart or None
-        How the last three coordinates are orientations, for a field learned from poses; see `poses`.
-    warnings : tuple of Caution
-        Doubts about data and training.
 
     Examples
     --------
@@ -71,15 +95,25 @@ class Field(Saved, Warped, MapQueries):
     """
 
     map: StableField
+    """One stable field of all Q attractors."""
     goals: tuple[StableField, ...]
+    """A stable field for each attractor alone, or none: then `toward` takes the map's own coordinates."""
     lifted: tuple[StableField, ...]
+    """A stable field of (x, phase) for each attractor, or none: a field without memory."""
     samples: FloatArray
+    """(n, d): training samples."""
     labels: IntArray
+    """(n,): their attractors."""
     phases: FloatArray
+    """(n,): their phases, 1 at the start of a path."""
     fit: Fit | None = None
+    """How well each demonstration is followed by `simulate`."""
     map_fit: Fit | None = None
+    """The same by the map, without memory."""
     warnings: tuple[Caution, ...] = field(default=(), repr=False)
+    """Doubts about data and training."""
     chart: Chart | None = field(default=None, repr=False)
+    """How the last three coordinates are orientations, for a field learned from poses; see `poses`."""
 
     def __repr__(self) -> str:
         memory = ", with memory" if self.lifted else ""

@@ -52,29 +52,6 @@ TINY = 1e-12
 class SecondOrderField(Saved):
     """qddot of a state (q, qdot), passive, at rest in the attractors alone.
 
-    Attributes
-    ----------
-    places : (Q, d) array
-        The attractors in unit coordinates, q = centre + scale * q_unit.
-    centre : (d,) array
-        Of the unit coordinates.
-    scale : float
-        One number for all axes.
-    pulls : (n,) array
-        c_i > 0, the weights of U'.
-    centres : (J, d) array
-        Of the bumps, in unit coordinates.
-    width : float
-        Of the bumps.
-    damping : (J,) array
-        Weights >= 0 of the bumps of b.
-    turning : (J, d (d - 1) / 2) array
-        Weights of the bumps of Gamma.
-    least : float
-        b_0.
-    misfit : float
-        Root mean square error of qddot over its root mean square, on the samples it was fitted to.
-
     Examples
     --------
     >>> import numpy as np
@@ -87,15 +64,25 @@ class SecondOrderField(Saved):
     """
 
     places: FloatArray
+    """(Q, d): the attractors in unit coordinates, q = centre + scale * q_unit."""
     centre: FloatArray
+    """(d,): of the unit coordinates."""
     scale: float
+    """One number for all axes."""
     pulls: FloatArray
+    """(n,): c_i > 0, the weights of U'."""
     centres: FloatArray
+    """(J, d): of the bumps, in unit coordinates."""
     width: float
+    """Of the bumps."""
     damping: FloatArray
+    """(J,): weights >= 0 of the bumps of b."""
     turning: FloatArray
+    """(J, d (d - 1) / 2): weights of the bumps of Gamma."""
     least: float
+    """b_0."""
     misfit: float
+    """Root mean square error of qddot over its root mean square, on the samples it was fitted to."""
 
     def __repr__(self) -> str:
         rest = plural(self.n_attractors, "attractor")

@@ -9,7 +9,7 @@ import pytest
 from tests.untrained import field_of
 
 from eigenwell.studio import gallery, presets, training
-from eigenwell.studio.share import content
+from eigenwell.studio.gallery import content
 
 NAMES = ("crossing", "pen", "ess")
 
@@ -90,7 +90,7 @@ def test_the_command_writes_it(tmp_path, monkeypatch, drawings):
 
 def test_a_shared_page_says_what_it_is():
     """It had no title, legend, layers or way home."""
-    from eigenwell.studio.share import shared_page
+    from eigenwell.studio.gallery import shared_page
 
     result = gallery.identified("ess")
     text = shared_page(result, field_of(result.found))

@@ -132,7 +132,8 @@ class Identification(Result, Framed):
     flow : EstimatedField or None
         Snapshots: the estimated field, a function of x (n, d).
     spread, exits : (R, Q + 1) array or None, tuple of Exit
-        Snapshots: how the shares of the fates differ among replicates; regions through which samples leave the data.
+        Snapshots: how the shares of the fates in the replicates differ from those of the estimate; regions through which samples
+        leave the data.
     known : float
         Snapshots: the share of the field's variance between the samples that they determine; else 1.
 

@@ -31,7 +31,7 @@ def studio(
     except ImportError as error:
         raise missing_extra("The studio", error.name or "a web server", "studio") from error
     from ..studio.access import SHORTEST_TOKEN, is_loopback, new_token
-    from ..studio.serve import serve
+    from ..studio.server import serve
 
     if token is not None and not re.fullmatch(rf"[A-Za-z0-9_-]{{{SHORTEST_TOKEN},}}", token):
         raise typer.BadParameter(f"expected --token of at least {SHORTEST_TOKEN} letters, digits, - or _")

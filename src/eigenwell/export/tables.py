@@ -14,7 +14,6 @@ from .._types import FloatArray
 from ..fields import StableField
 from ..fields.flows import Flow
 from ..fields.stable import Speed, Wells
-from ..models.warps import home_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +45,7 @@ class Tables:
 def tables(fields: Sequence[StableField]) -> Tables:
     """Of fields with the same number of attractors, in the same space."""
     flows, speeds = [one.model.flow for one in fields], [one.model.speed for one in fields]
+    worlds = [one.model.world for one in fields]
     layers, features = (max(flow.frequencies.shape[axis] for flow in flows) for axis in (0, 1))
     count = max(len(one.frequencies) for one in speeds)
     flow = [
@@ -67,7 +67,9 @@ def tables(fields: Sequence[StableField]) -> Tables:
         gain=np.stack([one.scale * one.pace for one in fields]),
         pace=np.array([one.pace for one in fields]),
         brake=np.stack([one.model.brake for one in fields]),
-        knee=np.array([0.0 if home is None else float(home.knee) for home in map(home_of, fields)]),
+        knee=np.array(
+            [float(world.home.knee) if world is not None and world.home is not None else 0.0 for world in worlds]
+        ),
         flow=Flow(*map(np.stack, zip(*flow, strict=True))),
         speed=Speed(*map(np.stack, zip(*speed, strict=True))),
         wells=Wells(*map(np.stack, zip(*(one.wells for one in fields), strict=True))),

@@ -137,22 +137,15 @@ class StableField:
         return wells(self.model)
 
     @cached_property
-    def passage(self) -> single.Passage | None:
-        """The way of a single state, fast; None where arrays are as fast, or goals move."""
-        if self.moves or self.dimension > single.MOST:
-            return None
-        return single.Passage(self.model, self.centre, self.scale, self.pace)
-
-    @cached_property
-    def _pulled(self) -> Callable[..., single.Numbers]:
-        return single.of_wells(latent_velocity, self.wells)
+    def passage(self) -> single.Passage:
+        """The way of a single state, fast."""
+        return single.Passage(self.model, self.wells, self.centre, self.scale, self.pace)
 
     def _velocity_of_one(self, x: list[float]) -> single.Numbers:
-        assert self.passage is not None
         if x in self._places:
             return [0.0] * len(x)
         here = self.passage.at(x)
-        return here.finish([here.speed * c for c in self._pulled(here.y)])[0]
+        return here.finish([here.speed * c for c in self.passage.kernel(latent_velocity)(here.y)])[0]
 
     @cached_property
     def _places(self) -> list[list[float]]:
@@ -190,16 +183,10 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
 
         Returns
         -------
         (d,) or (n, d) array
-
-        Raises
-        ------
-        ValueError
-            For states of another dimension, or that are not finite.
 
         Examples
         --------
@@ -208,7 +195,7 @@ class StableField:
         """
         states, alone = check_states(x, self.dimension)
         # psi(x) - psi(x*) is zero at the attractors up to rounding; the field is zero by definition.
-        if 0 < len(states) <= FEW and self.passage is not None:
+        if 0 < len(states) <= FEW and self.passage.fast:
             velocities = np.array([self._velocity_of_one(state) for state in states.tolist()])
         else:
             velocities = self._apply(velocity, states).T * (self.scale * self.pace)
@@ -224,7 +211,6 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
 
         Returns
         -------
@@ -241,7 +227,6 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
 
         Returns
         -------
@@ -260,7 +245,6 @@ class StableField:
         Parameters
         ----------
         x0 : (d,) or (m, d) array
-            Starts.
         duration : float, optional
             How long; in 200 steps or more, a hundredth of the way through the box each.
         t : (k,) array, optional
@@ -271,11 +255,6 @@ class StableField:
         Returns
         -------
         (k, d) or (m, k, d) array
-
-        Raises
-        ------
-        ValueError
-            Where neither or both of duration and t are given.
 
         Examples
         --------
@@ -299,18 +278,12 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
         dt : float
             Time until the next step, > 0.
 
         Returns
         -------
         (d,) or (n, d) array
-
-        Raises
-        ------
-        ValueError
-            For states that are not finite, or a time step that is not positive.
 
         Examples
         --------
@@ -319,7 +292,7 @@ class StableField:
         """
         states, alone = check_states(x, self.dimension)
         unit, dt = self.to_unit(states), check_step(dt) * self.pace
-        if 0 < len(states) <= FEW and self.passage is not None:
+        if 0 < len(states) <= FEW and self.passage.fast:
             some = [state if state in self._places else self.passage.after(state, dt) for state in states.tolist()]
             return np.array(some[0] if alone else some)
         after = self._apply(lambda model, wells, x: curves.after(model, wells, x, dt), states).T
@@ -332,7 +305,6 @@ class StableField:
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
 
         Returns
         -------
@@ -359,11 +331,6 @@ class StableField:
         Returns
         -------
         list of (n, 2) arrays
-
-        Raises
-        ------
-        ValueError
-            For a field that is not in the plane.
         """
         if self.dimension != 2:
             raise ValueError(

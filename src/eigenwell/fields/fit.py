@@ -59,6 +59,8 @@ class Fit:
         One for each.
     by : str
         "map" or "motion".
+    as_learned : bool
+        Whether the field is seen through warps by now: its numbers are of the field as it was learned.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Fit:
 
     demonstrations: tuple[Followed, ...]
     by: str
+    as_learned: bool = False
 
     @property
     def distance(self) -> float:
@@ -107,8 +110,9 @@ class Fit:
     def __str__(self) -> str:
         worst = self.worst
         off = "" if worst.arrives else ", at the wrong attractor"
+        whose = "as it was learned, " * self.as_learned
         return (
-            f"{self.by} follows {plural(len(self.demonstrations), 'demonstration')} to {self.distance:.1%} of the extent "
+            f"{whose}{self.by} follows {plural(len(self.demonstrations), 'demonstration')} to {self.distance:.1%} of the extent "
             f"(worst: {worst.name}, {worst.distance:.1%}{off}), in time to {self.timing:.0%} of the duration; "
             f"{self.arrives:.0%} end at their own attractor"
         )

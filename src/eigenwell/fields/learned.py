@@ -20,7 +20,7 @@ from .fit import Fit
 from .map_queries import MapQueries
 from .motion import Motion
 from .poses import PoseField
-from .queries import check_index, check_states, check_times
+from .queries import check_index, check_state, check_states, check_times
 from .saving import Saved
 from .simulation import Stepper
 from .warping import Warped
@@ -153,7 +153,6 @@ class Field(Saved, Warped, MapQueries):
         Parameters
         ----------
         x : (d,) or (n, d) array
-            States.
 
         Returns
         -------
@@ -184,25 +183,14 @@ class Field(Saved, Warped, MapQueries):
 
         Parameters
         ----------
-        x0 : (d,) or (m, d) array
-            Starts.
-        duration : float, optional
-            How long; in 200 steps or more, a hundredth of the way through the box each.
-        t : (k,) array, optional
-            Or the times at which states are wanted, of which the first is that of x0.
+        x0, duration, t, stepper
+            As in `StableField.simulate`.
         memory : bool, optional
             Follow motions or the map.
-        stepper : Stepper, optional
-            How; by default Latent().
 
         Returns
         -------
         (k, d) or (m, k, d) array
-
-        Raises
-        ------
-        ValueError
-            Where neither or both of duration and t are given, or memory is asked of a field without.
 
         Examples
         --------
@@ -235,11 +223,6 @@ class Field(Saved, Warped, MapQueries):
         -------
         StableField
 
-        Raises
-        ------
-        ValueError
-            For a number that no attractor has.
-
         Examples
         --------
         >>> field.toward(1).n_attractors
@@ -268,22 +251,15 @@ class Field(Saved, Warped, MapQueries):
         -------
         Motion
 
-        Raises
-        ------
-        ValueError
-            For a field without memory.
-
         Examples
         --------
         >>> motion = field.motion(field.samples[0])
         >>> motion.step(field.samples[0], dt=0.01).shape
         (2,)
         """
-        states, single = check_states(x0, self.dimension)
-        if not single:
-            raise ValueError(f"Expected one state ({self.dimension},), got {len(states)}. Start one motion for each.")
-        q, begin = self._beginnings(states, None if goal is None else self._goal(goal))
-        return Motion.at(self._lifted(int(q[0])), int(q[0]), states[0], float(begin[0]) if phase is None else phase)
+        x = check_state(x0, self.dimension)
+        q, begin = self._beginnings(x[None], None if goal is None else self._goal(goal))
+        return Motion.at(self._lifted(int(q[0])), int(q[0]), x, float(begin[0]) if phase is None else phase)
 
     def _learned(self, states: FloatArray) -> FloatArray:
         return self.map.learned_place(states)
@@ -309,10 +285,8 @@ class Field(Saved, Warped, MapQueries):
     def _goal(self, goal: Any) -> int:
         if np.ndim(goal) == 0:
             return check_index(goal, self.n_attractors, "a goal")
-        states, single = check_states(goal, self.dimension)
-        if not single:
-            raise ValueError(f"Expected one goal, an index or a state ({self.dimension},), got {len(states)} states.")
-        return int(self.labels[self._tree.query(self._learned(states) / self.box)[1][0]])
+        place = self._learned(check_state(goal, self.dimension)[None])
+        return int(self.labels[self._tree.query(place / self.box)[1][0]])
 
     def certificate(
         self,
@@ -339,11 +313,6 @@ class Field(Saved, Warped, MapQueries):
         Returns
         -------
         Certificate
-
-        Raises
-        ------
-        ValueError
-            For no samples or no rates.
 
         Examples
         --------

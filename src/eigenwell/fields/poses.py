@@ -129,7 +129,6 @@ class PoseField:
         Parameters
         ----------
         position : (d,) or (n, d) array
-            Where.
         orientation : (4,) or (n, 4) array
             Unit quaternions x, y, z, w.
 
@@ -138,9 +137,8 @@ class PoseField:
         Twist
             Linear and angular velocity.
         """
-        states, single = self._states(position, orientation)
-        linear, angular = self.twists(states, self.field.predict(states))
-        return Twist(linear[0], angular[0]) if single else Twist(linear, angular)
+        states = self.states(position, orientation)
+        return self.twists(states, self.field.predict(states))
 
     def simulate(
         self,
@@ -155,10 +153,8 @@ class PoseField:
 
         Parameters
         ----------
-        position : (d,) or (n, d) array
-            Where it starts.
-        orientation : (4,) or (n, 4) array
-            Unit quaternions x, y, z, w.
+        position, orientation
+            As in `predict`.
         duration, t, memory
             As in `Field.simulate`.
 
@@ -167,28 +163,22 @@ class PoseField:
         Pose
             (len(t), d) and (len(t), 4), or with a first axis for many starts.
         """
-        states, single = self._states(position, orientation)
-        rolled = self.field.simulate(states, duration, t=t, memory=memory)
-        return self.of(rolled[0] if single else rolled)
+        return self.of(self.field.simulate(self.states(position, orientation), duration, t=t, memory=memory))
 
     def basin(self, position: Any, orientation: Any) -> Any:
         """The attractor in which each pose ends.
 
         Parameters
         ----------
-        position : (d,) or (n, d) array
-            Where.
-        orientation : (4,) or (n, 4) array
-            Unit quaternions x, y, z, w.
+        position, orientation
+            As in `predict`.
 
         Returns
         -------
         int or (n,) int array
             As `Field.basin`.
         """
-        states, single = self._states(position, orientation)
-        ends = self.field.basin(states)
-        return int(ends[0]) if single else ends
+        return self.field.basin(self.states(position, orientation))
 
     def certificate(
         self, *, samples: int = 50, rates: tuple[float, ...] = (100.0, 1000.0), seed: int = 0
@@ -230,7 +220,6 @@ class PoseField:
         Parameters
         ----------
         x : (..., d + 3) array
-            States.
         v : (..., d + 3) array
             Their velocities, such as `field.motion(x).step` gives.
 
@@ -246,16 +235,20 @@ class PoseField:
 
         Parameters
         ----------
-        position : (d,) or (n, d) array
-            Where.
-        orientation : (4,) or (n, 4) array
-            Unit quaternions x, y, z, w.
+        position, orientation
+            As in `predict`.
 
         Returns
         -------
         (d + 3,) or (n, d + 3) array
         """
-        states, single = self._states(position, orientation)
+        places, single = check_states(position, self.field.dimension - 3)
+        q = unit_quaternions(np.atleast_2d(np.asarray(orientation, dtype=np.float64)))
+        if len(q) != len(places):
+            raise ValueError(
+                f"Expected one orientation per position, got {len(places)} and {len(q)}. Give as many of each."
+            )
+        states = coordinates(places, q, self.chart)
         return np.asarray(states[0] if single else states)
 
     def of(self, x: FloatArray) -> Pose:
@@ -264,7 +257,6 @@ class PoseField:
         Parameters
         ----------
         x : (..., d + 3) array
-            States.
 
         Returns
         -------
@@ -272,12 +264,3 @@ class PoseField:
             (..., d) and (..., 4).
         """
         return Pose(np.asarray(x[..., :-3]), orientations(x, self.chart))
-
-    def _states(self, position: Any, orientation: Any) -> tuple[FloatArray, bool]:
-        places, single = check_states(position, self.field.dimension - 3)
-        q = unit_quaternions(np.atleast_2d(np.asarray(orientation, dtype=np.float64)))
-        if len(q) != len(places):
-            raise ValueError(
-                f"Expected one orientation per position, got {len(places)} and {len(q)}. Give as many of each."
-            )
-        return coordinates(places, q, self.chart), single

@@ -11,6 +11,9 @@ from .._types import FloatArray
 SAMPLES, FINEST, MOST = 201, 0.01, 20_001
 """States returned by `simulate(duration=...)`, start and end included: at least, at what step of unit time, and at most."""
 
+FARTHEST = 1e100
+"""Of a coordinate: squares of it are numbers still, in boxes as small as 1e-50 too."""
+
 
 def check_states(x: Any, dimension: int) -> tuple[FloatArray, bool]:
     """Query states as (n, d), and whether a single one was asked."""
@@ -26,10 +29,22 @@ def check_states(x: Any, dimension: int) -> tuple[FloatArray, bool]:
             f"Expected states of dimension {dimension}, as ({dimension},) or (n, {dimension}), got shape {states.shape}."
             " Query the field in the space it was learned in."
         )
-    if not np.isfinite(states).all():
-        bad = int(np.argwhere(~np.isfinite(states))[0][0]) if not single else 0
-        raise ValueError(f"Expected finite states, got NaN or infinity (first in row {bad}). Remove or repair it.")
+    known = np.abs(states) <= FARTHEST
+    if not known.all():
+        bad = 0 if single else int(np.argwhere(~known)[0][0])
+        raise ValueError(
+            f"Expected finite states, got NaN, infinity or a number beyond {FARTHEST:g} (first in row {bad}). Remove or "
+            "repair it."
+        )
     return states.reshape(-1, dimension), single
+
+
+def check_state(x: Any, dimension: int) -> FloatArray:
+    """One state (d,)."""
+    states, single = check_states(x, dimension)
+    if not single:
+        raise ValueError(f"Expected one state ({dimension},), got {len(states)}. Ask for each by itself.")
+    return np.asarray(states[0])
 
 
 def check_times(duration: float | None, t: Any, pace: float = 0.0) -> FloatArray:

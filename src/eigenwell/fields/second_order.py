@@ -133,7 +133,6 @@ class SecondOrderField(Saved):
         Parameters
         ----------
         x : (2 d,) or (n, 2 d) array
-            States.
 
         Returns
         -------
@@ -152,7 +151,6 @@ class SecondOrderField(Saved):
         Parameters
         ----------
         x : (2 d,) or (n, 2 d) array
-            States.
 
         Returns
         -------
@@ -174,7 +172,6 @@ class SecondOrderField(Saved):
         Parameters
         ----------
         x0 : (2 d,) or (m, 2 d) array
-            Starts (q, qdot).
         duration : float, optional
             Over which 201 times are spread.
         t : (n,) array, optional

@@ -14,15 +14,15 @@ from ..paths.builders import check_places
 from ..paths.hashing import sample_hash
 from ..paths.told import NOTHING, Told
 from ..wording import plural
-from .bootstrap import ASKED, REPLICATES, UNANIMOUS, Ensemble, ensemble, replicates
+from .bootstrap import REPLICATES, Ensemble, ensemble, replicates, third
 from .border import EdgeSink
 from .equilibria import sinks
 from .estimation import estimate
 from .exits import backwards, exits, unrelated
 from .field import FlowField, Work
 from .finding import EstimatedField, FlowFinding
-from .integration import LEFT, Support, Walls
-from .portrait import CARRIED, SCOUTS, STARTS, Portrait, fates, portrait
+from .integration import ASKED, FEW, LEFT, Support, Walls
+from .portrait import CARRIED, Portrait, fates, portrait
 from .said import as_told
 from .streams import streams
 from .votes import fate_odds, in_order, kinds, located, most_frequent, reached
@@ -100,24 +100,24 @@ class FlowGraph:
         field = likely[0][1]
         support = Support.of(y, field.length, walls=self._walls(frame, demos))
         work.allow(WORK)
-        found, carried = portrait(field, y[:STARTS], y[:SCOUTS], support)
+        found, carried = portrait(field, y[:ASKED], y[:ASKED], support)
         # As many samples are asked as the work allows to follow to their ends; where it does not reach for all, a few.
-        affordable, bounded = int(WORK * min(SCOUTS, len(y)) / work.done), work.over
+        affordable, bounded = int(WORK * min(ASKED, len(y)) / work.done), work.over
         if bounded:
             work.allow(WORK)
-            affordable = STARTS // 4
-            found, carried = portrait(field, y[:STARTS], y[:affordable], support)
+            affordable = FEW
+            found, carried = portrait(field, y[:ASKED], y[:affordable], support)
         first_look = found, carried
         work.allow(2 * WORK)
-        scouts = y[: min(ASKED, max(2 * affordable // UNANIMOUS, STARTS // 4))]
+        scouts = y[: min(ASKED, max(2 * affordable // third(self.replicates), FEW))]
         others = replicates(likely, y, w, self.seed, self.replicates)
-        many = ensemble(others, self.replicates, scouts, found, support, number=told.n_attractors)
+        many = ensemble(others, self.replicates, scouts, found, told.n_attractors)
         bounded |= work.over
         work.allow(WORK)
-        found = most_frequent(found, many, y, support, told.n_attractors)
+        found = most_frequent(found, many, y, told.n_attractors)
         found = in_order(found, frame, x)
         made = len(many.portraits)
-        alone, asked = many.counts, (made + 1) / (made + 2) if made < min(UNANIMOUS, self.replicates) else 1.0
+        alone, asked = many.counts, (made + 1) / (made + 2) if made < third(self.replicates) else 1.0
         if told.n_attractors is not None:
             many = many.having(len(found.attractors))
         work.allow(WORK)
@@ -187,7 +187,7 @@ def _check_enough(n: int, dimension: int) -> None:
 
 def _next_to_sinks(field: FlowField, y: FloatArray) -> IntArray:
     """The order in which samples are asked: those next to a sink first, so that none is missed because few end in it."""
-    at = np.concatenate([y[:STARTS], *(b.inducing for b in field.blocks)])
+    at = np.concatenate([y[:ASKED], *(b.inducing for b in field.blocks)])
     places = [s.place for s in sinks(field, at)]
     near = cKDTree(y).query(places, k=min(NEXT_TO, len(y)))[1].ravel() if places else np.empty(0, dtype=np.intp)
     last = np.ones(len(y), dtype=bool)

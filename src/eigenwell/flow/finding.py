@@ -63,7 +63,7 @@ class FlowFinding:
     exits : tuple of Exit
         Regions through which samples leave the data.
     spread : (R, Q + 1) array
-        The shares of the fates in the replicates that have as many attractors, less their mean.
+        How the shares of the fates in the replicates that have as many attractors differ from those of the estimate.
     known : float
         Share of the field's variance between the samples that they determine.
     asked : float

@@ -19,19 +19,22 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .._types import FloatArray, IntArray
+from .estimation import NOTABLE
+from .orbits import SHORTEST_TURN
+from .regression import INDUCING_CHOOSING
 
 LENGTHS = 0.1 * 2.0 ** np.arange(0, 4.5, 0.5)
 """Of the kernel, in boxes: from a tenth, finer than paths are apart, to 1.6, where it is as good as a polynomial."""
-NOISES = (1e-5, 1e-4, 1e-3, 1e-2)
+NOISES = 10.0 ** np.arange(-5, -1)
 """Variance of the noise in units of alpha^2; less would be lost in rounding."""
-ONE_FIELD = 0.1
+ONE_FIELD = NOTABLE
 """Paths that are predicted from each other to this share of the root mean square speed are of one field; errors below it no
 longer decide on the kernel."""
 AFFINE = 100.0
 """Prior variance of the affine part in units of alpha^2: as good as flat."""
-NODES, FEWEST = 400, 12
+NODES, FEWEST = INDUCING_CHOOSING, SHORTEST_TURN
 """Samples that are looked at, and of every path."""
-PIECES = 6
+PIECES = FEWEST // 2
 """A path is cut into parts where there are fewer paths than this, so that something can be left out."""
 
 Paths = Sequence[tuple[FloatArray, FloatArray]]

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import runge_kutta
 from .._types import FloatArray
+from ..flow.whitening import spread_out
 from ..identification import Identification
 from .doubts import Motions
 
@@ -25,19 +26,9 @@ def carried_motions(found: Identification, which: list[int]) -> Motions:
     motions = []
     for q in which:
         mine = np.flatnonzero(found.labels == q)
-        starts = x[mine[_spread(x[mine], PATHS)]]
+        starts = x[mine[spread_out(x[mine], PATHS)]]
         motions.append(_carried(found, starts, found.attractors[q], dt, 1e-3 * extent))
     return motions
-
-
-def _spread(x: FloatArray, count: int) -> list[int]:
-    """Indices of samples far from each other: each the farthest from those before it, the first from the mean."""
-    chosen = [int(np.linalg.norm(x - x.mean(0), axis=1).argmax())]
-    distance = np.linalg.norm(x - x[chosen[0]], axis=1)
-    while len(chosen) < min(count, len(x)):
-        chosen.append(int(distance.argmax()))
-        distance = np.minimum(distance, np.linalg.norm(x - x[chosen[-1]], axis=1))
-    return chosen
 
 
 def _carried(

@@ -82,9 +82,14 @@ class Words:
             return f"{word.capitalize() if match[1][0].isupper() else word} {int(match[2]) + self.first}"
 
         text = re.sub(r"\b(demonstration|attractor|[Ss]ub-dynamics|[Aa]ttractor) (\d+)\b", number, text)
-        for noun in ("sub-dynamics", "attractor") if self != PLAIN else ():
+        if self == PLAIN:
+            return text
+        text = re.sub(r"\b((?:[2-9]|\d\d+)) sub-dynamics\b", rf"\1 {self.attractor}s", text)
+        for noun in ("sub-dynamics", "attractor"):
             text = text.replace(noun, self.attractor)
-        return text
+        return re.sub(
+            r"trajector(?:y|(ies))|demonstration(s)?", lambda m: self.demonstration + "s" * bool(m[1] or m[2]), text
+        )
 
 
 PLAIN = Words()

@@ -20,7 +20,7 @@ from ..paths import SuccessorGraph
 from ..progress import Progress
 from ..spectral import ExactMasses, KernelGraph, joined_spectrum, linearity
 from . import messages
-from .doubts import doubts
+from .messages import doubts
 from .protocol import Options
 from .strokes import Drawing, NeverRests, Stroke, drawing
 from .training import WRITTEN

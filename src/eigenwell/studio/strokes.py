@@ -10,7 +10,6 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..velocities import estimate_velocities
-from .rounds import goes_round
 
 DOT = 0.01
 """A mark smaller than this, in world units (a hundredth of the shorter side's half), is a tap and not a motion."""
@@ -30,6 +29,14 @@ BRAKING = 0.1
 """Seconds before the lift in which a pen that is lifted at speed is slowed down to rest."""
 AT_SPEED = 0.2
 """Share of a stroke's usual speed above which its end counts as lifted at speed, as in `paths.builders`."""
+
+TURNS = 1.5
+"""A stroke that turns more often than this about its own middle goes round: a loop on the way, an eight or a letter turns
+less, or turns back."""
+SHRUNK = 0.7
+"""Its last turn over its first, at most, for a spiral that is on its way to rest: a hand's own turns differ by less."""
+HOLE = 0.25
+"""Of the ring: what comes nearer to the middle than this does not go round it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,3 +226,23 @@ def _dotted(dots: Sequence[int]) -> tuple[Caution, ...]:
         return ()
     which = f"Stroke {dots[0]} is a dot" if len(dots) == 1 else f"{len(dots)} strokes are dots"
     return (Caution("dots", f"{which} and says nothing about motion; draw to where the motion ends, or delete it."),)
+
+
+def goes_round(x: FloatArray) -> bool:
+    """Whether a line (n, 2) turns round its own middle again and again without coming nearer to it."""
+    last = np.asarray(x, dtype=np.float64)
+    for _ in range(5):
+        # The last turn, back from the end, in units of its own half axes; its middle is where the next look is from.
+        low, high = last.min(axis=0), last.max(axis=0)
+        around = (x - (low + high) / 2) / np.maximum((high - low) / 2, 1e-9)
+        turned = _turned(around)
+        last = x[int(np.argmax(np.abs(turned[-1] - turned) <= 1)) :]
+    first = np.abs(turned - turned[0]) <= 1
+    away = np.linalg.norm(around, axis=1)
+    rings = away[first].mean(), away[-len(last) :].mean()
+    return bool(abs(turned[-1] - turned[0]) > TURNS and rings[1] > SHRUNK * rings[0] and away.min() > HOLE * rings[1])
+
+
+def _turned(around: FloatArray) -> FloatArray:
+    """The angle of places about the origin, in turns, without jumps."""
+    return np.asarray(np.unwrap(np.arctan2(around[:, 1], around[:, 0])) / (2 * np.pi))

@@ -22,7 +22,7 @@ from ..learning.sources import motions_of
 from ..report import numbers
 from ..results import Identification
 from . import messages
-from .doubts import doubts
+from .messages import doubts
 from .model_file import packed
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..demonstrations import DataError
-from . import documents, messages, presets, transfer
+from . import documents, messages, presets
 from .identify import compared, find, identified
 from .model_file import model
-from .protocol import Numbers, Options, Take
+from .protocol import Numbers, Options, Request
 from .strokes import Stroke, drawing
 
 if TYPE_CHECKING:
@@ -76,18 +76,18 @@ def pictures(tell: Tell) -> str:
 def load(suffix: str, data: bytes, tell: Tell) -> str:
     if suffix == documents.SUFFIX:
         return text(documents.read(data))
-    return text(transfer.read(suffix, data))
+    return text(documents.recording(suffix, data))
 
 
 def take(
-    strokes: Sequence[Stroke], options: Options, field: bytes | None, message: Take, tell: Tell
+    strokes: Sequence[Stroke], options: Options, field: bytes | None, message: Request, tell: Tell
 ) -> tuple[str, str, bytes]:
     """Name, media type and content of a file to take away."""
     learned = None if field is None else _field(field)
-    if message.what == "studio":
+    if message.name == "studio":
         return documents.written(strokes, options, learned, message)
     colours = [int(colour) for _, _, colour in message.goals]
-    return transfer.write(find(drawing(strokes), options).numbered(message.numbers), learned, message.what, colours)
+    return documents.taken(find(drawing(strokes), options).numbered(message.numbers), learned, message.name, colours)
 
 
 def warm(what: str, part: int, tell: Tell) -> int | None:

@@ -66,10 +66,10 @@ def torn(looked: Looked, covered: list[tuple[int, int]]) -> None:
         dt = np.diff(e.t)
         when[k], gap[k] = int(np.argmax(dt)), max(1.0, float(dt.max()) / max(e.step, np.finfo(float).tiny))
     jumps, gaps = judged(np.log(largest), np.log(JUMP), excess), judged(np.log(gap), np.log(GAP), excess)
-    for k in np.flatnonzero(gaps.bad):
+    for k in map(int, np.flatnonzero(gaps.bad)):
         seconds = gap[k] * looked.items[k].step
         looked.accuse(k, "time-gap", gaps, seconds=seconds, at=when[k], times=gap[k])
-    for k in np.flatnonzero(jumps.bad):
+    for k in map(int, np.flatnonzero(jumps.bad)):
         a, b = covered[k]
         if not (gaps.bad[k] and abs(at[k] - when[k]) <= 1) and not a <= at[k] <= b:
             looked.accuse(k, "jump", jumps, at=at[k], times=largest[k])
@@ -109,7 +109,7 @@ def velocities(looked: Looked) -> None:
             continue
         ratio = table[rows, j] / usual
         found = judged(np.abs(np.log(np.maximum(np.abs(ratio), np.finfo(float).tiny))), np.log(SCALE), excess)
-        for i, k in enumerate(rows):
+        for i, k in enumerate(rows.tolist()):
             if any(f.name in kinds for f in looked.out[k]):
                 continue
             # Velocities against the steps in one column are no accident; another size has to be far from its like.

@@ -147,11 +147,11 @@ class Audit(Framed):
         -------
         dict
         """
-        plain = ("episode", "name", "goal", "samples", "keep")
+        plain = ("episode", "name", "goal", "samples")
         episodes = [
             {name: getattr(v, name) for name in plain}
             | {"seconds": v.seconds if self.source.timed else None, "moving": list(v.moving)}
-            | {"faults": [asdict(f) | {"action": f.action} for f in v.faults]}
+            | {"keep": v.keep, "faults": [asdict(f) | {"action": f.action} for f in v.faults]}
             for v in self.verdicts
         ]
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -54,12 +54,18 @@ class Looked:
         """Episodes that have one of these faults."""
         return np.array([any(f.name in names for f in faults) for faults in self.out])
 
-    def accuse(self, k: int, key: str, found: Judged, **said: Any) -> None:
+    def accuse(self, k: SupportsIndex, key: str, found: Judged, **said: Any) -> None:
         """Episode k has the fault that these numbers show."""
         self.blame(k, key, float(found.value[k]), found.threshold, float(found.confidence[k]), **said)
 
     def blame(
-        self, k: int, key: str, value: float = 1.0, threshold: float = 0.5, confidence: float = 1.0, **said: Any
+        self,
+        k: SupportsIndex,
+        key: str,
+        value: float = 1.0,
+        threshold: float = 0.5,
+        confidence: float = 1.0,
+        **said: Any,
     ) -> None:
         self.out[k].append(fault(key, value, threshold, confidence, **said))
 

@@ -81,10 +81,11 @@ def _together(parts: Sequence[Part], columns: Columns) -> tuple[Demonstrations, 
         return Demonstrations(demos.x, demos.v, warnings=columns.warnings + demos.warnings), ids
     check_tall(x.shape)
     names = name_hash(np.concatenate([r.trajectory for r in rows if r.trajectory is not None]))
-    found = in_order(columns, ids, names, x, v, np.concatenate([stamps(r) for r in rows]))
-    lengths = np.unique(found.called, return_counts=True)[1]
-    told = columns.warnings + cautions([found.summary]) + check_samples(found.x, found.v)
-    return Demonstrations(found.x, found.v, offsets=bounds_of(lengths), warnings=told), found.ids
+    found, summary = in_order(columns, ids, names, x, v, np.concatenate([stamps(r) for r in rows]))
+    ids, x, v = (column(found, name) for name in ("id", "x", "v"))
+    told = columns.warnings + cautions([summary]) + check_samples(x, v)
+    lengths = np.unique(found["called"], return_counts=True)[1]
+    return Demonstrations(x, v, offsets=bounds_of(lengths), warnings=told), ids
 
 
 def survey(folder: Path, *, names: Sequence[str], trusted_ends: bool) -> Products:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from ..arguments import moving_columns
 from ..checks import time_stamps
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
@@ -21,7 +20,7 @@ from ..paths.hashing import Hash, sample_hash
 from .assemble import finish
 from .cells import by_cell
 from .inputs import Part, Rows, read_part
-from .records import bounds_of, column, packed
+from .records import Records, bounds_of, column, packed
 from .store import Products, fetch_all
 
 
@@ -41,36 +40,14 @@ def stamps(rows: Rows) -> NDArray[Any]:
     return rows.time.astype("datetime64[ns]").astype(np.int64) if rows.time.dtype.kind == "M" else rows.time
 
 
-@dataclass(frozen=True, eq=False)
-class Ordered:
-    """Samples trajectory after trajectory in order of time, each trajectory called by its first row in the input.
-
-    `fresh` is False for rows that repeat the one before in all they say, as a partition given twice does.
-    """
-
-    called: IntArray
-    ids: IntArray
-    x: FloatArray
-    v: FloatArray
-    fresh: BoolArray
-    told: tuple[Caution, ...]
-
-    @property
-    def lengths(self) -> IntArray:
-        """Samples of every trajectory, without repeats."""
-        return np.unique(self.called[self.fresh], return_counts=True)[1]
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """What `cautions` goes by."""
-        short, told = int((self.lengths < SHORTEST_PATH).sum()), [[c.name, c.message] for c in self.told]
-        return {"cautions": told, "paths": len(self.lengths), "short": short, "repeats": int((~self.fresh).sum())}
-
-
 def in_order(
     columns: Columns, ids: IntArray, names: Hash, x: FloatArray, v: FloatArray | None, time: NDArray[Any]
-) -> Ordered:
-    """The samples of some trajectories, given in the order of their ids; velocities are estimated where there are none."""
+) -> tuple[Records, dict[str, Any]]:
+    """Samples given in the order of their ids, trajectory after trajectory in order of time; and what `cautions` goes by.
+
+    A trajectory is `called` by its first row in the input. Velocities are estimated where there are none. `fresh` is False for
+    rows that repeat the one before in all they say, as a partition given twice does.
+    """
     _, first, owner = np.unique(names, return_index=True, return_inverse=True)
     called = ids[first][owner.reshape(-1)]
     order = np.lexsort((ids, time, called))
@@ -88,7 +65,10 @@ def in_order(
         clocks = time_stamps(xs, np.split(clock, cuts), None)
     found = moving_columns(xs, vs, clocks)
     same = np.cumsum(fresh) - 1  # a repeat stands right behind the row it repeats
-    return Ordered(called, ids, found["x"][same], found["v"][same], fresh, told + found["warnings"])
+    short = sum(len(one) < SHORTEST_PATH for one in xs)
+    said = [[c.name, c.message] for c in told + found["warnings"]]
+    summary = {"cautions": said, "paths": len(xs), "short": short, "repeats": int((~fresh).sum())}
+    return packed(called=called, id=ids, x=found["x"][same], v=found["v"][same], fresh=fresh), summary
 
 
 def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Products:
@@ -106,13 +86,14 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], columns: Column
     """The trajectories of one bucket."""
     rows = fetch_all(folder, "sort", names, "rows", bucket)
     if len(rows) == 0:
-        return Products(summary={"paths": 0, "cautions": [], "short": 0, "repeats": 0})
+        return Products(summary={"cautions": [], "paths": 0, "short": 0, "repeats": 0})
     ids, x, v, called, time = (column(rows, name) for name in ("id", "x", "v", "name", "time"))
-    found = in_order(columns, ids, called, x, v if columns.velocity else None, time)
-    lengths = found.lengths
-    products = finish(found.called, found.ids, found.x, found.v, lengths, lengths >= SHORTEST_PATH)
-    steps = moving_steps(found.x[found.fresh], found.v[found.fresh], bounds_of(lengths), total)
-    return Products(products.arrays | {"steps": steps}, summary=found.summary)
+    found, summary = in_order(columns, ids, called, x, v if columns.velocity else None, time)
+    called, ids, x, v = (column(found, name) for name in ("called", "id", "x", "v"))
+    lengths = np.unique(called[found["fresh"]], return_counts=True)[1]
+    products = finish(called, ids, x, v, lengths, lengths >= SHORTEST_PATH)
+    steps = moving_steps(x[found["fresh"]], v[found["fresh"]], bounds_of(lengths), total)
+    return Products(products.arrays | {"steps": steps}, summary=summary)
 
 
 def typical_step(folder: Path, *, names: Sequence[str]) -> Products:

@@ -156,12 +156,10 @@ def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tup
         # Files unlike most of the others are set aside, so that the rest can be looked at.
         have = [r for r in recordings if getattr(r, part) is not None]
         lack = [r for r in recordings if getattr(r, part) is None]
-        many = len(have) > len(lack)
-        recordings = have if many else lack
-        word = f"it has no {what} where most have them." if many else f"it has {what} where most have none."
-        skipped += [(r.name, word) for r in (lack if many else have)]
-    about = " ".join(dict.fromkeys(r.about for r in recordings if r.about))
-    return assemble(recordings, longest_gap), skipped, about
+        recordings, others = (have, lack) if len(have) > len(lack) else (lack, have)
+        word = f"it has no {what} where most have them." if others is lack else f"it has {what} where most have none."
+        skipped += [(r.name, word) for r in others]
+    return assemble(recordings, longest_gap), skipped, _about(recordings)
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
@@ -330,5 +328,8 @@ def _told(demos: Demonstrations, warnings: tuple[Caution, ...], recordings: Sequ
     """Doubts about the file before doubts about the data."""
     names = {c.name for c in demos.warnings}
     first = tuple(c for c in warnings if c.name not in names)
-    about = " ".join(dict.fromkeys(r.about for r in recordings if r.about))
-    return replace(demos, warnings=first + demos.warnings, about=about)
+    return replace(demos, warnings=first + demos.warnings, about=_about(recordings))
+
+
+def _about(recordings: Sequence[Recording]) -> str:
+    return " ".join(dict.fromkeys(r.about for r in recordings if r.about))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._types import FloatArray
 from ..demonstrations import Demonstrations
 from .arrays import as_arrays, from_arrays
-from .cells import trajectories
+from .cells import joined, trajectories
 from .columns import check_count, listed
 from .errors import EmptyFile, UnknownColumns, UnreadableFile
 from .mat_reader import load
@@ -78,7 +76,7 @@ def _lasa(path: Path, demos: Any) -> Recording:
     time = None
     if all("t" in item for item in items):
         time = [np.asarray(_matrix(path, item["t"], "t").reshape(-1)) for item in items]
-    return _joined(path, x, v, time)
+    return joined(path, x, v, time)
 
 
 def _drawn(path: Path, demo: Any, struct: Any) -> Recording:
@@ -102,25 +100,7 @@ def _drawn(path: Path, demo: Any, struct: Any) -> Recording:
             found[name].append(part if wide else part[:, 0])
     if not found["position"]:
         raise EmptyFile(f"Expected demonstrations in {path}, got an empty demo.")
-    return _joined(path, found["position"], found["velocity"] or None, found["time"] or None)
-
-
-def _joined(
-    path: Path, x: Sequence[FloatArray], v: Sequence[FloatArray] | None, time: Sequence[NDArray[Any]] | None
-) -> Recording:
-    lengths = [len(a) for a in x]
-    if len({a.shape[1] for a in x}) != 1:
-        raise UnknownColumns(f"Expected the same number of coordinates in every demonstration of {path}.")
-    for other in (v, time):
-        if other is not None and [len(a) for a in other] != lengths:
-            raise UnknownColumns(f"Expected velocities and times as long as positions in {path}.")
-    return Recording(
-        np.concatenate(x),
-        None if v is None else np.concatenate(v),
-        None if time is None else np.concatenate(time),
-        np.repeat(np.arange(len(x)), lengths),
-        "t",
-    )
+    return joined(path, found["position"], found["velocity"] or None, found["time"] or None)
 
 
 MAT = Format((".mat",), "a MAT file", _read, _write)

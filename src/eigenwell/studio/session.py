@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +13,6 @@ from typing import Any
 
 from . import protocol
 from .protocol import Message, Options, Request, Strokes
-from .tickets import Tickets
 from .workers import Job, JobQueue
 
 UNREAD = 64
@@ -57,6 +57,52 @@ class Learned:
     rev: int
     field: bytes
     certificate: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Download:
+    owner: object
+    name: str
+    media_type: str
+    content: bytes
+    until: float
+
+
+class Tickets:
+    """Files that wait to be taken away: one-time tickets, kept for a minute, in memory alone."""
+
+    SECONDS = 60.0
+    EACH = 4
+    """Tickets a page may hold; the oldest goes when another is issued."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._downloads: dict[str, Download] = {}
+
+    def __len__(self) -> int:
+        return len(self._downloads)
+
+    def issue(self, owner: object, name: str, media_type: str, content: bytes) -> str:
+        mine = [ticket for ticket, download in self._downloads.items() if download.owner is owner][1 - self.EACH :]
+        self._keep(lambda ticket, download: download.owner is not owner or ticket in mine)
+        ticket = secrets.token_urlsafe(32)
+        self._downloads[ticket] = Download(owner, name, media_type, content, self._clock() + self.SECONDS)
+        return ticket
+
+    def redeem(self, ticket: str) -> Download | None:
+        """The download, once; None for a ticket that is unknown, used or too old."""
+        self.sweep()
+        return self._downloads.pop(ticket, None)
+
+    def forget(self, owner: object) -> None:
+        self._keep(lambda _, download: download.owner is not owner)
+
+    def sweep(self) -> None:
+        self._keep(lambda *_: True)
+
+    def _keep(self, wanted: Callable[[str, Download], bool]) -> None:
+        now, held = self._clock(), self._downloads.items()
+        self._downloads = {ticket: one for ticket, one in held if one.until > now and wanted(ticket, one)}
 
 
 class Session:
@@ -127,10 +173,9 @@ class Session:
             self._queues.learning.drop(self, "learn")
             self.say("empty", rev=rev)
             return
-        came = time.perf_counter()
 
         def done(body: str) -> None:
-            self.say("identified", body, rev=rev, ms=_ms(came), field=self._field_of(rev) is not None)
+            self.say("identified", body, rev=rev, field=self._field_of(rev) is not None)
             self._certify(rev)
 
         self._work("identify", (message.strokes, message.options), done, rev, about="strokes")
@@ -147,14 +192,13 @@ class Session:
             return self._work("compare", (drawn.strokes,), partial(self.say, "compared", rev=rev), rev)
         if kind == "take":
             return self._take(message, drawn)
-        came = time.perf_counter()
 
         def news(what: tuple[str, str]) -> None:
-            self.say(what[0], what[1], rev=rev, ms=_ms(came))
+            self.say(*what, rev=rev)
 
         def done(answer: tuple[str, bytes]) -> None:
             self._field = Learned(drawn, rev, answer[1])
-            self.say("learned", answer[0], rev=rev, ms=_ms(came), restored=kind == "restore")
+            self.say("learned", answer[0], rev=rev, restored=kind == "restore")
             self._certify(rev)
 
         work: tuple[Any, ...] = (drawn.strokes, drawn.options, message.numbers)
@@ -228,7 +272,3 @@ def hello(version: str, presets: list[dict[str, str]]) -> str:
         "bytes": protocol.MESSAGE_BYTES,
     }
     return json.dumps({"type": "hello", "version": version, "limits": limits, "presets": presets})
-
-
-def _ms(since: float) -> int:
-    return round(1000 * (time.perf_counter() - since))

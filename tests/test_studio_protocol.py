@@ -19,7 +19,7 @@ from eigenwell.studio.access import AccessRules, is_loopback
 from eigenwell.studio.identify import compared, find, identified, shown
 from eigenwell.studio.messages import doubts
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
-from eigenwell.studio.session import JobQueues, Session, Tickets
+from eigenwell.studio.session import Session, Tickets
 from eigenwell.studio.strokes import DOT, Stroke, drawing, goes_round, increasing
 from eigenwell.studio.viewport import fit_to_view
 
@@ -666,9 +666,9 @@ class Waiting:
 
 
 def test_undo_and_redo_before_the_certificate_lose_nothing():
-    queues = [Waiting() for _ in range(4)]
-    drawing_queue, learning, _, testing = queues
-    session = Session(JobQueues(*queues), Tickets())
+    queues = {kind: Waiting() for kind in ("drawing", "learning", "errands", "testing")}
+    drawing_queue, learning, _, testing = queues.values()
+    session = Session(queues, Tickets())
 
     def told(kind):
         said = [json.loads(session.outbox.get_nowait()) for _ in range(session.outbox.qsize())]

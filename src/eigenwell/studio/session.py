@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,20 +21,6 @@ UNREAD = 64
 NOT_LEARNED = "Expected a learned field, there is none for these strokes. Learn one first."
 
 
-@dataclass(frozen=True, eq=False)
-class JobQueues:
-    """Where work is done: drawing is answered at once, learning takes seconds, errands (files, presets) in between; and a
-    certificate takes its time without keeping anybody waiting."""
-
-    drawing: JobQueue
-    learning: JobQueue
-    errands: JobQueue
-    testing: JobQueue
-
-    def all(self) -> tuple[JobQueue, ...]:
-        return self.drawing, self.learning, self.errands, self.testing
-
-
 WORK = {
     "identify": ("drawing", 60.0),
     "learn": ("learning", 600.0),
@@ -46,7 +32,8 @@ WORK = {
     "restore": ("errands", 30.0),
     "take": ("errands", 60.0),
 }
-"""Of every job: the queue it waits in, and the seconds after which it is given up."""
+"""Of every job: the queue it waits in, and the seconds after which it is given up. Drawing is answered at once, learning takes
+seconds, errands (files, presets) in between; and a certificate takes its time without keeping anybody waiting."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +95,7 @@ class Tickets:
 class Session:
     """State of one page between its first message and its last."""
 
-    def __init__(self, queues: JobQueues, tickets: Tickets) -> None:
+    def __init__(self, queues: Mapping[str, JobQueue], tickets: Tickets) -> None:
         self._queues, self._tickets = queues, tickets
         self.outbox: asyncio.Queue[str | None] = asyncio.Queue(UNREAD)
         self._drawn: Strokes | None = None
@@ -117,7 +104,7 @@ class Session:
 
     def close(self) -> None:
         """The page is gone: stop its work and forget it."""
-        for queue in self._queues.all():
+        for queue in self._queues.values():
             queue.drop(self)
         self._tickets.forget(self)
         self._drawn = self._field = None
@@ -130,7 +117,7 @@ class Session:
             case "ping":
                 self.say("pong")
             case "cancel":
-                self._queues.learning.drop(self, "learn")
+                self._queues["learning"].drop(self, "learn")
                 self.say("cancelled", rev=None if self._drawn is None else self._drawn.rev)
             case "pictures":
                 self._work("pictures", (), partial(self.say, "pictures"))
@@ -169,8 +156,8 @@ class Session:
         if self._field is not None and self._field.of.same_as(message):
             self._field = replace(self._field, rev=rev)
         if not message.strokes:
-            self._queues.drawing.drop(self, "strokes")
-            self._queues.learning.drop(self, "learn")
+            self._queues["drawing"].drop(self, "strokes")
+            self._queues["learning"].drop(self, "learn")
             self.say("empty", rev=rev)
             return
 
@@ -205,7 +192,7 @@ class Session:
         if kind == "restore":
             return self._work("restore", (*work, message.data), done, rev)
         # The test of an older field would only be in the way; who comes back to that field has it tested again.
-        self._queues.testing.drop(self, "certify")
+        self._queues["testing"].drop(self, "certify")
         self._in_test = None
         return self._work("learn", work, done, rev, news)
 
@@ -260,15 +247,11 @@ class Session:
             self.complain(about or name, said, rev)
 
         queue, limit = WORK[name]
-        getattr(self._queues, queue).put(Job(self, about or name, name, arguments, done, failed, news, limit=limit))
+        self._queues[queue].put(Job(self, about or name, name, arguments, done, failed, news, limit=limit))
 
 
 def hello(version: str, presets: list[dict[str, str]]) -> str:
     """The first message of a connection: what the server is, takes and offers."""
-    limits = {
-        "strokes": protocol.STROKES,
-        "samples": protocol.SAMPLES,
-        "stroke_samples": protocol.STROKE_SAMPLES,
-        "bytes": protocol.MESSAGE_BYTES,
-    }
+    sizes = {"strokes": "STROKES", "samples": "SAMPLES", "stroke_samples": "STROKE_SAMPLES", "bytes": "MESSAGE_BYTES"}
+    limits = {name: getattr(protocol, size) for name, size in sizes.items()}
     return json.dumps({"type": "hello", "version": version, "limits": limits, "presets": presets})

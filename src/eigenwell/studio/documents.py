@@ -79,7 +79,7 @@ def read(data: bytes) -> dict[str, Any]:
     try:
         # The same reader that checks what a page sends.
         drawn = parse(json.dumps({"type": "strokes", "rev": 1, "strokes": rows, "options": said.get("options")}))
-        seen = {"view": said.get("view"), "goals": said.get("goals")}
+        seen: dict[str, Any] = {"view": said.get("view"), "goals": said.get("goals")}
         parse(json.dumps({"type": "take", "rev": 1, "what": "studio"} | seen))
     except BadMessage as error:
         raise DataError(str(error)) from None

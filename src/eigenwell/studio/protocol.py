@@ -201,7 +201,7 @@ def _load(said: dict[str, Any]) -> Request:
 
 
 def _file(said: dict[str, Any]) -> bytes:
-    data = said.get("base64")
+    data: Any = said.get("base64")
     _expect(isinstance(data, str), "a file in base64, got {}.", data)
     try:
         return base64.b64decode(data, validate=True)
@@ -210,7 +210,7 @@ def _file(said: dict[str, Any]) -> bytes:
 
 
 def _take(said: dict[str, Any]) -> Request:
-    what = said.get("what")
+    what: Any = said.get("what")
     _expect(what in TAKEN, f"one of {', '.join(TAKEN)}, got {{}}.", what)
     look, goals = _look(said.get("view")), _goals(said.get("goals"))
     return Request("take", _rev(said), what, numbers=_numbering(said), look=look, goals=goals)

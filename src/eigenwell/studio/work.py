@@ -31,10 +31,6 @@ def identify(strokes: Sequence[Stroke], options: Options, tell: Tell) -> str:
     return text(identified(strokes, options, lambda stage, done, total: tell((stage, done, total))))
 
 
-def compare(strokes: Sequence[Stroke], tell: Tell) -> str:
-    return text(compared(strokes))
-
-
 def learn(strokes: Sequence[Stroke], options: Options, numbers: Numbers, tell: Tell) -> tuple[str, bytes]:
     """The answer, and the field as bytes that only these processes read again. News on the way: progress, and the field
     while it grows."""
@@ -43,10 +39,8 @@ def learn(strokes: Sequence[Stroke], options: Options, numbers: Numbers, tell: T
     def report(step: int, steps: int, loss: float) -> None:
         tell(("progress", text({"step": step, "steps": steps, "loss": None if loss != loss else float(f"{loss:.4g}")})))
 
-    def grow(answer: dict[str, Any]) -> None:
-        tell(("growing", text(answer)))
-
-    answer, field = training.learned(find(drawing(strokes), options).numbered(numbers), report, grow)
+    result = find(drawing(strokes), options).numbered(numbers)
+    answer, field = training.learned(result, report, lambda grown: tell(("growing", text(grown))))
     return text(answer), pickle.dumps(field)
 
 
@@ -65,18 +59,8 @@ def certify(field: bytes, tell: Tell) -> str:
     return text(messages.certified(_field(field)))
 
 
-def preset(name: str, tell: Tell) -> str:
-    return text(presets.strokes_of(name))
-
-
-def pictures(tell: Tell) -> str:
-    return text({"pictures": presets.pictures()})
-
-
 def load(suffix: str, data: bytes, tell: Tell) -> str:
-    if suffix == documents.SUFFIX:
-        return text(documents.read(data))
-    return text(documents.recording(suffix, data))
+    return text(documents.read(data) if suffix == documents.SUFFIX else documents.recording(suffix, data))
 
 
 def take(
@@ -113,7 +97,10 @@ def warm(what: str, part: int, tell: Tell) -> int | None:
 
 
 JOBS: dict[str, Callable[..., Any]] = {
-    job.__name__: job for job in (identify, compare, learn, restore, certify, preset, pictures, load, take, warm)
+    **{job.__name__: job for job in (identify, learn, restore, certify, load, take, warm)},
+    "compare": lambda strokes, tell: text(compared(strokes)),
+    "preset": lambda name, tell: text(presets.strokes_of(name)),
+    "pictures": lambda tell: text({"pictures": presets.pictures()}),
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .. import repr_html
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, Chart
 from ..progress import Progress, told
 from ..wording import plural
@@ -20,7 +20,7 @@ from .field import StableField
 from .fit import Fit
 from .motion import Motion
 from .poses import PoseField
-from .queries import check_index, check_state, check_states, check_times
+from .queries import check_index, check_state, check_times, of_states
 from .saving import Saved
 from .simulation import Stepper
 from .warping import Warped
@@ -181,26 +181,18 @@ class Field(Saved, Warped, MapQueries):
     def _starts(self) -> cKDTree:
         return cKDTree(np.column_stack([self.samples / self.box, LATE * self.phases]))
 
+    @of_states("bool or (n,) bool array")
     def far(self, x: Any) -> Any:
         """True where no sample lies within a quarter of the box: stable and braked there, but nothing was learned.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-
-        Returns
-        -------
-        bool or (n,) bool array
 
         Examples
         --------
         >>> field.far(field.samples[0])
         False
         """
-        states, single = check_states(x, self.dimension)
-        flags: BoolArray = np.asarray(self._tree.query(self._learned(states) / self.box)[0]) > REACH
-        return bool(flags[0]) if single else flags
+        return np.asarray(self._tree.query(self._learned(x) / self.box)[0]) > REACH
 
+    @of_states()
     def simulate(
         self,
         x0: Any,
@@ -233,15 +225,14 @@ class Field(Saved, Warped, MapQueries):
         """
         if not (self.by_motion if memory is None else memory):
             return self.map.simulate(x0, duration, t=t, stepper=stepper)
-        states, single = check_states(x0, self.dimension)
         times = check_times(duration, t, self.map.pace)
-        goal, phase = self._beginnings(states)
-        rolled = np.empty((len(states), len(times), self.dimension))
+        goal, phase = self._beginnings(x0)
+        rolled = np.empty((len(x0), len(times), self.dimension))
         for q in np.unique(goal):
             mine = goal == q
-            lifted = np.column_stack([states[mine], phase[mine]])
+            lifted = np.column_stack([x0[mine], phase[mine]])
             rolled[mine] = self._lifted(int(q)).simulate(lifted, t=times, stepper=stepper)[..., :-1]
-        return np.asarray(rolled[0] if single else rolled)
+        return rolled
 
     def toward(self, goal: Any) -> StableField:
         """The stable field of one attractor alone: an index, or a state whose sub-dynamics is meant.

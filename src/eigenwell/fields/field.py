@@ -59,8 +59,123 @@ class Coordinates:
         return z if world is None else self.from_unit(world.outer.inverse(self.to_unit(z).T).T)
 
 
+class Questions:
+    """What a stable field is asked, and a learned one of its `map`, the stable field of all attractors without memory."""
+
+    map: StableField
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of coordinates."""
+        return len(self.map.centre)
+
+    @property
+    def n_attractors(self) -> int:
+        """Q, the number of attractors."""
+        return len(self.map.model.attractors)
+
+    @of_states("(d,) or (n, d) array")
+    def predict(self, x: Any) -> FloatArray:
+        """The velocity of one state or of many; exactly zero at the attractors.
+
+        Examples
+        --------
+        >>> field.toward(0).predict([0.0, 1.0]).shape
+        (2,)
+        """
+        one = self.map
+        # psi(x) - psi(x*) is zero at the attractors up to rounding; the field is zero by definition.
+        if 0 < len(x) <= FEW and one.passage.fast:
+            velocities = np.array([one._velocity_of_one(state) for state in x.tolist()])
+        else:
+            velocities = one._apply(velocity, x).T * (one.scale * one.pace)
+            velocities[one._at_attractor(x) & (not one.moves)] = 0.0
+        return np.asarray(velocities)
+
+    @of_states("float or (n,) array")
+    def potential(self, x: Any) -> Any:
+        """V, a Lyapunov function: half the squared power mean of the latent distances to the attractors, zero there."""
+        one = self.map
+        values = one._apply(potential, x)
+        values[one._at_attractor(x)] = 0.0
+        return values
+
+    @of_states("(d,) or (n, d) array")
+    def potential_gradient(self, x: Any) -> FloatArray:
+        """grad V in the data's units."""
+        one = self.map
+        gradients = one._apply(potential_gradient, x).T / one.scale
+        gradients[one._at_attractor(x)] = 0.0
+        return np.asarray(gradients)
+
+    @of_states()
+    def advance(self, x: Any, dt: float) -> FloatArray:
+        """The state after dt along the true solution, for robots that are told positions: safe at any rate.
+
+        A loop x = field.advance(x, dt) stays on one solution whatever dt is, and ends where `basin` says.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+        dt : float
+            Time until the next step, > 0.
+
+        Returns
+        -------
+        (d,) or (n, d) array
+
+        Examples
+        --------
+        >>> field.toward(0).advance([0.0, 1.0], 0.01).shape
+        (2,)
+        """
+        one = self.map
+        unit, dt = one.to_unit(x), check_step(dt) * one.pace
+        if 0 < len(x) <= FEW and one.passage.fast:
+            return np.array([at if at in one._places else one.passage.after(at, dt) for at in x.tolist()])
+        after = one._apply(lambda model, wells, x: curves.after(model, wells, x, dt), x).T
+        return np.where((after == unit).all(1, keepdims=True), x, one.from_unit(after))
+
+    @of_states("int or (n,) int array")
+    def basin(self, x: Any) -> Any:
+        """The attractor 0..Q-1 in which each state ends, followed in the latent space; -1 on a border, up to rounding."""
+        one = self.map
+        y = one._apply(lambda model, _, x: latent(model, x), x)
+        return np.concatenate([curves.fate(one.wells, part) for part in _blocks(y, 8 * BLOCK)])
+
+    @property
+    def attractors(self) -> FloatArray:
+        """(Q, d), the places where the field is zero and stable."""
+        return self.map._attractors
+
+    @cached_property
+    def saddles(self) -> FloatArray:
+        """(n, d), the equilibria other than the attractors: where basins meet. None of them is stable."""
+        return self.map._from_latent(curves.saddles(self.map.wells))
+
+    def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
+        """The borders of the basins of a planar field: one curve (n, 2) through every saddle, `reach` boxes out.
+
+        Parameters
+        ----------
+        reach : float
+            How far out, in boxes.
+
+        Returns
+        -------
+        list of (n, 2) arrays
+        """
+        one = self.map
+        if self.dimension != 2:
+            raise ValueError(
+                f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only."
+            )
+        extent = float(np.ptp(one.wells.goals, axis=0).max())
+        return [one._from_latent(curve) for curve in curves.separatrices(one.wells, reach + extent)]
+
+
 @dataclass(frozen=True, eq=False)
-class StableField(Coordinates):
+class StableField(Coordinates, Questions):
     """One stable field in the data's units, in NumPy alone: exactly the sinks `attractors`, continuous everywhere.
 
     x = centre + scale * x_unit,    xdot = scale * pace * f_unit(x_unit)
@@ -96,18 +211,12 @@ class StableField(Coordinates):
         return repr_html.panel(title, "", repr_html.table(["", "x*"], rows), [])
 
     @property
-    def dimension(self) -> int:
-        """d, the number of coordinates."""
-        return len(self.centre)
-
-    @property
-    def n_attractors(self) -> int:
-        """Q, the number of attractors."""
-        return len(self.model.attractors)
+    def map(self) -> StableField:  # type: ignore[override]
+        """Itself."""
+        return self
 
     @cached_property
-    def attractors(self) -> FloatArray:
-        """(Q, d), the places where the field is zero and stable."""
+    def _attractors(self) -> FloatArray:
         places = self.from_unit(self.model.attractors)
         if self.model.world is not None:
             places[:, : self.model.world.places.shape[1]] = self.model.world.places
@@ -144,39 +253,8 @@ class StableField(Coordinates):
     def _places(self) -> list[list[float]]:
         return self.attractors.tolist()  # type: ignore[no-any-return]
 
-    @of_states("(d,) or (n, d) array")
-    def predict(self, x: Any) -> FloatArray:
-        """The velocity of one state or of many; exactly zero at the attractors.
-
-        Examples
-        --------
-        >>> field.toward(0).predict([0.0, 1.0]).shape
-        (2,)
-        """
-        # psi(x) - psi(x*) is zero at the attractors up to rounding; the field is zero by definition.
-        if 0 < len(x) <= FEW and self.passage.fast:
-            velocities = np.array([self._velocity_of_one(state) for state in x.tolist()])
-        else:
-            velocities = self._apply(velocity, x).T * (self.scale * self.pace)
-            velocities[self._at_attractor(x) & (not self.moves)] = 0.0
-        return np.asarray(velocities)
-
     def _at_attractor(self, states: FloatArray) -> BoolArray:
         return np.asarray((states[:, None] == self.attractors).all(2).any(1))
-
-    @of_states("float or (n,) array")
-    def potential(self, x: Any) -> Any:
-        """V, a Lyapunov function: half the squared power mean of the latent distances to the attractors, zero there."""
-        values = self._apply(potential, x)
-        values[self._at_attractor(x)] = 0.0
-        return values
-
-    @of_states("(d,) or (n, d) array")
-    def potential_gradient(self, x: Any) -> FloatArray:
-        """grad V in the data's units."""
-        gradients = self._apply(potential_gradient, x).T / self.scale
-        gradients[self._at_attractor(x)] = 0.0
-        return np.asarray(gradients)
 
     @of_states()
     def simulate(
@@ -210,63 +288,6 @@ class StableField(Coordinates):
         at_rest = self._at_attractor(x0)
         rolled[at_rest] = x0[at_rest][:, None]
         return rolled
-
-    @of_states()
-    def advance(self, x: Any, dt: float) -> FloatArray:
-        """The state after dt along the true solution, for robots that are told positions: safe at any rate.
-
-        A loop x = field.advance(x, dt) stays on one solution whatever dt is, and ends where `basin` says.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-        dt : float
-            Time until the next step, > 0.
-
-        Returns
-        -------
-        (d,) or (n, d) array
-
-        Examples
-        --------
-        >>> field.toward(0).advance([0.0, 1.0], 0.01).shape
-        (2,)
-        """
-        unit, dt = self.to_unit(x), check_step(dt) * self.pace
-        if 0 < len(x) <= FEW and self.passage.fast:
-            return np.array([one if one in self._places else self.passage.after(one, dt) for one in x.tolist()])
-        after = self._apply(lambda model, wells, x: curves.after(model, wells, x, dt), x).T
-        return np.where((after == unit).all(1, keepdims=True), x, self.from_unit(after))
-
-    @of_states("int or (n,) int array")
-    def basin(self, x: Any) -> Any:
-        """The attractor 0..Q-1 in which each state ends, followed in the latent space; -1 on a border, up to rounding."""
-        y = self._apply(lambda model, _, x: latent(model, x), x)
-        return np.concatenate([curves.fate(self.wells, part) for part in _blocks(y, 8 * BLOCK)])
-
-    @cached_property
-    def saddles(self) -> FloatArray:
-        """(n, d), the equilibria other than the attractors: where basins meet. None of them is stable."""
-        return self._from_latent(curves.saddles(self.wells))
-
-    def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
-        """The borders of the basins of a planar field: one curve (n, 2) through every saddle, `reach` boxes out.
-
-        Parameters
-        ----------
-        reach : float
-            How far out, in boxes.
-
-        Returns
-        -------
-        list of (n, 2) arrays
-        """
-        if self.dimension != 2:
-            raise ValueError(
-                f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only."
-            )
-        extent = float(np.ptp(self.wells.goals, axis=0).max())
-        return [self._from_latent(curve) for curve in curves.separatrices(self.wells, reach + extent)]
 
     def alone(self, q: int) -> StableField:
         """The field of attractor q alone in the same coordinates: globally stable at it.

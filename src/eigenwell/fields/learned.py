@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -16,7 +15,7 @@ from ..demonstrations import Caution, Chart
 from ..progress import Progress, told
 from ..wording import plural
 from .certificates import Certificate, certify
-from .field import StableField
+from .field import Questions, StableField
 from .fit import Fit
 from .motion import Motion
 from .poses import PoseField
@@ -32,55 +31,8 @@ LATE = 0.5
 place that is nearer but already under way."""
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _of_map(question: Callable[Concatenate[StableField, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """The same question to the map."""
-
-    @wraps(question)
-    def ask(self: Any, /, *given: P.args, **named: P.kwargs) -> R:
-        return question(self.map, *given, **named)
-
-    return ask
-
-
-class MapQueries:
-    """Questions about a field that its map answers."""
-
-    map: StableField
-
-    predict = _of_map(StableField.predict)
-    advance = _of_map(StableField.advance)
-    basin = _of_map(StableField.basin)
-    potential = _of_map(StableField.potential)
-    potential_gradient = _of_map(StableField.potential_gradient)
-    separatrices = _of_map(StableField.separatrices)
-
-    @property
-    def dimension(self) -> int:
-        """d, the number of coordinates."""
-        return self.map.dimension
-
-    @property
-    def n_attractors(self) -> int:
-        """Q, the number of attractors."""
-        return self.map.n_attractors
-
-    @property
-    def attractors(self) -> FloatArray:
-        """(Q, d), the places where the field is zero and stable."""
-        return self.map.attractors
-
-    @property
-    def saddles(self) -> FloatArray:
-        """(n, d), where the basins of the map meet; none of them is stable."""
-        return self.map.saddles
-
-
 @dataclass(frozen=True, eq=False)
-class Field(Saved, Warped, MapQueries):
+class Field(Saved, Warped, Questions):
     """A learned field: a map to follow from anywhere, and motions that follow what was shown.
 
     The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was

@@ -139,12 +139,10 @@ class SecondOrderField(Saved):
         duration : float, optional
             Over which 201 times are spread.
         t : (n,) array, optional
-            Or the times themselves.
 
         Returns
         -------
-        array
-            (n, 2 d), or (m, n, 2 d).
+        (n, 2 d) or (m, n, 2 d) array
         """
         times = check_times(duration, t)
         span = (float(times[0]), float(max(times[-1], times[0] + TINY)))

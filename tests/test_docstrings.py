@@ -36,9 +36,15 @@ PUBLIC = public()
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
 
 
+# What classes have from one that is no public name itself: between units, for other rooms alone.
+INSIDE = {"Coordinates"}
+
+
 def functions_of(owner: type) -> dict[str, object]:
-    """Public methods that the class itself defines."""
-    plain = {name: getattr(value, "__func__", value) for name, value in vars(owner).items() if not name.startswith("_")}
+    """Public methods that the class itself defines, or has from a class of this package."""
+    kinds = [kind for kind in owner.__mro__ if kind.__module__.startswith("eigenwell") and kind.__name__ not in INSIDE]
+    found = {name: value for kind in reversed(kinds) for name, value in vars(kind).items() if not name.startswith("_")}
+    plain = {name: getattr(value, "__func__", value) for name, value in found.items()}
     return {name: value for name, value in plain.items() if inspect.isfunction(value)}
 
 

@@ -44,7 +44,6 @@ def export_c(
     Parameters
     ----------
     field : Field or StableField
-        What was learned.
     path : str or path
         The header.
     precision : Precision

@@ -47,7 +47,6 @@ def export_onnx(field: Field | StableField, path: str | os.PathLike[str], *, pre
     Parameters
     ----------
     field : Field or StableField
-        What was learned.
     path : str or path
         The first graph; others are put beside it.
     precision : Precision

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from .. import repr_html
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, Chart
 from ..progress import Progress, told
 from ..wording import plural
 from .certificates import Certificate, certify
-from .field import StableField
+from .field import Questions, StableField
 from .fit import Fit
 from .motion import Motion
 from .poses import PoseField
-from .queries import check_index, check_state, check_states, check_times
+from .queries import check_index, check_state, check_times, of_states
 from .saving import Saved
 from .simulation import Stepper
 from .warping import Warped
@@ -32,55 +31,8 @@ LATE = 0.5
 place that is nearer but already under way."""
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _of_map(question: Callable[Concatenate[StableField, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """The same question to the map."""
-
-    @wraps(question)
-    def ask(self: Any, /, *given: P.args, **named: P.kwargs) -> R:
-        return question(self.map, *given, **named)
-
-    return ask
-
-
-class MapQueries:
-    """Questions about a field that its map answers."""
-
-    map: StableField
-
-    predict = _of_map(StableField.predict)
-    advance = _of_map(StableField.advance)
-    basin = _of_map(StableField.basin)
-    potential = _of_map(StableField.potential)
-    potential_gradient = _of_map(StableField.potential_gradient)
-    separatrices = _of_map(StableField.separatrices)
-
-    @property
-    def dimension(self) -> int:
-        """d, the number of coordinates."""
-        return self.map.dimension
-
-    @property
-    def n_attractors(self) -> int:
-        """Q, the number of attractors."""
-        return self.map.n_attractors
-
-    @property
-    def attractors(self) -> FloatArray:
-        """(Q, d), the places where the field is zero and stable."""
-        return self.map.attractors
-
-    @property
-    def saddles(self) -> FloatArray:
-        """(n, d), where the basins of the map meet; none of them is stable."""
-        return self.map.saddles
-
-
 @dataclass(frozen=True, eq=False)
-class Field(Saved, Warped, MapQueries):
+class Field(Saved, Warped, Questions):
     """A learned field: a map to follow from anywhere, and motions that follow what was shown.
 
     The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was
@@ -181,26 +133,18 @@ class Field(Saved, Warped, MapQueries):
     def _starts(self) -> cKDTree:
         return cKDTree(np.column_stack([self.samples / self.box, LATE * self.phases]))
 
+    @of_states("bool or (n,) bool array")
     def far(self, x: Any) -> Any:
         """True where no sample lies within a quarter of the box: stable and braked there, but nothing was learned.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-
-        Returns
-        -------
-        bool or (n,) bool array
 
         Examples
         --------
         >>> field.far(field.samples[0])
         False
         """
-        states, single = check_states(x, self.dimension)
-        flags: BoolArray = np.asarray(self._tree.query(self._learned(states) / self.box)[0]) > REACH
-        return bool(flags[0]) if single else flags
+        return np.asarray(self._tree.query(self._learned(x) / self.box)[0]) > REACH
 
+    @of_states()
     def simulate(
         self,
         x0: Any,
@@ -233,15 +177,14 @@ class Field(Saved, Warped, MapQueries):
         """
         if not (self.by_motion if memory is None else memory):
             return self.map.simulate(x0, duration, t=t, stepper=stepper)
-        states, single = check_states(x0, self.dimension)
         times = check_times(duration, t, self.map.pace)
-        goal, phase = self._beginnings(states)
-        rolled = np.empty((len(states), len(times), self.dimension))
+        goal, phase = self._beginnings(x0)
+        rolled = np.empty((len(x0), len(times), self.dimension))
         for q in np.unique(goal):
             mine = goal == q
-            lifted = np.column_stack([states[mine], phase[mine]])
+            lifted = np.column_stack([x0[mine], phase[mine]])
             rolled[mine] = self._lifted(int(q)).simulate(lifted, t=times, stepper=stepper)[..., :-1]
-        return np.asarray(rolled[0] if single else rolled)
+        return rolled
 
     def toward(self, goal: Any) -> StableField:
         """The stable field of one attractor alone: an index, or a state whose sub-dynamics is meant.

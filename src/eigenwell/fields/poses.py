@@ -174,12 +174,8 @@ class PoseField:
 
         Parameters
         ----------
-        samples : int
-            Loops.
-        rates : tuple of float
-            Steps per unit of time.
-        seed : int
-            Of the samples they start from.
+        samples, rates, seed
+            As in `Field.certificate`; loops start from samples of the data.
 
         Returns
         -------

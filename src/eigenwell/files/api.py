@@ -142,8 +142,8 @@ def read(
     return demos
 
 
-def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tuple[Assembled, Skipped, str]:
-    """Trajectories as they came, one by one, of files or folders; which files could not be read, and what was read as what.
+def read_each(paths: Any, wanted: Wanted) -> tuple[Assembled, Skipped]:
+    """Trajectories as they came, one by one, of files or folders; and which files could not be read.
 
     For the audit, which goes on where `read` stops.
     """
@@ -166,7 +166,7 @@ def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tup
         recordings, others = (have, lack) if len(have) > len(lack) else (lack, have)
         word = f"it has no {what} where most have them." if others is lack else f"it has {what} where most have none."
         skipped += [(r.name, word) for r in others]
-    return assemble(recordings, longest_gap), skipped, _about(recordings)
+    return assemble(recordings, LONGEST_GAP), skipped
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
@@ -329,8 +329,5 @@ def _told(demos: Demonstrations, warnings: tuple[Caution, ...], recordings: Sequ
     """Doubts about the file before doubts about the data."""
     names = {c.name for c in demos.warnings}
     first = tuple(c for c in warnings if c.name not in names)
-    return replace(demos, warnings=first + demos.warnings, about=_about(recordings))
-
-
-def _about(recordings: Sequence[Recording]) -> str:
-    return " ".join(dict.fromkeys(r.about for r in recordings if r.about))
+    about = " ".join(dict.fromkeys(r.about for r in recordings if r.about))
+    return replace(demos, warnings=first + demos.warnings, about=about)

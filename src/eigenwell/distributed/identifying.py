@@ -24,7 +24,7 @@ BYTES_PER_SAMPLE = 4096
 """Memory that a task may take for a sample of its cell; one that matches by likelihood takes 1.3 KB of it in 2-D."""
 RESULT = ("alone", "grade", "solve", "label")
 """Stages that write the files of a result; their records say whether these are whole."""
-FORMAT = 5
+FORMAT = 6
 """Changes when stage files change their meaning: older ones are then of no use."""
 
 

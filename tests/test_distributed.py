@@ -89,12 +89,12 @@ def test_there_and_back_is_cut_at_rests_as_on_one_machine(client, tmp_path, repe
     x, v = np.concatenate(x)[order], np.concatenate(v)[order]
     x, v = np.concatenate([x, x[:repeats]]), np.concatenate([v, v[:repeats]])
     alone = ew.identify(x, v, graph=ew.SuccessorGraph())
-    assert alone.graph.n_paths == 8 and alone.n_attractors == 2
+    assert (alone.graph.group >= 0).sum() == 8 and alone.n_attractors == 2
     found = distributed.identify(
         write(tmp_path / "in", frame(x, v), 3), out=tmp_path / "out", client=client, samples_per_cell=160
     )
     assert found.facts["cells"] > 3
-    assert_same(found, alone, scraps=True)
+    assert_same(found, alone)
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7, 32])

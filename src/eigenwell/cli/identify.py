@@ -17,6 +17,7 @@ from .output import IN_DOUBT, answer, cautions, command, interactive, note, offe
 if TYPE_CHECKING:
     from ..distributed import DistributedIdentification
     from ..identification import Identification
+    from ..results import Result
 
 
 @command
@@ -85,12 +86,10 @@ def _on_cluster(address: str, source: Source, out: Path) -> DistributedIdentific
 def _show_partitioned(found: DistributedIdentification, as_json: bool) -> None:
     """The answer; everything that has a row per sample stays in the folder."""
     if as_json:
-        counts = {"paths": found.paths_per_attractor, "samples": found.samples_per_attractor}
-        print_json(_common(found) | counts | {"folder": str(found.folder)})
+        print_json(_common(found) | {"folder": str(found.folder)})
     else:
-        extents = found.high - found.low
-        _headline(found.n_attractors, found.confidence)
-        _places(found.attractors, found.uncertainty, extents, found.paths_per_attractor, found.samples_per_attractor)
+        _headline(found)
+        _places(found, found.high - found.low)
         cautions(found.warnings)
         note(f"labels, paths and embeddings: {found.folder}")
 
@@ -164,10 +163,11 @@ def _write_report(output: Path, found: Identification, field: Any, title: str) -
     write_report(output, found.demos, found, field, title=title, command=typed)
 
 
-def _common(found: Any) -> dict[str, Any]:
+def _common(found: Result) -> dict[str, Any]:
     """What every result says."""
     asked = ("n_attractors", "attractors", "uncertainty", "confidence", "n_samples", "kind", "warnings")
-    return {name: getattr(found, name) for name in asked} | {"dimension": found.attractors.shape[1]}
+    counts = {"paths": found.paths_per_attractor, "samples": found.samples_per_attractor}
+    return {name: getattr(found, name) for name in asked} | {"dimension": found.attractors.shape[1]} | counts
 
 
 def _answer(found: Identification) -> dict[str, Any]:
@@ -176,8 +176,6 @@ def _answer(found: Identification) -> dict[str, Any]:
         "odd": [{"recording": o.number, "name": o.name, "kind": o.kind, "left_out": o.left_out} for o in found.odd],
         "told": list(found.told),
         "about": found.demos.about,
-        "paths": [len(found.paths(q)) for q in range(found.n_attractors)],
-        "samples": [int((found.labels == q).sum()) for q in range(found.n_attractors)],
         "labels": found.labels,
         "evidence": None if found.evidence is None else str(found.evidence),
         "kinds": [a.form for a in found.located],
@@ -187,18 +185,15 @@ def _answer(found: Identification) -> dict[str, Any]:
 
 def show(found: Identification) -> None:
     """The answer first, then the places, then the doubts."""
-    x = found.demos.x
     if found.demos.about:
         note(found.demos.about)
-    _headline(found.n_attractors, found.confidence)
+    _headline(found)
     for what in found.told:
         typer.echo(f"given: {what}")
     if found.alternatives:
         others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in found.alternatives[:3])
         typer.echo(f"other readings: {others}")
-    paths = [len(found.paths(q)) for q in range(found.n_attractors)]
-    samples = [int((found.labels == q).sum()) for q in range(found.n_attractors)]
-    _places(found.attractors, found.uncertainty, x.max(axis=0) - x.min(axis=0), paths, samples)
+    _places(found, found.demos.x.max(axis=0) - found.demos.x.min(axis=0))
     if found.counts is not None:
         shares = ", ".join(f"{q} in {100 * share:.0f} %" for q, share in found.counts.items())
         note(f"snapshots ({found.evidence}); number of attractors in the replicates: {shares}")
@@ -206,18 +201,19 @@ def show(found: Identification) -> None:
     cautions(found.warnings)
 
 
-def _headline(count: int, confidence: float) -> None:
+def _headline(found: Result) -> None:
     from ..report.wording import surety
 
-    typer.secho(f"{plural(count, 'attractor')}, confidence {confidence:.2f} ({surety(confidence)})", bold=interactive())
+    count, sure = plural(found.n_attractors, "attractor"), surety(found.confidence)
+    typer.secho(f"{count}, confidence {found.confidence:.2f} ({sure})", bold=interactive())
 
 
-def _places(places: Any, errors: Any, extents: Any, paths: Iterable[int], samples: Iterable[int]) -> None:
+def _places(found: Result, extents: Any) -> None:
     from ..report.wording import quantity
 
-    rows = []
-    for q, (place, error, n_paths, n_samples) in enumerate(zip(places, errors, paths, samples, strict=True)):
+    rows, counts = [], zip(found.paths_per_attractor, found.samples_per_attractor, strict=True)
+    for q, (place, error, n) in enumerate(zip(found.attractors, found.uncertainty, counts, strict=True)):
         shown = ", ".join(quantity(*one) for one in zip(place[:4], error[:4], extents[:4], strict=True))
         more = f", … ({len(place)} coordinates)" if len(place) > 4 else ""
-        rows.append((str(q), shown + more, str(n_paths), str(n_samples)))
+        rows.append((str(q), shown + more, *map(str, n)))
     table(("#", "attractor", "paths", "samples"), rows, numbers_from=2)

@@ -50,16 +50,14 @@ def identify_alone(folder: Path, *, parts: Sequence[Part], columns: Columns) -> 
     pace = np.array([end_pace(demos.v[graph.path(k)]) for k in range(graph.n_paths)])
     places = demos.x[heads], demos.x[graph.terminals]
     tables["paths.parquet"] = path_table(graph.group, lengths, ids[heads], pace, *places)
-    counts = np.empty((2, found.n_attractors), dtype=np.intp)
     for q, embedding in enumerate(found.embeddings):
         mine, of = found.members(q), graph.paths_of(q)
         tables[_embeddings(q)] = embedding_table(ids[mine], demos.x[mine], demos.v[mine], of, lengths[of], embedding)
-        counts[:, q] = len(of), (found.labels == q).sum()
     kept = {name: a for name in ("x", "v", "offsets") if (a := getattr(demos, name)) is not None}
     summary = {
         "box": [demos.x.min(axis=0).tolist(), demos.x.max(axis=0).tolist()],
-        "paths": counts[0].tolist(),
-        "samples": counts[1].tolist(),
+        "paths": found.paths_per_attractor.tolist(),
+        "samples": found.samples_per_attractor.tolist(),
         "arrived": found.arrived.tolist(),
         "confidence": found.confidence,
         "grouping": said(found.grouping),

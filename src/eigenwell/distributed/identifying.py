@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..demonstrations import DataError
-from ..files.api import Names, column_names
-from ..files.recording import Wanted
+from ..files.recording import Names, Wanted
 from ..progress import Progress, listener_of
 from .inputs import arrow, find_files, fingerprint, open_parts, written
 from .pipeline import identified
@@ -25,7 +24,7 @@ BYTES_PER_SAMPLE = 4096
 """Memory that a task may take for a sample of its cell; one that matches by likelihood takes 1.3 KB of it in 2-D."""
 RESULT = ("alone", "grade", "solve", "label")
 """Stages that write the files of a result; their records say whether these are whole."""
-FORMAT = 5
+FORMAT = 6
 """Changes when stage files change their meaning: older ones are then of no use."""
 
 
@@ -93,7 +92,7 @@ def identify(
             "to eigenwell.identify."
         )
     listener = listener_of(progress)
-    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory)
+    wanted = Wanted.of(position, velocity, time=time, trajectory=trajectory)
     folder = Path(out).absolute()
     (folder / "work").mkdir(parents=True, exist_ok=True)
     with connected(client) as connection:

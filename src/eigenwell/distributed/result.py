@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import repr_html
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor, embedded
 from ..demonstrations import Caution, DataError, Demonstrations
@@ -19,7 +18,6 @@ from ..identification import identify
 from ..paths import Grouping
 from ..results import Identification, Result
 from ..spectral import ExactMasses
-from ..wording import headline
 from .inputs import arrow
 from .records import bounds_of
 from .tables import unplain
@@ -254,17 +252,6 @@ class DistributedIdentification(Result):
         self._check(q)
         _, pq = arrow()
         return pq.read_table(self.folder / "embeddings" / f"attractor-{q:05d}.parquet")
-
-    def _repr_html_(self) -> str:
-        places = repr_html.places(self.attractors, self.uncertainty)
-        counted = zip(self.paths_per_attractor, self.samples_per_attractor, strict=True)
-        rows = [[str(q), places[q], f"{paths:,}", f"{samples:,}"] for q, (paths, samples) in enumerate(counted)]
-        return repr_html.panel(
-            f"{headline(self.n_attractors, self.confidence)}, {self.n_samples:,} samples",
-            "",
-            repr_html.table(["", "x* ± std. error", "paths", "samples"], rows),
-            [str(caution) for caution in self.warnings],
-        )
 
 
 def _columns(table: Any, letter: str) -> FloatArray:

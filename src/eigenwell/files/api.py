@@ -37,7 +37,7 @@ from .json_lines import JSON
 from .mat import MAT
 from .npz import NPZ
 from .parquet import FEATHER, PARQUET, is_lerobot, read_lerobot
-from .recording import Format, Recording, Wanted, numbered
+from .recording import Format, Names, Recording, Wanted, numbered
 from .text import TEXT
 
 FORMATS: tuple[Format, ...] = (TEXT, PARQUET, NPZ, MAT, JSON, FEATHER, BAG, H5AD)
@@ -45,7 +45,6 @@ FORMATS: tuple[Format, ...] = (TEXT, PARQUET, NPZ, MAT, JSON, FEATHER, BAG, H5AD
 PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
 """What pickles are called."""
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
-Names = Sequence[str] | str
 Skipped = list[tuple[str, str]]
 """Files that could not be read, and why."""
 AnyPath = str | os.PathLike[str]
@@ -112,7 +111,15 @@ def read(
     """
     if quaternion not in (None, "xyzw", "wxyz"):
         raise DataError(f"Expected quaternion as 'xyzw' or 'wxyz', got {quaternion!r}.")
-    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every, task, quaternion)
+    said: dict[str, Any] = {
+        "time": time,
+        "trajectory": trajectory,
+        "dt": dt,
+        "every": every,
+        "task": task,
+        "quaternion": quaternion,
+    }
+    wanted = Wanted.of(position, velocity, **said)
     if not (isinstance(every, int) and every >= 1):
         raise DataError(f"Expected every as a whole number >= 1, got {every!r}.")
     if not (isinstance(longest_gap, int) and longest_gap >= 0):
@@ -135,8 +142,8 @@ def read(
     return demos
 
 
-def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tuple[Assembled, Skipped, str]:
-    """Trajectories as they came, one by one, of files or folders; which files could not be read, and what was read as what.
+def read_each(paths: Any, wanted: Wanted) -> tuple[Assembled, Skipped]:
+    """Trajectories as they came, one by one, of files or folders; and which files could not be read.
 
     For the audit, which goes on where `read` stops.
     """
@@ -159,12 +166,12 @@ def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tup
         recordings, others = (have, lack) if len(have) > len(lack) else (lack, have)
         word = f"it has no {what} where most have them." if others is lack else f"it has {what} where most have none."
         skipped += [(r.name, word) for r in others]
-    return assemble(recordings, longest_gap), skipped, _about(recordings)
+    return assemble(recordings, LONGEST_GAP), skipped
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
     """The positions (n, d) alone: states to ask a field about."""
-    recordings = _recordings(Path(path), Wanted(column_names(position), dt=None if position else 1.0))
+    recordings = _recordings(Path(path), Wanted.of(position, dt=None if position else 1.0))
     return np.concatenate([np.asarray(r.x, dtype=np.float64) for r in recordings])
 
 
@@ -200,12 +207,6 @@ def write(path: AnyPath, demos: Demonstrations) -> None:
         )
     with replacing(target) as temporary:
         form.write(temporary, demos)
-
-
-def column_names(names: Names | None) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    return tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(map(str, names))
 
 
 def _suffix(path: Path) -> str:
@@ -328,8 +329,5 @@ def _told(demos: Demonstrations, warnings: tuple[Caution, ...], recordings: Sequ
     """Doubts about the file before doubts about the data."""
     names = {c.name for c in demos.warnings}
     first = tuple(c for c in warnings if c.name not in names)
-    return replace(demos, warnings=first + demos.warnings, about=_about(recordings))
-
-
-def _about(recordings: Sequence[Recording]) -> str:
-    return " ".join(dict.fromkeys(r.about for r in recordings if r.about))
+    about = " ".join(dict.fromkeys(r.about for r in recordings if r.about))
+    return replace(demos, warnings=first + demos.warnings, about=about)

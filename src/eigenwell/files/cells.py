@@ -92,7 +92,7 @@ def _of_structs(path: Path, name: str, structs: list[dict[str, Any]], wanted: Wa
     x, cautions = _upright(path, f"{name}.{x_name}", [item[x_name] for item in structs])
     v: list[FloatArray] | None = None
     for key in (fields[k] for k in VELOCITIES if k in fields):
-        parts = [item.get(key) for item in structs]
+        parts: list[Any] = [item.get(key) for item in structs]
         if v is None and all(_is_table(p) for p in parts):
             upright = [np.asarray(p.T if cautions else p, dtype=np.float64) for p in parts]
             v = upright if [p.shape for p in upright] == [p.shape for p in x] else None
@@ -116,5 +116,5 @@ def joined(
     for other in (v, time):
         if other is not None and [len(a) for a in other] != lengths:
             raise UnknownColumns(f"Expected velocities and times as long as positions in {path}.")
-    whole = (None if parts is None else np.concatenate(parts) for parts in (v, time))
-    return Recording(np.concatenate(x), *whole, np.repeat(np.arange(len(x)), lengths), time_name)
+    speeds, times = (None if parts is None else np.concatenate(parts) for parts in (v, time))
+    return Recording(np.concatenate(x), speeds, times, np.repeat(np.arange(len(x)), lengths), time_name)

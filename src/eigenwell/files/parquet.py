@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -48,30 +49,22 @@ def read_lerobot(folder: Path, wanted: Wanted) -> Recording:
     return recording
 
 
-@dataclass(frozen=True)
-class Tasks:
-    """What the tasks of a LeRobot data set are called, and the columns it has."""
-
-    names: dict[int, str]
-    columns: tuple[str, ...]
-
-
-def task_names(folder: Path) -> Tasks:
+def task_names(folder: Path) -> dict[int, str]:
     """Tasks by number, of `meta/tasks.jsonl` (v2.1) or `meta/tasks.parquet` (v3); none where neither can be read."""
-    columns = tuple(_info(folder).get("features", {}))
     lines, table = folder / "meta" / "tasks.jsonl", folder / "meta" / "tasks.parquet"
-    names: dict[int, str] = {}
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         if lines.is_file():
             rows = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines() if line.strip()]
-            names = {int(row["task_index"]): str(row["task"]) for row in rows}
-        elif table.is_file():
+            return {int(row["task_index"]): str(row["task"]) for row in rows}
+        if table.is_file():
             read = _arrow()[1].read_table(table).to_pydict()
             said: list[Any] = next((values for key, values in read.items() if key != "task_index"), [])
-            names = {int(i): str(s) for i, s in zip(read["task_index"], said, strict=True)}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return Tasks({}, columns)
-    return Tasks(names, columns)
+            return {int(i): str(s) for i, s in zip(read["task_index"], said, strict=True)}
+    return {}
+
+
+def lerobot_columns(folder: Path) -> tuple[str, ...]:
+    return tuple(_info(folder).get("features", {}))
 
 
 def is_lerobot(folder: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, Demonstrations
 from .thinning import Thinner
 
+Names = Sequence[str] | str
 MOST_COLUMNS = 4096
 """No robot has more joints; a file with more columns is a file of something else."""
 
@@ -30,6 +31,11 @@ class Wanted:
     every: int = 1
     task: str | None = None
     quaternion: str | None = None
+
+    @classmethod
+    def of(cls, position: Names | None = None, velocity: Names | None = None, **more: Any) -> Wanted:
+        """With names as a list, or as text with commas."""
+        return cls(_names(position), _names(velocity), **more)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,6 +85,12 @@ class Format:
     kind: str
     read: Callable[[Path, Wanted], Recording]
     write: Callable[[Path, Demonstrations], None] | None = None
+
+
+def _names(names: Names | None) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    return tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(map(str, names))
 
 
 def numbered(ids: NDArray[Any]) -> IntArray:

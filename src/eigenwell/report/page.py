@@ -129,10 +129,8 @@ def _places(demos: Demonstrations, found: Identification) -> str:
     names, shown = [f"x<sub>{i + 1}</sub>" for i in range(d)], min(d, _MOST_COORDINATES)
     given = zip(found.attractors, found.uncertainty, strict=True)
     places = [[quantity(*one) for one in zip(place, error, extents, strict=True)] for place, error in given]
-    counts = [
-        (*([str(len(found.paths(q)))] if found.has_paths else []), f"{int((found.labels == q).sum()):,}")
-        for q in range(found.n_attractors)
-    ]
+    paths = [[str(count)] if found.has_paths else [] for count in found.paths_per_attractor]
+    counts = [[*of, f"{count:,}"] for of, count in zip(paths, found.samples_per_attractor, strict=True)]
     rows = [(f"{dot(q)}{q + words().first}", *places[q][:shown], *counts[q]) for q in range(found.n_attractors)]
     places_table = table((words().attractor, *names[:shown], *(["paths"] if found.has_paths else []), "samples"), rows)
     if shown == d:

@@ -30,14 +30,15 @@ from eigenwell.learning.guide import guide
 from eigenwell.learning.lifting import lifted_bundle, phases_of
 from eigenwell.learning.recipes import PAPER, Recipe
 from eigenwell.learning.targets import (
-    ArcLength,
     Bundle,
-    Eigenvector,
-    Elapsed,
     LaplacianTarget,
+    Profile,
     RayTarget,
     UnitBox,
+    arc_length,
     arc_to_go,
+    eigenvector,
+    elapsed,
     travel_times,
 )
 from eigenwell.learning.training import double_precision
@@ -79,11 +80,11 @@ def test_a_bundle_is_scaled_to_the_unit_box_and_unit_speed() -> None:
     np.testing.assert_allclose(bundle.frame.centre + bundle.frame.scale * bundle.attractor, 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("profile", [ArcLength(), Elapsed(), Eigenvector()])
-def test_profiles_fall_from_one_towards_zero(profile: ArcLength) -> None:
+@pytest.mark.parametrize("profile", [arc_length, elapsed, eigenvector])
+def test_profiles_fall_from_one_towards_zero(profile: Profile) -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
     for x, v in zip(bundle.x, bundle.v, strict=True):
-        rho = profile.remaining(x, v, bundle.attractor)
+        rho = profile(x, v, bundle.attractor)
         assert (np.diff(rho) < 1e-12).all() and rho[0] == pytest.approx(1, abs=1e-3) and 0 <= rho[-1] < 0.05
 
 

@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 from .._types import FloatArray
 from ..fields.certificates import BOX
 from ..flow.one_field import ONE_FIELD, nodes, one_field
-from .targets import Bundle
+from .targets import FINE, Bundle
 
 DRAWS = 3000
 DOUBT = ONE_FIELD
@@ -25,8 +25,6 @@ HOME = 0.15
 """Nearer than this to a sample, in boxes, its heading counts for more than the way to it."""
 BEHIND = 0.1
 """Boxes between two places whose ways are compared: what turns and turns back in less is not seen, and hardly by people."""
-MOVING = 0.02
-"""Samples slower than this share of the fastest have no direction worth learning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +72,7 @@ def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home
     """
     x, v, _ = nodes(_paths(bundles))
     speed = np.linalg.norm(v, axis=1)
-    moving = speed > MOVING * speed.max()
+    moving = speed > FINE * speed.max()
     x, heading = x[moving], v[moving] / speed[moving, None]
     low, high = x.min(0), x.max(0)
     middle, half = (low + high) / 2, (high - low) / 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
+from .targets import FINE
 from .tube import Tube
 
 
@@ -19,7 +20,7 @@ class Recipe:
 
     with h a pseudo-Huber loss. The defaults were ranked on LASA by leaving one of the three training
     demonstrations out (`benchmarks/lasa.py --validate`). Among values that this could not tell apart, `haste` and the
-    power of the tube were settled with test scores in sight; read LASA's test numbers with that in mind.
+    profile of the tube were settled with test scores in sight; read LASA's test numbers with that in mind.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class Recipe:
     speed_length: float = 0.4
     window: float = 1.0
     """Beyond this many boxes from the centre the field becomes a straight way home; infinity for never."""
-    softening: float = 0.02
+    softening: float = FINE
     """epsilon: within 2 % of the box of the attractor the motion slows down."""
     focus_softening: float = 1.0
     """epsilon of a motion that winds: it decays exponentially from afar and does not arrive, as at any focus."""

@@ -17,10 +17,10 @@ from .._types import FloatArray
 from ..fields.flows import Array, fourier_features, identity_flow, spread_normal, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed, wells
 from . import layers
-from .guide import BEHIND, MOVING, Guide, way_home
+from .guide import BEHIND, Guide, Home, way_home
 from .programs import kept_programs
 from .recipes import Recipe
-from .targets import Bundle, Target, arc_to_go
+from .targets import FINE, Bundle, Target, arc_to_go
 
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
@@ -29,7 +29,7 @@ WARM_UP = 30
 """Steps until Adam has seen enough gradients to be let go."""
 HASTE_POWER = 3
 """Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
-ABSENT = -1e9
+ABSENT = float(np.finfo(np.float32).min)
 """ln w of an attractor that only fills up the array of a model with fewer of them."""
 
 Report = Callable[[int, int, FloatArray], None]
@@ -43,6 +43,18 @@ def double_precision(wanted: bool) -> Any:
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(wanted)
     return jax.experimental.enable_x64(wanted)  # type: ignore[attr-defined]
+
+
+class Known(NamedTuple):
+    """What a model has that is not learned."""
+
+    attractors: Array
+    log_weights: Array
+    swirls: Array
+    winding: Array
+    """1 where Omega_q may move."""
+    softening: Array
+    window: Array
 
 
 class TrainingSet(NamedTuple):
@@ -61,29 +73,9 @@ class TrainingSet(NamedTuple):
     """1 where the direction of v counts."""
     placed: Array
     """1 where the latent position is known: for one motion, whose paths are straight; of several only the field is."""
-    guide_x: Array
-    guide_v: Array
-    guide_weight: Array
-    home_x: Array
-    home_way: Array
-    attractors: Array
-    log_weights: Array
-    swirls: Array
-    winding: Array
-    """1 where Omega_q may move."""
-    softening: Array
-    window: Array
-
-
-class Known(NamedTuple):
-    """What a model has that is not learned, as in its `TrainingSet`."""
-
-    attractors: Array
-    log_weights: Array
-    swirls: Array
-    winding: Array
-    softening: Array
-    window: Array
+    between: Guide
+    home: Home
+    known: Known
 
 
 class Trainable(NamedTuple):
@@ -122,7 +114,7 @@ def training_set(
         places = target.place(bundle)
         for x, v, place, width, rate in zip(bundle.x, bundle.v, places, widths, rates, strict=True):
             rest = arc_to_go(x, bundle.attractor)
-            moving = (np.linalg.norm(v, axis=1) > MOVING * fastest).astype(float)
+            moving = (np.linalg.norm(v, axis=1) > FINE * fastest).astype(float)
             known = np.full(len(x), float(len(bundles) == 1))
             if not winding[q]:
                 v = v * (1 + recipe.haste * (1 - rest / rest[0]) ** HASTE_POWER)[:, None]
@@ -130,17 +122,9 @@ def training_set(
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])
             k += 1
-    home = way_home(bundles, outside=between.smooth, seed=seed)
     missing = range(len(bundles), attractors)
     first = bundles[0].attractor
-    rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return TrainingSet(
-        **dict(zip(TrainingSet._fields, rows, strict=False)),
-        guide_x=between.x,
-        guide_v=between.v,
-        guide_weight=between.weight,
-        home_x=home.x,
-        home_way=home.v,
+    known = Known(
         # Far away, so that what is not there is never the nearest.
         attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1e3 for _ in missing]),
         log_weights=np.array([0.0] * len(bundles) + [ABSENT for _ in missing]),
@@ -151,6 +135,8 @@ def training_set(
         ),
         window=np.asarray(1.0 / (recipe.window * bundles[0].frame.reach)),
     )
+    rows: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return TrainingSet(*rows, between, way_home(bundles, outside=between.smooth, seed=seed), known)
 
 
 def _interpolate(values: FloatArray, position: FloatArray) -> FloatArray:
@@ -183,7 +169,7 @@ def train(
         fixed = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=dtype), (flow, speed))
 
         def model(params: Trainable, i: int) -> StableModel:
-            return _model((flow, speed), sets[i], Trainable(*(np.asarray(a[i]) for a in params)))
+            return _model((flow, speed), sets[i].known, Trainable(*(np.asarray(a[i]) for a in params)))
 
         def look(params: Trainable, losses: FloatArray) -> None:
             if watch is not None:
@@ -222,9 +208,9 @@ def _descend(
     def stacked(rows: Sequence[Any]) -> Any:
         return jax.tree.map(lambda *leaves: np.stack(leaves).astype(dtype), *rows)
 
-    known = stacked([Known(*(getattr(one, name) for name in Known._fields)) for one in sets])
+    known = stacked([one.known for one in sets])
     params = stacked(
-        [Trainable(flow.weights, speed.weights, speed.offset, one.log_weights, one.swirls) for one in sets]
+        [Trainable(flow.weights, speed.weights, speed.offset, one.known.log_weights, one.known.swirls) for one in sets]
     )
     state = (params, _begun(params, recipe))
     size = -(-recipe.steps // CHUNKS)
@@ -279,7 +265,7 @@ def _advance(state: Any, fixed: Any, known: Known, drawn: Batch, rates: Array, r
     return jax.vmap(one)(state, known, drawn)
 
 
-def _model(fixed: Any, known: Known | TrainingSet, params: Trainable) -> StableModel:
+def _model(fixed: Any, known: Known, params: Trainable) -> StableModel:
     """The model of some parameters. An Omega that may not move is zero: data that do not wind are not made to."""
     flow, speed = fixed
     xp = jnp if isinstance(params.swirls, jax.Array) else np
@@ -319,13 +305,13 @@ def _drawn(data: TrainingSet, rng: np.random.Generator, steps: int, recipe: Reci
         near = _samples(data, rng, noise.shape[:2], noise)
         kinds.append(Batch(*near[:3], *(recipe.neighbours * weight for weight in near[3:])))
     if recipe.guide > 0:
-        pick = rng.integers(len(data.guide_x), size=(steps, recipe.guide_batch))
-        x, weight = data.guide_x[pick], recipe.guide / recipe.guide_batch * data.guide_weight[pick]
-        kinds.append(Batch(x, data.guide_v[pick], 0 * x, weight, weight, 0 * weight))
+        pick = rng.integers(len(data.between.x), size=(steps, recipe.guide_batch))
+        x, weight = data.between.x[pick], recipe.guide / recipe.guide_batch * data.between.weight[pick]
+        kinds.append(Batch(x, data.between.v[pick], 0 * x, weight, weight, 0 * weight))
     if recipe.home > 0:
-        pick = rng.integers(len(data.home_x), size=(steps, recipe.home_batch))
+        pick = rng.integers(len(data.home.x), size=(steps, recipe.home_batch))
         # All places first, then those behind them.
-        x, way = (np.concatenate([rows[pick, 0], rows[pick, 1]], axis=1) for rows in (data.home_x, data.home_way))
+        x, way = (np.concatenate([rows[pick, 0], rows[pick, 1]], axis=1) for rows in (data.home.x, data.home.v))
         weight = np.full(x.shape[:2], recipe.home / x.shape[1])
         kinds.append(Batch(x, way, 0 * x, 0 * weight, weight, 0 * weight))
     return Batch(*(np.concatenate(rows, axis=1) for rows in zip(*kinds, strict=True)))
@@ -373,7 +359,7 @@ def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: i
 
 def _present(model: StableModel, data: TrainingSet) -> StableModel:
     """Without the attractors that only fill up the arrays."""
-    present = np.asarray(data.log_weights) > ABSENT
+    present = np.asarray(data.known.log_weights) > ABSENT
     return as_numpy(model._replace(**{name: getattr(model, name)[present] for name in PER_ATTRACTOR}))
 
 
@@ -385,7 +371,7 @@ def fitted_speed(model: StableModel, data: TrainingSet, ridge: float) -> Speed:
     x = np.asarray(data.x, dtype=np.float64).T
     way = direction(model, wells(model), x)
     speed = np.linalg.norm(data.v, axis=1)
-    log_ratio = np.log(np.maximum(speed, MOVING * speed.max()) / np.maximum(np.linalg.norm(way, axis=0), 1e-12))
+    log_ratio = np.log(np.maximum(speed, FINE * speed.max()) / np.maximum(np.linalg.norm(way, axis=0), 1e-12))
     offset = log_ratio.mean()
     phi = window(model.speed.window, x) * fourier_features(model.speed.frequencies, x)
     gram = phi @ phi.T / x.shape[1] + ridge * np.eye(len(phi))

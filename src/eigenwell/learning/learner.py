@@ -24,8 +24,7 @@ from .following import followed
 from .guide import Guide, guide, no_guide
 from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
-from .second_order import learn_second_order
-from .sources import check_inside, embeddings_of, identified, motions_of
+from .sources import check_inside, embeddings_of, identified, learn_second_order, motions_of
 from .targets import Bundle, LaplacianTarget, Target, UnitBox
 from .winding import SpiralTarget
 

@@ -115,10 +115,10 @@ def training_set(
         for x, v, place, width, rate in zip(bundle.x, bundle.v, places, widths, rates, strict=True):
             rest = arc_to_go(x, bundle.attractor)
             moving = (np.linalg.norm(v, axis=1) > FINE * fastest).astype(float)
-            known = np.full(len(x), float(len(bundles) == 1))
+            placed = np.full(len(x), float(len(bundles) == 1))
             if not winding[q]:
                 v = v * (1 + recipe.haste * (1 - rest / rest[0]) ** HASTE_POWER)[:, None]
-            columns = (x, v, place, width, rate, recipe.tube.width * rest / rest[0], moving, known)
+            columns = (x, v, place, width, rate, recipe.tube.width * rest / rest[0], moving, placed)
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])
             k += 1
@@ -135,8 +135,9 @@ def training_set(
         ),
         window=np.asarray(1.0 / (recipe.window * bundles[0].frame.reach)),
     )
-    rows: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return TrainingSet(*rows, between, way_home(bundles, outside=between.smooth, seed=seed), known)
+    rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    home = way_home(bundles, outside=between.smooth, seed=seed)
+    return TrainingSet._make([*rows, between, home, known])
 
 
 def _interpolate(values: FloatArray, position: FloatArray) -> FloatArray:

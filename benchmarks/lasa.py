@@ -31,9 +31,8 @@ from benchmarks.table import Row, report
 from eigenwell import datasets, metrics
 from eigenwell.fields import StableField
 from eigenwell.learning import learn_bundles
-from eigenwell.learning.lifting import lifted_bundle
 from eigenwell.learning.recipes import PAPER, Recipe
-from eigenwell.learning.targets import Bundle, LaplacianTarget, RayTarget, Target, eigenvector, elapsed
+from eigenwell.learning.targets import Bundle, LaplacianTarget, RayTarget, Target, eigenvector, elapsed, lifted_bundle
 from eigenwell.learning.winding import SpiralTarget
 from eigenwell_paper.baselines.euclideanizing import PublishedSettings, euclideanizing_flows
 

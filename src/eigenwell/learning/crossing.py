@@ -57,11 +57,6 @@ def crossings(bundles: Sequence[Bundle]) -> list[Crossing]:
     return sorted(found, key=lambda one: -one.share)
 
 
-def crossing_share(bundle: Bundle) -> float:
-    """Share of the samples of one motion that meet its own samples going another way; zero below what is noticed."""
-    return max((one.share for one in crossings([bundle])), default=0.0)
-
-
 def _even_samples(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Places and directions at even steps of length along all paths, with their motion and the length still to go."""
     total = sum(arc_to_go(x, bundle.attractor)[0] for bundle in bundles for x in bundle.x)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from .targets import FINE
-from .tube import Tube
+from .targets import BESIDE, FINE
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,8 @@ class Recipe:
     direction: float = 2.0
     position: float = 0.5
     neighbours: float = 1.0
-    tube: Tube = field(default_factory=Tube)
+    tube: float = BESIDE
+    """Half-width of the tube, in boxes."""
     guide: float = 2.0
     """Of the states between the paths, where the data are one smooth field (`guide`)."""
     guide_batch: int = 300

@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from ..demonstrations import DataError
 FINE = 0.02
 """What is finer than a fiftieth is nothing: an axis beside the widest one, which stretched to full size would be noise; a
 speed beside the fastest, whose direction is not worth learning; two places in boxes, which are the same."""
+BESIDE = 0.1
+"""What is so near a path, in boxes, looks like it: the width of the tube, and between two places whose ways are compared."""
 APART = 0.15
 """Samples of one motion are on different strands where their lengths to go differ by more than this, in boxes, and four times
 their distance: more than any corner short of a hairpin, less than any loop."""
@@ -142,6 +145,36 @@ def arc_to_go(x: FloatArray, attractor: FloatArray) -> FloatArray:
     steps = np.linalg.norm(np.diff(x, axis=0), axis=1)
     rest = np.concatenate([np.cumsum(steps[::-1])[::-1], [0.0]])
     return rest + float(np.linalg.norm(x[-1] - attractor))
+
+
+def phases_of(x: Any, attractor: FloatArray) -> FloatArray:
+    """rho at every sample of a path in the data's units; a path without length has phase 0."""
+    rest = arc_to_go(np.asarray(x, dtype=np.float64), attractor)
+    return np.asarray(rest / rest[0]) if rest[0] > 0 else rest
+
+
+def lifted_bundle(bundle: Bundle, lift: float) -> Bundle:
+    """The bundle in (x, rho), which no longer crosses itself: zdot = (v, -|v| / L), rho = length still to go / L.
+
+    The coordinate along the path is what the paper's embedding adds to the state; here it is memory that a controller
+    carries. The phase spans `lift` boxes; speed is limited in x alone.
+    """
+    frame = bundle.frame
+    raised = UnitBox(
+        np.append(frame.centre, 0.5),
+        np.append(frame.scale, 1 / lift),
+        frame.pace,
+        np.append(frame.braked, False),
+        frame.reach,
+    )
+    xs, vs = [], []
+    for x, v in zip(bundle.x, bundle.v, strict=True):
+        # Lengths as in the data, where axes are not scaled apart.
+        rest = arc_to_go(x * frame.scale, bundle.attractor * frame.scale)
+        rate = -np.linalg.norm(v * frame.scale, axis=1) / rest[0]
+        xs.append(np.column_stack([x, lift * (rest / rest[0] - 0.5)]))
+        vs.append(np.column_stack([v, lift * rate]))
+    return Bundle(tuple(xs), tuple(vs), np.append(bundle.attractor, -0.5 * lift), raised)
 
 
 def on_other_strand(rest: FloatArray, other: FloatArray, distance: FloatArray) -> BoolArray:

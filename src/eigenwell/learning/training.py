@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,10 +16,11 @@ from .._types import FloatArray
 from ..fields.flows import Array, fourier_features, identity_flow, spread_normal, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed, wells
 from . import layers
-from .guide import BEHIND, Guide, Home, way_home
+from .guide import Guide, Home, way_home
 from .programs import kept_programs
 from .recipes import Recipe
-from .targets import FINE, Bundle, Target, arc_to_go
+from .targets import BESIDE, FINE, Bundle, Target, arc_to_go
+from .tube import tube
 
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
@@ -86,16 +86,6 @@ class Trainable(NamedTuple):
     swirls: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A model and how its training went."""
-
-    model: StableModel
-    losses: FloatArray
-    """Mean loss of every tenth of the steps."""
-    steps: int
-
-
 def training_set(
     bundles: Sequence[Bundle], target: Target, recipe: Recipe, between: Guide, *, attractors: int = 1, seed: int = 0
 ) -> TrainingSet:
@@ -110,15 +100,14 @@ def training_set(
     fastest = max(float(np.linalg.norm(v, axis=1).max()) for bundle in bundles for v in bundle.v)
     parts, k = [], 0
     for q, bundle in enumerate(bundles):
-        widths, rates = recipe.tube.around(bundle, [*bundles[:q], *bundles[q + 1 :]])
-        places = target.place(bundle)
-        for x, v, place, width, rate in zip(bundle.x, bundle.v, places, widths, rates, strict=True):
+        beside = tube(bundle, recipe.tube, [*bundles[:q], *bundles[q + 1 :]])
+        for x, v, place, (width, rate) in zip(bundle.x, bundle.v, target.place(bundle), beside, strict=True):
             rest = arc_to_go(x, bundle.attractor)
             moving = (np.linalg.norm(v, axis=1) > FINE * fastest).astype(float)
             placed = np.full(len(x), float(len(bundles) == 1))
             if not winding[q]:
                 v = v * (1 + recipe.haste * (1 - rest / rest[0]) ** HASTE_POWER)[:, None]
-            columns = (x, v, place, width, rate, recipe.tube.width * rest / rest[0], moving, placed)
+            columns = (x, v, place, width, rate, recipe.tube * rest / rest[0], moving, placed)
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])
             k += 1
@@ -154,8 +143,8 @@ def train(
     dtype: Any = np.float32,
     report: Report | None = None,
     watch: Watch | None = None,
-) -> list[Trained]:
-    """Train one stable model per set; all sets share their shapes and run side by side."""
+) -> list[tuple[StableModel, FloatArray]]:
+    """One stable model per set, trained side by side since they share their shapes; and mean losses of every tenth of the steps."""
     dimension = sets[0].x.shape[1]
     flow = identity_flow(dimension, layers=recipe.layers, features=recipe.features, length=recipe.length, seed=seed)
     spread = spread_normal(recipe.speed_features, dimension, seed=seed)
@@ -176,8 +165,8 @@ def train(
             if watch is not None:
                 watch([_present(model(params, i), one) for i, one in enumerate(sets)], losses)
 
-        params, history, steps = _descend(fixed, sets, recipe, seed, report, look)
-    return [_trained(model(params, i), one, history[:, i], steps, recipe) for i, one in enumerate(sets)]
+        params, history = _descend(fixed, sets, recipe, seed, report, look)
+    return [(_trained(model(params, i), one, recipe), history[:, i]) for i, one in enumerate(sets)]
 
 
 def _optimiser(recipe: Recipe) -> optax.GradientTransformation:
@@ -202,7 +191,7 @@ def _descend(
     seed: int,
     report: Report | None,
     look: Callable[[Trainable, FloatArray], None],
-) -> tuple[Trainable, FloatArray, int]:
+) -> tuple[Trainable, FloatArray]:
     flow, speed = fixed
     dtype = flow.weights.dtype
 
@@ -232,7 +221,7 @@ def _descend(
         look(params, history[-1])
         if report is not None:
             report(min(done, recipe.steps), recipe.steps, history[-1])
-    return params, np.array(history), done
+    return params, np.array(history)
 
 
 @partial(jax.jit, static_argnames=("recipe",))
@@ -343,7 +332,7 @@ def _misfit(model: StableModel, batch: Batch, recipe: Recipe) -> Array:
     moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
     if recipe.home > 0 and recipe.bending > 0:  # the last rows are places on their way home, and those behind them
         here, behind = heading[:, -2 * recipe.home_batch : -recipe.home_batch], heading[:, -recipe.home_batch :]
-        moving = moving + recipe.bending * (1 - (here * behind).sum(0)).mean() / BEHIND**2
+        moving = moving + recipe.bending * (1 - (here * behind).sum(0)).mean() / BESIDE**2
     return moving + recipe.position * place
 
 
@@ -351,20 +340,16 @@ def _unit(v: Array) -> Array:
     return v / jnp.sqrt((v**2).sum(0) + 1e-8)
 
 
-def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:
+def _trained(model: StableModel, data: TrainingSet, recipe: Recipe) -> StableModel:
     model = _present(model, data)
-    if not recipe.uses_velocity:
-        model = model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
-    return Trained(model, losses, steps)
+    return model if recipe.uses_velocity else model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
 
 
 def _present(model: StableModel, data: TrainingSet) -> StableModel:
     """Without the attractors that only fill up the arrays."""
     present = np.asarray(data.known.log_weights) > ABSENT
-    return as_numpy(model._replace(**{name: getattr(model, name)[present] for name in PER_ATTRACTOR}))
-
-
-PER_ATTRACTOR = ("attractors", "log_weights", "swirls", "softening")
+    each = ("attractors", "log_weights", "swirls", "softening")
+    return as_numpy(model._replace(**{name: getattr(model, name)[present] for name in each}))
 
 
 def fitted_speed(model: StableModel, data: TrainingSet, ridge: float) -> Speed:

@@ -144,7 +144,7 @@ def train(
     report: Report | None = None,
     watch: Watch | None = None,
 ) -> list[tuple[StableModel, FloatArray]]:
-    """One stable model per set, trained side by side since they share their shapes; and mean losses of every tenth of the steps."""
+    """One stable model per set, and its mean loss of every tenth of the steps; sets share their shapes and run side by side."""
     dimension = sets[0].x.shape[1]
     flow = identity_flow(dimension, layers=recipe.layers, features=recipe.features, length=recipe.length, seed=seed)
     spread = spread_normal(recipe.speed_features, dimension, seed=seed)

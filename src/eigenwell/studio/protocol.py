@@ -119,10 +119,9 @@ Message = Strokes | Request
 
 def parse(text: str) -> Message:
     """The message in a text from the page, or BadMessage."""
-    if len(text) > MESSAGE_BYTES:
-        raise BadMessage(
-            f"Expected a message of at most {MESSAGE_BYTES / 2**20:.0f} MB, got {len(text) / 2**20:.1f} MB. Send less."
-        )
+    most, size = MESSAGE_BYTES // 2**20, len(text) / 2**20
+    if size > most:
+        raise BadMessage(f"Expected a message of at most {most} MB, got {size:.1f} MB. Send less.")
     try:
         said = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     from ..fields import Field
 
 Tell = Callable[[Any], None]
+Drawn = Sequence[Stroke]
 
 
 def text(answer: dict[str, Any]) -> str:
     return json.dumps(answer, allow_nan=False, separators=(",", ":"))
 
 
-def identify(strokes: Sequence[Stroke], options: Options, tell: Tell) -> str:
+def identify(strokes: Drawn, options: Options, tell: Tell) -> str:
     """News on the way are nobody's, but whoever is not wanted any more stops at them."""
     return text(identified(strokes, options, lambda stage, done, total: tell((stage, done, total))))
 
 
-def learn(strokes: Sequence[Stroke], options: Options, numbers: Numbers, tell: Tell) -> tuple[str, bytes]:
+def learn(strokes: Drawn, options: Options, numbers: Numbers, tell: Tell) -> tuple[str, bytes]:
     """The answer, and the field as bytes that only these processes read again. News on the way: progress, and the field
     while it grows."""
     from . import training
@@ -44,9 +45,7 @@ def learn(strokes: Sequence[Stroke], options: Options, numbers: Numbers, tell: T
     return text(answer), pickle.dumps(field)
 
 
-def restore(
-    strokes: Sequence[Stroke], options: Options, numbers: Numbers, data: bytes, tell: Tell
-) -> tuple[str, bytes]:
+def restore(strokes: Drawn, options: Options, numbers: Numbers, data: bytes, tell: Tell) -> tuple[str, bytes]:
     """As `learn`, of a field that was learned before from these strokes and kept in a model's file."""
     from . import training
 
@@ -63,15 +62,13 @@ def load(suffix: str, data: bytes, tell: Tell) -> str:
     return text(documents.read(data) if suffix == documents.SUFFIX else documents.recording(suffix, data))
 
 
-def take(
-    strokes: Sequence[Stroke], options: Options, field: bytes | None, message: Request, tell: Tell
-) -> tuple[str, str, bytes]:
+def take(strokes: Drawn, options: Options, field: bytes | None, asked: Request, tell: Tell) -> tuple[str, str, bytes]:
     """Name, media type and content of a file to take away."""
     learned = None if field is None else _field(field)
-    if message.name == "studio":
-        return documents.written(strokes, options, learned, message)
-    colours = [int(colour) for _, _, colour in message.goals]
-    return documents.taken(find(drawing(strokes), options).numbered(message.numbers), learned, message.name, colours)
+    if asked.name == "studio":
+        return documents.written(strokes, options, learned, asked)
+    colours = [int(colour) for _, _, colour in asked.goals]
+    return documents.taken(find(drawing(strokes), options).numbered(asked.numbers), learned, asked.name, colours)
 
 
 def warm(what: str, part: int, tell: Tell) -> int | None:

@@ -123,7 +123,8 @@ class Session:
                 self._queues["learning"].drop(self, "learn")
                 self.say("cancelled", rev=None if self._drawn is None else self._drawn.rev)
             case "pictures":
-                self._work("pictures", (), partial(self.say, "pictures"))
+                told = partial(self.say, "pictures")
+                self._work("pictures", (), told, news=told)
             case "preset":
                 self._work("preset", (message.name,), partial(self.say, "strokes_loaded"))
             case "load":

@@ -58,6 +58,16 @@ def certify(field: bytes, tell: Tell) -> str:
     return text(messages.certified(_field(field)))
 
 
+def pictures(tell: Tell) -> str:
+    """Of each preset; those that are made at once are news, before others are read from disks."""
+    made: dict[str, Any] = {}
+    for name in presets.names():
+        made[name] = presets.picture(name)
+        if len(made) == len(presets.WRITTEN):
+            tell(text({"pictures": made}))
+    return text({"pictures": made})
+
+
 def load(suffix: str, data: bytes, tell: Tell) -> str:
     return text(documents.read(data) if suffix == documents.SUFFIX else documents.recording(suffix, data))
 
@@ -94,10 +104,9 @@ def warm(what: str, part: int, tell: Tell) -> int | None:
 
 
 JOBS: dict[str, Callable[..., Any]] = {
-    **{job.__name__: job for job in (identify, learn, restore, certify, load, take, warm)},
+    **{job.__name__: job for job in (identify, learn, restore, certify, load, take, pictures, warm)},
     "compare": lambda strokes, tell: text(compared(strokes)),
     "preset": lambda name, tell: text(presets.strokes_of(name)),
-    "pictures": lambda tell: text({"pictures": presets.pictures()}),
 }
 
 

@@ -88,10 +88,8 @@ def read(data: bytes) -> dict[str, Any]:
     return _answer("Drawing", strokes, members.get(MODEL), **seen, options=options)
 
 
-def _answer(
-    name: str, strokes: list[dict[str, Any]], model: bytes | None, note: str = "", **more: Any
-) -> dict[str, Any]:
-    kept = None if model is None else base64.b64encode(model).decode("ascii")
+def _answer(name: str, strokes: list[Any], model: bytes | None, note: str = "", **more: Any) -> dict[str, Any]:
+    kept = None if model is None else base64.b64encode(model).decode()
     return {"name": name, "strokes": strokes, "model": kept, "scale": {"note": note}} | more
 
 

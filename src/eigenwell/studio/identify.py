@@ -276,7 +276,7 @@ def _links(x: FloatArray, graph: Graph | PathGraph) -> dict[str, Any]:
         return {"links": _lines(x, np.column_stack([upper.row[chosen], upper.col[chosen]])), "joins": []}
     every = max(1, -(-graph.n_samples // MOST_LINKS))
     links = [np.empty((0, 2), np.intp)]
-    for k in np.flatnonzero(graph.group >= 0):
+    for k in np.flatnonzero(graph.group >= 0).tolist():
         nodes = graph.path(k)[np.unique(np.append(np.arange(0, graph.lengths[k], every), graph.lengths[k] - 1))]
         links.append(np.column_stack([nodes[:-1], nodes[1:]]))
     groups = range(int(graph.group.max(initial=-1)) + 1)

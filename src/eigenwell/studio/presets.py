@@ -33,9 +33,9 @@ def listed() -> list[dict[str, str]]:
     return [{"name": name, "title": one.title, "group": one.group} for name, one in _known().items()]
 
 
-def pictures() -> dict[str, list[list[int]]]:
-    """The small picture of each: all are made for it, which takes a second."""
-    return {name: picture(name) for name in _known()}
+def names() -> list[str]:
+    """Those that are written here come first."""
+    return list(_known())
 
 
 @lru_cache(maxsize=64)

@@ -18,6 +18,9 @@ from .workers import Job, JobQueue
 UNREAD = 64
 """Answers that may wait for a page to read them; one that reads none is closed."""
 
+Work = tuple[Any, ...]
+Told = Callable[[Any], None]
+
 NOT_LEARNED = "Expected a learned field, there is none for these strokes. Learn one first."
 
 
@@ -120,7 +123,8 @@ class Session:
                 self._queues["learning"].drop(self, "learn")
                 self.say("cancelled", rev=None if self._drawn is None else self._drawn.rev)
             case "pictures":
-                self._work("pictures", (), partial(self.say, "pictures"))
+                told = partial(self.say, "pictures")
+                self._work("pictures", (), told, news=told)
             case "preset":
                 self._work("preset", (message.name,), partial(self.say, "strokes_loaded"))
             case "load":
@@ -165,7 +169,7 @@ class Session:
             self.say("identified", body, rev=rev, field=self._field_of(rev) is not None)
             self._certify(rev)
 
-        self._work("identify", (message.strokes, message.options), done, rev, about="strokes")
+        self._work("identify", (message.strokes, message.options), done, rev)
 
     def _about_strokes(self, message: Request) -> None:
         """What needs the newest strokes: they must be the ones meant, and there must be some."""
@@ -188,7 +192,7 @@ class Session:
             self.say("learned", answer[0], rev=rev, restored=kind == "restore")
             self._certify(rev)
 
-        work: tuple[Any, ...] = (drawn.strokes, drawn.options, message.numbers)
+        work: Work = (drawn.strokes, drawn.options, message.numbers)
         if kind == "restore":
             return self._work("restore", (*work, message.data), done, rev)
         # The test of an older field would only be in the way; who comes back to that field has it tested again.
@@ -232,22 +236,17 @@ class Session:
         field = self._field
         return field.field if field is not None and rev in (field.of.rev, field.rev) else None
 
-    def _work(
-        self,
-        name: str,
-        arguments: tuple[Any, ...],
-        done: Callable[[Any], None],
-        rev: int | None = None,
-        news: Callable[[Any], None] | None = None,
-        about: str = "",
-    ) -> None:
+    def _work(self, name: str, work: Work, done: Told, rev: int | None = None, news: Told | None = None) -> None:
+        # An identification is an answer to strokes.
+        about = "strokes" if name == "identify" else name
+
         def failed(said: str) -> None:
             if name == "certify":
                 self._in_test = None
-            self.complain(about or name, said, rev)
+            self.complain(about, said, rev)
 
         queue, limit = WORK[name]
-        self._queues[queue].put(Job(self, about or name, name, arguments, done, failed, news, limit=limit))
+        self._queues[queue].put(Job(self, about, name, work, done, failed, news, limit=limit))
 
 
 def hello(version: str, presets: list[dict[str, str]]) -> str:

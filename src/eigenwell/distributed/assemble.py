@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from .._types import BoolArray, FloatArray, IntArray
 from ..paths.arrival import Block, boxes, end_pace
 from ..paths.builders import beside_one, cut_on_return, stands
-from ..paths.merging import along
+from ..paths.fragments import along
 from .records import REPEATS, Records, bounds_of, column, packed, paths, samples, spread
 from .scan import Frame, load_cells
 from .store import Products, fetch

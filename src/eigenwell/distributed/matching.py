@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..paths.chains import Chains
 from ..paths.fragments import likely_paths
-from ..paths.meeting import halfway_links
+from ..paths.kinematics import halfway_links
 from .allocator import freed_memory_kept
 from .records import CLAIMS, REPEATS, Records, packed, pieces, samples
 from .scan import Frame

@@ -12,10 +12,8 @@ from scipy.spatial import cKDTree
 
 from .._types import IntArray
 from ..paths.chains import Chains, open_loops
-from ..paths.fragments import link_fragments
-from ..paths.kinematics import Kinematics, estimate, steady
-from ..paths.meeting import is_common, strongest_claims
-from ..paths.merging import hosts, short_chains, tolerance, within_reach
+from ..paths.fragments import hosts, link_fragments, short_chains, tolerance, within_reach
+from ..paths.kinematics import Kinematics, estimate, is_common, steady, strongest_claims
 from ..paths.settings import DEFAULT
 from .records import NEAR, Records, bounds_of, column, packed, spread
 from .scan import load_cells

@@ -7,10 +7,9 @@ from scipy.spatial import cKDTree
 from eigenwell.paths.chains import Chains
 from eigenwell.paths.crossings import GAPS, MIDDLE, _moved, returned, uncross, untangled
 from eigenwell.paths.kinematics import estimate
-from eigenwell.paths.linking import mismatch
 from eigenwell.paths.links import heavy
 from eigenwell.paths.settings import DEFAULT
-from eigenwell.paths.states import fit_states
+from eigenwell.paths.states import fit_states, mismatch
 
 LENGTH = 80
 

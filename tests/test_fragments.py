@@ -8,10 +8,19 @@ from scipy.spatial import cKDTree
 
 from eigenwell.paths import DEFAULT
 from eigenwell.paths.chains import Chains
-from eigenwell.paths.fragments import link_fragments, recover_paths
+from eigenwell.paths.fragments import (
+    along,
+    hosts,
+    link_fragments,
+    merge_short,
+    recover_paths,
+    short_chains,
+    tolerance,
+    typical_length,
+    within_reach,
+)
 from eigenwell.paths.kinematics import Kinematics, estimate
-from eigenwell.paths.linking import cut_doubtful, link, mismatch
-from eigenwell.paths.merging import along, hosts, merge_short, short_chains, tolerance, typical_length, within_reach
+from eigenwell.paths.states import cut_doubtful, link, mismatch
 
 
 def straight(n, start=(0.0, 0.0), way=(1.0, 0.0)):

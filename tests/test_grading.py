@@ -12,7 +12,7 @@ from eigenwell.paths.arrival import PathEnds, bound_for, end_pace, is_orbit, way
 from eigenwell.paths.beside import belonging, nearest_paths, running_on, tails
 from eigenwell.paths.builders import _with_scraps, resolution, whole_enough
 from eigenwell.paths.grading import grade_paths
-from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims
+from eigenwell.paths.kinematics import common_time_step, is_common, meeting, strongest_claims
 
 
 def circle(turns, n=200, shrink=0.0):
@@ -187,6 +187,24 @@ def test_a_path_runs_on_in_another_with_the_same_place_and_velocity():
     assert runs_on(along, ([0.0, 0.5], [10, 0.5], 101)) == [-1, -1]  # too far
     assert runs_on(along, ([5.0, 0.1], [10, 0.1], 51)) == [1, -1]  # torn in two
     assert runs_on(along, ([0.0, 0.15], [10, 0.15], 101), ([0.0, 0.05], [10, 0.05], 101))[0] == 2  # the nearest
+
+
+def test_a_path_that_came_to_rest_where_another_begins_was_torn_at_a_corner():
+    s = np.linspace(0, 1, 60)[:, None]
+    rise, pace = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
+    for turn in ([0.0, 1.0], [-1.0, 0.5]):
+        x = np.concatenate([rise * [1.0, 0.0], [1.0, 0.0] + rise * turn])
+        v = np.concatenate([pace * [1.0, 0.0] + [0.1, 0.0], pace * turn + 0.1 * np.array(turn)])
+        offsets, number = np.array([0, 60, 120]), np.arange(2)
+        assert running_on(tails(x, v, offsets, number, number), x, v, offsets, number, 0.01)[0].tolist() == [1, -1]
+
+
+def test_a_path_that_has_set_out_again_still_has_a_way_to_go():
+    s = np.linspace(0, 1, 100)[:, None]
+    pace = np.sin(np.pi * s) ** 2 * (1 - 0.97 * np.exp(-(((s - 0.5) / 0.12) ** 2)))
+    x, v = np.cumsum(pace, axis=0) * [0.02, 0.01], pace * [2.0, 1.0]
+    assert np.isinf(way_left(x[:62], v[:62])) and way_left(x, v) < 0.05
+    assert way_left(x[:51], v[:51]) < 0.2  # as slow as it gets
 
 
 @pytest.mark.parametrize(

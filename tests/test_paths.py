@@ -8,8 +8,7 @@ from eigenwell import datasets, identify, systems
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.paths import SuccessorGraph, TrajectoryGraph
 from eigenwell.paths.fragments import most_likely
-from eigenwell.paths.kinematics import estimate
-from eigenwell.paths.meeting import halfway_meeting
+from eigenwell.paths.kinematics import estimate, halfway_meeting
 
 
 def shuffled(demos, seed=0):

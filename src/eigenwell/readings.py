@@ -17,7 +17,7 @@ from .flow.orbits import Orbit, group_with_orbits
 from .graphs import Graph, Join
 from .numbering import Alternative, by_place, canonical
 from .paths import Odd, PathFinding
-from .paths.merging import typical_length
+from .paths.fragments import typical_length
 from .paths.odd import label_cautions, odd_cautions
 from .paths.settings import DEFAULT
 from .paths.told import NOTHING, Told

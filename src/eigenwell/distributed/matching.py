@@ -18,7 +18,7 @@ from ..files.columns import Columns
 from ..paths.chains import Chains
 from ..paths.fragments import likely_paths
 from ..paths.hashing import sample_hash
-from ..paths.meeting import halfway_links
+from ..paths.kinematics import halfway_links
 from ..paths.settings import DEFAULT
 from .allocator import freed_memory_kept
 from .cells import by_cell

@@ -22,7 +22,7 @@ from ..flow import Evidence
 from ..flow.data_kind import NEIGHBOURS, in_motion, regularity
 from ..paths.builders import check_places, distinct, units
 from ..paths.hashing import Hash, sample_hash, share, smallest
-from ..paths.meeting import common_time_step
+from ..paths.kinematics import common_time_step
 from ..paths.settings import DEFAULT
 from .cells import Cells
 from .inputs import Part, read_part

@@ -11,8 +11,7 @@ import numpy as np
 from .._types import IntArray
 from ..paths.chains import Chains, open_loops
 from ..paths.fragments import link_fragments
-from ..paths.kinematics import Kinematics, estimate, steady
-from ..paths.meeting import is_common, strongest_claims
+from ..paths.kinematics import Kinematics, estimate, is_common, steady, strongest_claims
 from ..paths.settings import DEFAULT
 from .records import Records, bounds_of, column, spread
 from .store import Products, fetch, fetch_all, own

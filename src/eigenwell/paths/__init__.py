@@ -3,7 +3,7 @@
 from .builders import SuccessorGraph, TrajectoryGraph
 from .ends import Grouping, Reading
 from .ends import group_ends as group_ends
-from .finding import PathFinding
+from .grading import PathFinding
 from .odd import Odd
 from .settings import DEFAULT as DEFAULT
 from .settings import PathSettings

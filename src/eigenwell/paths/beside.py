@@ -44,7 +44,7 @@ def tails(x: FloatArray, v: FloatArray, offsets: IntArray, which: IntArray, numb
 def running_on(
     lost: Tails, x: FloatArray, v: FloatArray, offsets: IntArray, number: IntArray, reach: float
 ) -> tuple[IntArray, FloatArray]:
-    """For every tail the number of the other path that runs through it with a velocity like its own, -1 for none.
+    """For every tail the number of the other path that runs through it with a velocity like its own, or begins there; else -1.
 
     Also by how much it misses (m,), 0 to 2: squared distance in units of `reach`, plus squared difference of velocity in units
     of the largest that is alike (at rest all are); the path that misses least is taken. A path's state is the mean of the
@@ -62,6 +62,9 @@ def running_on(
             pace = v[around].mean(axis=0)
             largest = max(DEFAULT.alike * max(np.linalg.norm(pace), np.linalg.norm(lost.v[i])), lost.rest[i], TINY)
             change = np.linalg.norm(pace - lost.v[i]) / largest
+            # One that begins where this came to rest, within a fit, was torn off at a corner: its velocity need not be alike.
+            if nearest - offsets[k] < DEFAULT.fit and np.linalg.norm(lost.v[i]) <= lost.rest[i]:
+                change = min(change, 1.0)
             total = float((away[path == k].min() / reach) ** 2 + change**2)
             # A path that ends here too does not run on.
             if change <= 1 and total < miss[i] and nearest + DEFAULT.half_fit < offsets[k + 1]:

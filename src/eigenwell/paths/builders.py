@@ -14,11 +14,9 @@ from ..graphs import PathGraph
 from .arrival import AT_REST, STILL, Block, boxes, extent_of, path_ends, rests
 from .beside import label_confidence
 from .evidence import USUAL_SPREAD
-from .finding import PathFinding
-from .fragments import recover_paths
-from .grading import grade_blocks
+from .fragments import recover_paths, typical_length
+from .grading import PathFinding, grade_blocks
 from .hashing import sample_hash, share
-from .merging import typical_length
 from .odd import repeated
 from .settings import DEFAULT, PathSettings
 from .told import NOTHING, Told

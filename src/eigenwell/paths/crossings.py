@@ -18,10 +18,9 @@ from .._types import FloatArray, IntArray
 from .blocks import in_blocks, neighbours
 from .chains import Chains
 from .kinematics import Kinematics
-from .linking import mismatch
 from .links import heavy
 from .settings import DEFAULT, PathSettings
-from .states import fit_states, window
+from .states import fit_states, mismatch, window
 
 # Samples left out on either side of the link, those of the crossing itself: as many as lie in a quarter of a fit.
 MIDDLE = DEFAULT.fit // 4

@@ -22,7 +22,7 @@ class PathSettings:
     12
     """
 
-    # --- one time step for all, no noise (meeting) ------------------------------------------------------
+    # --- one time step for all, no noise (kinematics) ------------------------------------------------------
     asked: int = 500
     """Samples asked for the common time step: their mode is known to a few percent of its width."""
     meeting: float = 0.25
@@ -79,7 +79,7 @@ class PathSettings:
     """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend. Shorter chains
     say nothing about noise; shorter than half a fit, they have no direction of their own."""
 
-    # --- fragments (linking, merging) --------------------------------------------------------
+    # --- fragments (states, fragments) --------------------------------------------------------
     longest_gap: float = 32.0
     """Longest gap in steps that is bridged; halved again and again for the earlier, safer rounds."""
     on_path: float = 0.8

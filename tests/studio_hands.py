@@ -275,7 +275,7 @@ class Pretended(Between):
         self.say("strokes_loaded", **presets.strokes_of(message["name"]))
 
     def _pictures(self, message):
-        self.say("pictures", pictures=presets.pictures())
+        self.say("pictures", pictures={name: presets.picture(name) for name in presets.names()})
 
     def _load(self, message):
         """Whatever the file: reading files is tested elsewhere."""

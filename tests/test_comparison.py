@@ -39,7 +39,7 @@ def test_a_common_shift_of_half_the_distance_changes_no_match(seed):
     turn = rng.standard_normal(2)
     moved = places + turn / np.linalg.norm(turn)
     order = rng.permutation(4)
-    owner, _ = match([Seen(b := basins(places, rng), q) for q in range(4)], basins(moved[order], rng))
+    owner = match([Seen(b := basins(places, rng), q) for q in range(4)], basins(moved[order], rng))
     assert owner.tolist() == order.tolist()
     assert tracked([b, b]).tolist() == [[q, q] for q in range(4)]
 

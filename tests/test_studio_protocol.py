@@ -19,9 +19,8 @@ from eigenwell.studio.access import AccessRules, is_loopback
 from eigenwell.studio.identify import compared, find, identified, shown
 from eigenwell.studio.messages import doubts
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
-from eigenwell.studio.session import JobQueues, Session
+from eigenwell.studio.session import Session, Tickets
 from eigenwell.studio.strokes import DOT, Stroke, drawing, goes_round, increasing
-from eigenwell.studio.tickets import EACH, SECONDS, Tickets
 from eigenwell.studio.viewport import fit_to_view
 
 TYPES = ["strokes", "learn", "compare", "cancel", "preset", "pictures", "load", "restore", "take", "ping"]
@@ -573,11 +572,11 @@ def test_tickets_are_good_once_for_a_minute_and_few():
     assert tickets.redeem("x" * 43) is None
     assert tickets.redeem(first).content == b"a" and tickets.redeem(first) is None
     late = tickets.issue(page, "a.csv", "text/csv", b"a")
-    now[0] += SECONDS
+    now[0] += Tickets.SECONDS
     assert tickets.redeem(late) is None and len(tickets) == 0
-    many = [tickets.issue(page, "a.csv", "text/csv", b"a") for _ in range(3 * EACH)]
+    many = [tickets.issue(page, "a.csv", "text/csv", b"a") for _ in range(3 * Tickets.EACH)]
     kept = tickets.issue(other, "b.csv", "text/csv", b"b")
-    assert len(tickets) == EACH + 1 and tickets.redeem(many[-1]) is not None
+    assert len(tickets) == Tickets.EACH + 1 and tickets.redeem(many[-1]) is not None
     tickets.forget(page)
     assert len(tickets) == 1 and tickets.redeem(kept) is not None
 
@@ -667,9 +666,9 @@ class Waiting:
 
 
 def test_undo_and_redo_before_the_certificate_lose_nothing():
-    queues = [Waiting() for _ in range(4)]
-    drawing_queue, learning, _, testing = queues
-    session = Session(JobQueues(*queues), Tickets())
+    queues = {kind: Waiting() for kind in ("drawing", "learning", "errands", "testing")}
+    drawing_queue, learning, _, testing = queues.values()
+    session = Session(queues, Tickets())
 
     def told(kind):
         said = [json.loads(session.outbox.get_nowait()) for _ in range(session.outbox.qsize())]

@@ -11,7 +11,7 @@ from ..fields import Field
 from ..fields.around import CENTRE, SLOW, UNION, Around
 from ..fields.bodies import REACH, THINNEST
 from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, STEEPEST, STRONGEST, Moved
-from ..fields.warping import MARGIN
+from ..fields.warping import MARGIN, of_kind
 from ..fields.warps import BACK, SKIN, Stretch, Within
 
 BODIES = 8
@@ -28,11 +28,6 @@ def _moves(field: Field) -> list[Moved]:
     alone = field.lifted or field.goals
     worlds = [one.model.world for one in (field.map, *alone[: _ways(field) - 1])]
     return [warp for world in worlds if world is not None for warp in world.warps if isinstance(warp, Moved)]
-
-
-def of_kind(field: Field, kind: type) -> list[Any]:
-    world = field.map.model.world
-    return [] if world is None else [one for one in world.warps if isinstance(one, kind)]
 
 
 def marks(field: Field) -> tuple[FloatArray, FloatArray]:

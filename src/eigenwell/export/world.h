@@ -418,7 +418,7 @@ static inline int @P@_way_ready(@P@_world *world, int way, int marks, const int 
     by->first = first;
     for (int m = 0; m < marks; ++m) {
         const int q = mark[m];
-        for (int i = 0; i < N; ++i) to[m][i] = q < Q ? world->goal[q < Q ? q : 0][i] : @P@_mark_new[q][i];
+        for (int i = 0; i < N; ++i) to[m][i] = q < Q ? world->goal[q < Q ? q : 0][i] : @P@_mark_new[q < M ? q : 0][i];
         for (int i = 0; i < N && q < Q; ++i) {
             const @WORK@ off = to[m][i] - @P@_mark_old[q][i];
             drift[i] += @P@_lead_share[way][q < Q ? q : 0] * off;

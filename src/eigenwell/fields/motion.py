@@ -54,15 +54,6 @@ MOST_STEPS = 1000
 class Motion:
     """A motion under way: `step(x, dt)` gives the velocity at the measured state and carries the phase.
 
-    Attributes
-    ----------
-    lifted : StableField
-        The stable field of (x, phase) that is followed.
-    goal : int
-        Index of its attractor in the field it came from.
-    phase : float
-        1 at the start of a path, 0 at its end.
-
     Examples
     --------
     >>> motion = field.motion(field.samples[0])
@@ -71,8 +62,11 @@ class Motion:
     """
 
     lifted: StableField
+    """The stable field of (x, phase) that is followed."""
     goal: int
+    """Index of its attractor in the field it came from."""
     phase: float
+    """1 at the start of a path, 0 at its end."""
     _path: Path = field(repr=False)
     _last: tuple[FloatArray, FloatArray, float] | None = field(default=None, repr=False)
     """The last state, the lifted velocity asked there, and for how long."""

@@ -58,19 +58,6 @@ class Twist(NamedTuple):
 class PoseCertificate:
     """Loops on `PoseField.predict`, and the certificate of the field in its chart.
 
-    Attributes
-    ----------
-    inner : Certificate
-        Of the field in its chart.
-    rate : float
-        Steps of the loops per unit of time.
-    starts : int
-        How many.
-    arrived : float
-        Share of loops from samples of the data that come within a hundredth of the box of an attractor.
-    widest : float
-        Largest angle from the chart's reference along them, in radians; the chart ends at half a turn.
-
     Examples
     --------
     >>> field.poses.certificate().holds  # doctest: +SKIP
@@ -78,10 +65,15 @@ class PoseCertificate:
     """
 
     inner: Certificate
+    """Of the field in its chart."""
     rate: float
+    """Steps of the loops per unit of time."""
     starts: int
+    """How many."""
     arrived: float
+    """Share of loops from samples of the data that come within a hundredth of the box of an attractor."""
     widest: float
+    """Largest angle from the chart's reference along them, in radians; the chart ends at half a turn."""
 
     @property
     def holds(self) -> bool:
@@ -100,20 +92,15 @@ class PoseCertificate:
 class PoseField:
     """What `field.poses` gives: `predict` a twist, `simulate` poses. Orientations within half a turn of `chart.reference`.
 
-    Attributes
-    ----------
-    field : Field
-        Of positions and three coordinates of orientation.
-    chart : Chart
-        What these coordinates mean.
-
     Examples
     --------
     >>> twist = field.poses.predict([0.4, 0.0, 0.2], [0.0, 0.0, 0.0, 1.0])  # doctest: +SKIP
     """
 
     field: Field
+    """Of positions and three coordinates of orientation."""
     chart: Chart
+    """What these coordinates mean."""
 
     def __repr__(self) -> str:
         return f"PoseField({plural(self.field.n_attractors, 'attractor')})"
@@ -187,12 +174,8 @@ class PoseField:
 
         Parameters
         ----------
-        samples : int
-            Loops.
-        rates : tuple of float
-            Steps per unit of time.
-        seed : int
-            Of the samples they start from.
+        samples, rates, seed
+            As in `Field.certificate`; loops start from samples of the data.
 
         Returns
         -------

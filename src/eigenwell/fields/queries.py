@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from .._types import FloatArray
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Question = Callable[Concatenate[Any, Any, P], R]
+"""A method, of itself and of states."""
 SAMPLES, FINEST, MOST = 201, 0.01, 20_001
 """States returned by `simulate(duration=...)`, start and end included: at least, at what step of unit time, and at most."""
 
@@ -37,6 +43,27 @@ def check_states(x: Any, dimension: int) -> tuple[FloatArray, bool]:
             "repair it."
         )
     return states.reshape(-1, dimension), single
+
+
+def of_states(answer: str = "") -> Callable[[Question[P, R]], Question[P, R]]:
+    """A question to many states (n, d), asked with one (d,) or with many: of one, the one answer. `answer` goes into its text."""
+
+    def made(question: Question[P, R]) -> Question[P, R]:
+        name = question.__code__.co_varnames[1]
+
+        @wraps(question)
+        def ask(self: Any, *given: Any, **named: Any) -> Any:
+            states, alone = check_states(given[0] if given else named.pop(name, None), self.dimension)
+            said: Any = question(self, states, *given[1:], **named)
+            one = said[0] if alone else said
+            return one if one.ndim else one.item()
+
+        if answer:
+            kind = f"(d,) or (n, d) array\n\n        Returns\n        -------\n        {answer}\n"
+            ask.__doc__ = f"{question.__doc__}\n\n        Parameters\n        ----------\n        x : {kind}"
+        return cast("Question[P, R]", ask)
+
+    return made
 
 
 def check_state(x: Any, dimension: int) -> FloatArray:

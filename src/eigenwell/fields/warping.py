@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..errors import DataError
 from .around import Around
-from .bodies import Bodies, arranged, check_bodies
+from .bodies import Bodies, arranged, as_numbers, check_bodies
 from .field import StableField
 from .moved import Leads, Moved, leads, moved
 from .queries import check_index
@@ -36,12 +36,6 @@ class Warped:
     """What `Field` says of the world it is in."""
 
     map: StableField
-    goals: tuple[StableField, ...]
-    lifted: tuple[StableField, ...]
-    samples: FloatArray
-    labels: IntArray
-    phases: FloatArray
-    chart: Any
 
     @property
     def warps(self) -> tuple[Any, ...]:
@@ -87,13 +81,13 @@ class Warped:
         >>> bool((field.moved({0: there}).attractors[0] == there).all())
         True
         """
-        places, passed = _moves(self), _passed(self)
+        asked = _asked(self)
         for q, place in dict(goals).items():
-            places[_goal(self, q)] = self._place(place, f"the new place of goal {q}")
+            asked.places[_goal(self, q)] = self._place(place, f"the new place of goal {q}")
         for pair in via:
             old, new = (self._place(place, "a place in via") for place in pair)
-            passed.append((old, new))
-        return _built(self, places=places, passed=passed, velocity=velocity)
+            asked.passed.append((old, new))
+        return _built(self, asked, velocity)
 
     def around(self: Any, centre: Any, radius: Any = None, *, axes: Any = None) -> Field:
         """The same field round a ball, or several: none of its solutions touches it, and all but one arrive as before.
@@ -121,7 +115,9 @@ class Warped:
         >>> len(field.around(field.attractors[:2].mean(0), radius=0.01).warps)
         1
         """
-        return _built(self, bodies=_bodies(self).joined(check_bodies(centre, radius, axes, self.places.shape[1])))
+        asked = _asked(self)
+        more = check_bodies(centre, radius, axes, self.places.shape[1])
+        return _built(self, asked._replace(bodies=asked.bodies.joined(more)))
 
     def within(self: Any, low: Any = None, high: Any = None) -> Field:
         """The same field within walls: joint limits, a table, a workspace. No state passes one.
@@ -147,10 +143,10 @@ class Warped:
         """
         if low is None and high is None:
             raise DataError("Expected a wall, low=..., high=... or both, got none. Nothing was changed.")
-        walls = _walls(self)
-        d = self.places.shape[1]
+        asked, d = _asked(self), self.places.shape[1]
         low, high = _limits(low, -np.inf, d, "low"), _limits(high, np.inf, d, "high")
-        return _built(self, walls=(np.maximum(walls[0], low), np.minimum(walls[1], high)))
+        walls = np.maximum(asked.walls[0], low), np.minimum(asked.walls[1], high)
+        return _built(self, asked._replace(walls=walls))
 
     @property
     def places(self: Any) -> FloatArray:
@@ -180,28 +176,34 @@ class Warped:
 # --- what was asked so far ----------------------------------------------------------------------------
 
 
-def _moves(field: Any) -> FloatArray:
-    return np.array(field.places)
+class Asked(NamedTuple):
+    """All that a field is seen through, as it was asked for."""
+
+    places: FloatArray
+    passed: list[tuple[FloatArray, FloatArray]]
+    """Old and new place of what else is passed through."""
+    bodies: Bodies
+    walls: tuple[FloatArray, FloatArray]
 
 
-def _passed(field: Any) -> list[tuple[FloatArray, FloatArray]]:
-    found = [one for one in field.warps if isinstance(one, Moved)]
-    return [(old, new) for one in found for old, new, q in zip(one.old, one.new, one.goals, strict=True) if q < 0]
+def of_kind(field: Any, kind: type) -> list[Any]:
+    """The warps of one kind that the map is seen through."""
+    world = field.map.model.world
+    return [] if world is None else [one for one in world.warps if isinstance(one, kind)]
 
 
-def _bodies(field: Any) -> Bodies:
-    found = [one for one in field.warps if isinstance(one, Around)]
+def _asked(field: Any) -> Asked:
     d = field.places.shape[1]
-    return Bodies(
-        np.concatenate([np.empty((0, d)), *(one.centres for one in found)]),
-        np.concatenate([np.empty((0, d, d)), *(one.shapes for one in found)]),
+    moves, around, within = (of_kind(field, kind) for kind in (Moved, Around, Within))
+    return Asked(
+        np.array(field.places),
+        [(old, new) for one in moves for old, new, q in zip(one.old, one.new, one.goals, strict=True) if q < 0],
+        Bodies(
+            np.concatenate([np.empty((0, d)), *(one.centres for one in around)]),
+            np.concatenate([np.empty((0, d, d)), *(one.shapes for one in around)]),
+        ),
+        (within[0].low, within[0].high) if within else (np.full(d, -np.inf), np.full(d, np.inf)),
     )
-
-
-def _walls(field: Any) -> tuple[FloatArray, FloatArray]:
-    d = field.places.shape[1]
-    found = [one for one in field.warps if isinstance(one, Within)]
-    return (found[0].low, found[0].high) if found else (np.full(d, -np.inf), np.full(d, np.inf))
 
 
 # --- what is asked now --------------------------------------------------------------------------------
@@ -214,46 +216,27 @@ def _goal(field: Any, q: Any) -> int:
         raise DataError(f"{error} Nothing was changed.") from error
 
 
-def _numbers(value: Any, d: int, what: str) -> FloatArray:
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"Expected {what} as {d} numbers, got {type(value).__name__}.") from error
-    if numbers.shape != (d,) or not np.isfinite(numbers).all():
-        raise DataError(f"Expected {what} as {d} finite numbers, got shape {numbers.shape}: {value!r}"[:200] + ".")
+def _numbers(value: Any, d: int, what: str, open_: bool = False) -> FloatArray:
+    """(d,), finite but for walls that are open."""
+    numbers = as_numbers(value, f"{what} as {d} numbers")
+    if numbers.shape != (d,) or not (open_ or np.isfinite(numbers).all()) or np.isnan(numbers).any():
+        kind = "numbers, or None where open" if open_ else "finite numbers"
+        raise DataError(f"Expected {what} as {d} {kind}, got shape {numbers.shape}: {value!r}"[:200] + ".")
     return numbers
 
 
 def _limits(value: Any, none: float, d: int, what: str) -> FloatArray:
     """(d,) walls; None is none."""
-    if value is None or np.ndim(value) == 0:
-        value = [value] * d
-    given = [none if one is None else one for one in value]
-    try:
-        walls = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"Expected {what} as {d} numbers or None, got {type(value).__name__}.") from error
-    if walls.shape != (d,) or np.isnan(walls).any():
-        raise DataError(f"Expected {what} as {d} numbers, or None where open, got shape {walls.shape}.")
-    return walls
+    given = [value] * d if value is None or np.ndim(value) == 0 else value
+    return _numbers([none if one is None else one for one in given], d, what, open_=True)
 
 
 # --- put together -------------------------------------------------------------------------------------
 
 
-def _built(
-    field: Any,
-    places: FloatArray | None = None,
-    passed: list[tuple[FloatArray, FloatArray]] | None = None,
-    bodies: Bodies | None = None,
-    walls: tuple[FloatArray, FloatArray] | None = None,
-    velocity: Mapping[int, Any] | None = None,
-) -> Field:
-    """The learned field seen through all that was asked before, but for what is given here."""
-    goals = field.places if places is None else places
-    through = _passed(field) if passed is None else passed
-    low, high = _walls(field) if walls is None else walls
-    solid = _bodies(field) if bodies is None else bodies
+def _built(field: Any, asked: Asked, velocity: Mapping[int, Any] | None = None) -> Field:
+    """The learned field seen through all that was asked."""
+    goals, through, solid, (low, high) = asked
     wide = MARGIN * np.where(np.isfinite(high - low), high - low, field.box[: len(low)])
     groups, margin = arranged(solid, goals, low, high, _margins(low, high, goals, wide))
     outer: tuple[Any, ...] = tuple(groups)
@@ -339,5 +322,5 @@ def by_own_ways(field: Any) -> Field:
     outer = [warp for warp in field.warps if not isinstance(warp, Moved)]
     if len(outer) == len(field.warps) or field.n_attractors == 1:
         return field  # type: ignore[no-any-return]
-    inner = _landmarks(field, field.places, _passed(field))
+    inner = _landmarks(field, field.places, _asked(field).passed)
     return _seen(field, [field.warps, *((*outer, *one) for one in inner[1:])], field.places)

@@ -20,7 +20,7 @@ from .integration import FEW, LEFT, LOOKS, STEPS, TINY, Support, Trap, longest_s
 # The field at the edge is something where a field of zero would give as much once in a hundred times.
 LEVEL = 0.99
 # Stopped: moved by less than this many spacings between two looks. One place: within as many.
-STOPPED = 4.0
+STOPPED = 5.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
+from ..runge_kutta import returned
 from .field import FlowField
-from .integration import BETWEEN, LOOKS, STEPS, Stepper, Trap, hermite, returned
+from .integration import BETWEEN, LOOKS, STEPS, Stepper, Trap, hermite
 
 # Neighbours this share of the diameter away must come closer in one turn for the curve to attract them; a path that misses itself
 # by a twentieth of it after a turn is closed.

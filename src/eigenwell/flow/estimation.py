@@ -58,7 +58,13 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
     if moving.shape[1] == 0:
         raise DataError(_UNRELATED.format(*x.shape))
     if moving.shape[1] < found.y.shape[1]:
-        fewer = Estimate.within(frame.seen_along(moving, found.y), x, v, (_still(*moving.shape),))
+        still = moving.shape[0] - moving.shape[1]
+        said = Caution(
+            "still",
+            f"Along {still} of {len(moving)} directions position says nothing about the velocities: they were left out. "
+            "Attractors stand at their mean there, and what moves slowly along them is not seen.",
+        )
+        fewer = Estimate.within(frame.seen_along(moving, found.y), x, v, (said,))
         found = found if _steered_by_the_rest(fewer, found) else fewer
     full = found.y.shape[1]
     r = full
@@ -80,14 +86,6 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
         )
         return Estimate(found.frame, found.y, found.v, found.fields, (*found.warnings, thin))
     return found
-
-
-def _still(directions: int, moving: int) -> Caution:
-    return Caution(
-        "still",
-        f"Along {directions - moving} of {directions} directions position says nothing about the velocities: they were left out. "
-        "Attractors stand at their mean there, and what moves slowly along them is not seen.",
-    )
 
 
 def _steered_by_the_rest(fewer: Estimate, all_: Estimate) -> bool:

@@ -203,21 +203,3 @@ def hermite(x: FloatArray, v: FloatArray, time: FloatArray) -> tuple[FloatArray,
     slopes = np.where(time > 0, slopes / np.where(time > 0, time, 1.0), v[:-1])
     in_order = [part.transpose(1, 0, 2).reshape(-1, x.shape[1]) for part in (places, slopes)]
     return np.concatenate([in_order[0], x[-1:]]), np.concatenate([in_order[1], v[-1:]])
-
-
-def returned(x: FloatArray, forward: FloatArray, end: int, closed: float, least: int = 0) -> tuple[int, float] | None:
-    """The last state k, at least so many before `end`, after which a path came back to its place there, and the share of the step
-    from k to the next at which it did: it crossed the plane through x[end], across the direction `forward`, and missed the
-    place by less than so many diameters of the turn."""
-    ahead = (x[:end] - x[end]) @ forward
-    for k in np.flatnonzero((ahead[:-1] < 0) & (ahead[1:] >= 0))[::-1]:
-        if end - k < least:
-            continue
-        share = -ahead[k] / (ahead[k + 1] - ahead[k])
-        miss = np.linalg.norm(x[k] + share * (x[k + 1] - x[k]) - x[end])
-        diameter = np.linalg.norm(np.ptp(x[k + 1 : end + 1], axis=0))
-        # Between two states the path bends off its chord by about chord^2 / diameter.
-        chord = np.linalg.norm(x[k + 1] - x[k])
-        if miss * diameter < closed * diameter**2 + chord**2 / 2:
-            return int(k), float(share)
-    return None

@@ -20,6 +20,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .._types import FloatArray, IntArray
 from .estimation import NOTABLE
+from .field import radial
 from .orbits import SHORTEST_TURN
 from .regression import INDUCING_CHOOSING
 
@@ -59,7 +60,7 @@ class Process:
 
     def __call__(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The velocity expected at x (n, d), and its variance (n,) in each component."""
-        cross = _kernel(_squares(x, self.nodes), self.length) + AFFINE * _affine(x) @ _affine(self.nodes).T
+        cross = radial(x / self.length, self.nodes / self.length, 0.0) + AFFINE * _affine(x) @ _affine(self.nodes).T
         spread = 1 + AFFINE * (_affine(x) ** 2).sum(1) - ((cross @ self.inverse) * cross).sum(1)
         return cross @ self.solved, self.alpha2 * np.maximum(spread, 0.0)
 
@@ -67,12 +68,11 @@ class Process:
 def one_field(paths: Paths, most: int = 3 * NODES) -> Process:
     """The process of paths (x, v), in a unit box and with a root mean square speed of 1; `most` samples are looked at."""
     x, v, block = nodes(paths, most)
-    squares = _squares(x, x)
     trend = AFFINE * _affine(x) @ _affine(x).T
     members = [np.flatnonzero(block == k) for k in np.unique(block)]
     best, chosen = np.inf, None
     for length in LENGTHS:
-        kernel = _kernel(squares, length) + trend
+        kernel = radial(x / length, x / length, 0.0) + trend
         for noise in NOISES:
             factor = cho_factor(kernel + noise * np.eye(len(x)), lower=True, check_finite=False)
             inverse = cho_solve(factor, np.eye(len(x)), check_finite=False)
@@ -104,14 +104,6 @@ def nodes(paths: Paths, most: int = 3 * NODES) -> tuple[FloatArray, FloatArray, 
     x, v, block = np.concatenate(xs), np.concatenate(vs), np.concatenate(blocks)
     thin = max(1, -(-len(x) // most))
     return x[::thin], v[::thin], block[::thin]
-
-
-def _squares(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray(np.maximum((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T, 0.0))
-
-
-def _kernel(squares: FloatArray, length: float) -> FloatArray:
-    return np.asarray(np.exp(squares / (-2 * length**2)))
 
 
 def _affine(x: FloatArray) -> FloatArray:

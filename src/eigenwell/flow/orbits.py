@@ -12,7 +12,8 @@ from ..attractors import Attractor
 from ..demonstrations import SHORTEST_PATH, Demonstrations
 from ..graphs import PathGraph
 from ..paths import PathFinding, TrajectoryGraph
-from .integration import BETWEEN, hermite, returned
+from ..runge_kutta import returned
+from .integration import BETWEEN, hermite
 
 # A turn is closed when it misses its start by less than this share of its diameter, and is as large as the turn before
 # it to the same share: a spiral that loses less in a turn has more than thirty turns to go.

@@ -76,20 +76,16 @@ def portrait(
         _add_cycles(field, traps, end[wandering], tries=look)
         steps *= 2
     leaving = np.flatnonzero(fate == LEFT)
-    edges = [s for s in edge_sinks(field, scouts[leaving], support) if _is_new(s, traps, support)]
-    traps.extend(edges)
+    known = [t.place for t in traps if isinstance(t, Sink) and _inside(t, support)]
+    for edge in edge_sinks(field, scouts[leaving], support):
+        if all(np.linalg.norm(edge.place - p) > edge.radius for p in known):
+            traps.append(edge)
     fate[leaving] = held_fates(field, scouts[leaving], traps, support)
     reached = np.bincount(fate[fate >= 0], minlength=len(traps))
     inside = tuple(bool(n >= SHORTEST_PATH) and _inside(t, support) for n, t in zip(reached, traps, strict=True))
     empty = np.empty(0)
     found = Portrait(field, tuple(traps), inside, support)
     return found, Carried(fate, end, time, np.empty((0, scouts.shape[1])), empty.astype(np.intp), empty)
-
-
-def _is_new(edge: EdgeSink, traps: list[Trap], support: Support) -> bool:
-    """Whether the place is not that of a sink that is known."""
-    known = [t.place for t in traps if isinstance(t, Sink) and _inside(t, support)]
-    return all(np.linalg.norm(edge.place - p) > edge.radius for p in known)
 
 
 def _inside(trap: Trap, support: Support) -> bool:

@@ -142,7 +142,7 @@ def _rest(field: FlowField, guess: FloatArray, stable: bool = True) -> FloatArra
     x, done = newton(field, guess[None])
     if not done[0] or (stable and np.linalg.eigvals(field.jacobian(x)[1][0]).real.max() >= 0):
         return None
-    return x[0]
+    return np.asarray(x[0])
 
 
 def parting(field: FlowField, one: FloatArray, other: FloatArray, start: float, stop: float) -> float:

@@ -178,6 +178,7 @@ RULES: dict[str, Rule] = {
 }
 """What numbers have to be, beside finite; the last may be infinite."""
 
+WALLS = {"low": ("n", "without NaN"), "high": ("n", "without NaN"), "margin": ("2 n", "> 0")}
 TABLE: dict[str, dict[str, tuple[str, str]]] = {
     "stable": {
         "flow.frequencies": ("layers features passing", ""),
@@ -215,18 +216,8 @@ TABLE: dict[str, dict[str, tuple[str, str]]] = {
         "misfit": ("", ">= 0"),
     },
     "world": {"places": ("q n", "")},
-    "home": {
-        "low": ("n", "without NaN"),
-        "high": ("n", "without NaN"),
-        "margin": ("2 n", "> 0"),
-        "knee": ("", ">= 0"),
-    },
-    "within": {
-        "low": ("n", "without NaN"),
-        "high": ("n", "without NaN"),
-        "margin": ("2 n", "> 0"),
-        "braking": ("", "> 0"),
-    },
+    "home": WALLS | {"knee": ("", ">= 0")},
+    "within": WALLS | {"braking": ("", "> 0")},
     "around": {
         "centre": ("n", ""),
         "centres": ("bodies n", ""),

@@ -17,7 +17,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import gammaln
 
 from .._types import BoolArray, FloatArray, IntArray
-from .evidence import EndsModel, log_sum
+from .evidence import ALIKE, EndsModel, log_sum
 from .spanning import components, spanning_tree
 
 # Log prices of a goal for which the best cut of a tree is proposed: the prior's own price depends on the partition.
@@ -326,10 +326,11 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
             size = tree.size[nodes]
             if at in promising:
-                scores = model.readings(of_nodes[nodes], summed[nodes], size, centre[nodes], blur[nodes], odds[alone])
+                known_of = of_nodes[nodes], summed[nodes], size, centre[nodes], blur[nodes], odds[alone]
+                scores = np.logaddexp(model.readings(*known_of), model.in_principal(*known_of)) - np.log(2)
             else:
-                # One number of shared coordinates of as many, none.
-                given = alike[nodes].sum(axis=0) - np.log(model.dimension + (len(nodes) == 1))
+                # None shared, along the coordinates or in principal directions, which are taken to be as good.
+                given = alike[nodes].sum(axis=0) + np.log(1 - ALIKE / 2)
                 there = np.zeros(len(alone))
                 scores = model.partition(given, size, centre[nodes], blur[nodes], odds[alone], there)
             # What is less likely than rounding is kept only where so many goals were asked for.

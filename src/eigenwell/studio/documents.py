@@ -79,7 +79,7 @@ def read(data: bytes) -> dict[str, Any]:
     try:
         # The same reader that checks what a page sends.
         drawn = parse(json.dumps({"type": "strokes", "rev": 1, "strokes": rows, "options": said.get("options")}))
-        seen = {"view": said.get("view"), "goals": said.get("goals")}
+        seen: dict[str, Any] = {"view": said.get("view"), "goals": said.get("goals")}
         parse(json.dumps({"type": "take", "rev": 1, "what": "studio"} | seen))
     except BadMessage as error:
         raise DataError(str(error)) from None
@@ -88,10 +88,8 @@ def read(data: bytes) -> dict[str, Any]:
     return _answer("Drawing", strokes, members.get(MODEL), **seen, options=options)
 
 
-def _answer(
-    name: str, strokes: list[dict[str, Any]], model: bytes | None, note: str = "", **more: Any
-) -> dict[str, Any]:
-    kept = None if model is None else base64.b64encode(model).decode("ascii")
+def _answer(name: str, strokes: list[Any], model: bytes | None, note: str = "", **more: Any) -> dict[str, Any]:
+    kept = None if model is None else base64.b64encode(model).decode()
     return {"name": name, "strokes": strokes, "model": kept, "scale": {"note": note}} | more
 
 

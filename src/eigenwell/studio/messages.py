@@ -11,7 +11,7 @@ from ..demonstrations import Caution
 from ..fields import Certificate, Field
 from ..fields.fit import GOOD
 from ..identification import Identification
-from ..report.wording import Words, remedy, surety
+from ..report.wording import Words, remedy
 from ..wording import plural
 from .protocol import Options
 
@@ -70,11 +70,6 @@ def _why_flow(found: Identification) -> str:
     left = int((found.labels < 0).sum())
     out = f" {plural(left, 'sample')} {'is' if left == 1 else 'are'} carried out of the picture." if left else ""
     return f"Every sample is carried along the flow that all of them show. It comes to rest at {places}, and so do {share}.{out}"
-
-
-def sure(found: Identification) -> str:
-    """How sure the number is, in words that agree with what stands beside them."""
-    return surety(found.confidence)
 
 
 def unsure(found: Identification) -> str:
@@ -137,22 +132,21 @@ def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]
     fit = field.fit
     assert fit is not None
     # A way to another attractor is no following at all.
-    share = sum(max(0.0, 1 - one.distance) if one.arrives else 0.0 for one in fit.demonstrations) / len(
-        fit.demonstrations
-    )
+    share = float(np.mean([max(0.0, 1 - one.distance) if one.arrives else 0.0 for one in fit.demonstrations]))
     worst = fit.worst
     number = strokes[fit.demonstrations.index(worst)][1] if strokes else 1
     how = "from their starts" if fit.by == "map" else "from their starts, each remembering how far along it is"
     if not strokes:
         what = "the paths are those that the samples were threaded on"
-    elif not worst.arrives:
-        what = f"stroke {number} worst of all: it ends at another goal"
-    else:
+    elif worst.arrives:
         what = f"stroke {number} least: {worst.distance:.1%} of the drawing's size beside it"
-    missed = sum(not one.arrives or one.distance > GOOD for one in fit.demonstrations)
-    whose = "your strokes" if strokes else "the samples"
-    head, words = f"Follows {whose}: {100 * share:.0f} %.", f"Particles follow them {how}; {what}."
-    if not fit.good:
+    else:
+        what = f"stroke {number} worst of all: it ends at another goal"
+    if fit.good:
+        head = f"Follows {'your strokes' if strokes else 'the samples'}: {100 * share:.0f} %."
+        words = f"Particles follow them {how}; {what}."
+    else:
+        missed = sum(not one.arrives or one.distance > GOOD for one in fit.demonstrations)
         head = f"Does not follow {missed} of {plural(len(fit.demonstrations), 'stroke' if strokes else 'path')}."
         words = f"Particles follow them to {100 * share:.0f} %, {how}; {what}."
     return {"good": fit.good, "share": round(share, 4), "head": head, "words": words}
@@ -162,34 +156,30 @@ def python_lines(options: Options, kernel: KernelSettings, recipe: str, scattere
     """The same in Python, from the CSV file that the studio hands out."""
     lines = ["import eigenwell as ew", "", 'demos = ew.files.read("eigenwell-strokes.csv")']
     if options.graph == "kernel":
-        if kernel.every > 1:
-            lines.append(
-                f"demos = demos.take(range(0, demos.n_samples, {kernel.every}))  # a kernel graph of all is slow"
-            )
         settings = ", ".join(f"{name}={getattr(kernel, name)!r}" for name in ("theta_r", "sigma_f", "eps", "sigma"))
+        some = f"demos = demos.take(range(0, demos.n_samples, {kernel.every}))  # a kernel graph of all is slow"
+        lines += [some] if kernel.every > 1 else []
         lines += [
             f"graph = ew.spectral.KernelGraph({settings})",
             "found = ew.identify(demos, graph=graph)",
             "print(found)",
         ]
         return "\n".join([*lines, "# A kernel graph has no paths to learn from: ew.identify(demos) finds them.", ""])
-    if scattered:
-        lines.append("found = ew.identify(demos, graph=ew.FlowGraph(replicates=20))")
-    elif options.order == "unordered":
-        lines.append("found = ew.identify(demos.x, demos.v, graph=ew.SuccessorGraph())  # the order is not used")
-    else:
-        lines.append("found = ew.identify(demos)")
-    lines += [
-        "print(found)",
-        "",
-        "from eigenwell.learning import Recipe",
-        "",
-        f"field = ew.learn(found, recipe=Recipe({recipe}))",
-        "path = field.simulate(demos.x[0], duration=5.0)",
-        'field.save("eigenwell-model.eigenwell")',
-        "",
-    ]
-    return "\n".join(lines)
+    unordered = "demos.x, demos.v, graph=ew.SuccessorGraph())  # the order is not used"
+    asked = unordered if options.order == "unordered" else "demos)"
+    return (
+        "\n".join(lines)
+        + f"""
+found = ew.identify({"demos, graph=ew.FlowGraph(replicates=20))" if scattered else asked}
+print(found)
+
+from eigenwell.learning import Recipe
+
+field = ew.learn(found, recipe=Recipe({recipe}))
+path = field.simulate(demos.x[0], duration=5.0)
+field.save("eigenwell-model.eigenwell")
+"""
+    )
 
 
 # --- doubts -------------------------------------------------------------------------------------------

@@ -119,10 +119,9 @@ Message = Strokes | Request
 
 def parse(text: str) -> Message:
     """The message in a text from the page, or BadMessage."""
-    if len(text) > MESSAGE_BYTES:
-        raise BadMessage(
-            f"Expected a message of at most {MESSAGE_BYTES / 2**20:.0f} MB, got {len(text) / 2**20:.1f} MB. Send less."
-        )
+    most, size = MESSAGE_BYTES // 2**20, len(text) / 2**20
+    if size > most:
+        raise BadMessage(f"Expected a message of at most {most} MB, got {size:.1f} MB. Send less.")
     try:
         said = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -143,7 +142,7 @@ def parse(text: str) -> Message:
 
 
 def _strokes(said: dict[str, Any]) -> Strokes:
-    rows = said.get("strokes")
+    rows: Any = said.get("strokes")
     _expect(isinstance(rows, list), "strokes as a list, got {}.", rows)
     _expect(len(rows) <= STROKES, "at most {} strokes, got {}. Delete some.", STROKES, len(rows))
     strokes = tuple(_stroke(row, number) for number, row in enumerate(rows, start=1))
@@ -192,7 +191,7 @@ def _options(said: Any) -> Options:
 
 
 def _load(said: dict[str, Any]) -> Request:
-    name = said.get("name")
+    name: Any = said.get("name")
     _expect(isinstance(name, str), "a file with its name and its content in base64.")
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     plain = suffix.isascii() and suffix.isalnum() and len(suffix) <= 10
@@ -201,7 +200,7 @@ def _load(said: dict[str, Any]) -> Request:
 
 
 def _file(said: dict[str, Any]) -> bytes:
-    data = said.get("base64")
+    data: Any = said.get("base64")
     _expect(isinstance(data, str), "a file in base64, got {}.", data)
     try:
         return base64.b64decode(data, validate=True)
@@ -210,14 +209,14 @@ def _file(said: dict[str, Any]) -> bytes:
 
 
 def _take(said: dict[str, Any]) -> Request:
-    what = said.get("what")
+    what: Any = said.get("what")
     _expect(what in TAKEN, f"one of {', '.join(TAKEN)}, got {{}}.", what)
     look, goals = _look(said.get("view")), _goals(said.get("goals"))
     return Request("take", _rev(said), what, numbers=_numbering(said), look=look, goals=goals)
 
 
 def _numbering(said: dict[str, Any]) -> Numbers:
-    given = said.get("numbers")
+    given: Any = said.get("numbers")
     if given is None:
         return ()
     whole = isinstance(given, list) and all(type(q) is int for q in given) and sorted(given) == list(range(len(given)))
@@ -295,7 +294,7 @@ def _numbers(values: list[Any], largest: float, what: str) -> FloatArray:
 
 
 def _within(said: dict[str, Any], name: str, least: float, most: float) -> float | None:
-    value = said.get(name)
+    value: Any = said.get(name)
     if value is None:
         return None
     fine = type(value) in (int, float) and least <= value <= most

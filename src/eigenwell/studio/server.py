@@ -9,9 +9,8 @@ import socket
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvicorn
 from starlette.applications import Starlette
@@ -25,9 +24,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from .. import __version__
 from . import presets
 from .access import AccessControl, AccessRules, is_loopback
+from .process import NICE
 from .protocol import MESSAGE_BYTES, BadMessage, parse
-from .session import JobQueues, Session, hello
-from .tickets import LETTERS, Tickets
+from .session import Session, Tickets, hello
 from .workers import JobQueue, Worker
 
 PAGE = Path(__file__).parent / "page"
@@ -38,10 +37,6 @@ MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
-    ".json": "application/json",
-    ".webmanifest": "application/manifest+json",
 }
 POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -56,8 +51,7 @@ HEADERS = {
 }
 
 
-@dataclass(frozen=True)
-class PageFile:
+class PageFile(NamedTuple):
     """A file of the page."""
 
     content: bytes
@@ -72,14 +66,11 @@ def page_files(folder: Path = PAGE) -> dict[str, PageFile]:
     """
     files = {}
     ahead = "".join(f'<link rel="modulepreload" href="{one.name}">' for one in sorted(folder.glob("*.js")))
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
-        if path.is_file() and path.suffix in MEDIA_TYPES:
-            content = path.read_bytes().replace(b"<!--modules-->", ahead.encode())
-            tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-            files[f"/{path.relative_to(folder).as_posix()}"] = PageFile(content, MEDIA_TYPES[path.suffix], tag)
-    if "/index.html" in files:
-        files["/"] = files["/index.html"]
-    return files
+    for path in sorted(folder.glob("*.*")):
+        content = path.read_bytes().replace(b"<!--modules-->", ahead.encode())
+        tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+        files[f"/{path.name}"] = PageFile(content, MEDIA_TYPES[path.suffix], tag)
+    return files | {"/": files["/index.html"]}
 
 
 class Studio:
@@ -88,7 +79,7 @@ class Studio:
     def __init__(self, rules: AccessRules) -> None:
         self.rules, self.files, self.tickets = rules, page_files(), Tickets()
         self.sessions: set[Session] = set()
-        self.queues: JobQueues | None = None
+        self.queues: dict[str, JobQueue] = {}
 
     def app(self) -> Starlette:
         return Starlette(
@@ -104,17 +95,15 @@ class Studio:
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
         folder = tempfile.mkdtemp(prefix="eigenwell-studio-")
-        self.queues = JobQueues(
-            *(JobQueue(Worker(kind, folder)) for kind in ("drawing", "learning", "errands", "testing"))
-        )
+        self.queues = {kind: JobQueue(Worker(kind, folder)) for kind in NICE}
         sweeping = asyncio.create_task(self._sweep())
-        for queue in self.queues.all():
+        for queue in self.queues.values():
             queue.open()
         try:
             yield
         finally:
             sweeping.cancel()
-            for queue in self.queues.all():
+            for queue in self.queues.values():
                 queue.close()
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -130,30 +119,24 @@ class Studio:
         if file is None:
             return PlainTextResponse("Nothing here.\n", 404, HEADERS)
         headers = HEADERS | {"Cache-Control": "no-cache", "ETag": file.tag}
-        if request.headers.get("if-none-match") == file.tag:
-            response = Response(status_code=304, headers=headers)
-        else:
-            response = Response(file.content, media_type=file.media_type, headers=headers)
+        known = request.headers.get("if-none-match") == file.tag
+        content, status = (None, 304) if known else (file.content, 200)
+        response = Response(content, status, headers, None if known else file.media_type)
         if self.rules.shown_in(request.scope["query_string"]):
             assert self.rules.token is not None
             response.set_cookie(self.rules.cookie, self.rules.token, httponly=True, samesite="strict", path="/")
         return response
 
     async def taken(self, request: Request) -> Response:
-        ticket = request.path_params["ticket"]
-        download = self.tickets.redeem(ticket) if len(ticket) == LETTERS else None
+        download = self.tickets.redeem(request.path_params["ticket"])
         if download is None:
             return PlainTextResponse("This file was taken already, or is too old. Ask for it again.\n", 404, HEADERS)
-        headers = HEADERS | {
-            "Cache-Control": "no-store",
-            "Content-Disposition": f'attachment; filename="{download.name}"',
-        }
-        return Response(download.content, media_type=download.media_type, headers=headers)
+        kept = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{download.name}"'}
+        return Response(download.content, media_type=download.media_type, headers=HEADERS | kept)
 
     # --- WebSocket ------------------------------------------------------------------------------------
 
     async def connected(self, page: WebSocket) -> None:
-        assert self.queues is not None
         await page.accept()
         if len(self.sessions) >= SESSIONS:
             await page.close(1013, f"The studio serves {SESSIONS} pages at a time; close one of them.")

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from . import protocol
 from .protocol import Message, Options, Request, Strokes
-from .tickets import Tickets
 from .workers import Job, JobQueue
 
 UNREAD = 64
 """Answers that may wait for a page to read them; one that reads none is closed."""
 
+Work = tuple[Any, ...]
+Told = Callable[[Any], None]
+
 NOT_LEARNED = "Expected a learned field, there is none for these strokes. Learn one first."
-
-
-@dataclass(frozen=True, eq=False)
-class JobQueues:
-    """Where work is done: drawing is answered at once, learning takes seconds, errands (files, presets) in between; and a
-    certificate takes its time without keeping anybody waiting."""
-
-    drawing: JobQueue
-    learning: JobQueue
-    errands: JobQueue
-    testing: JobQueue
-
-    def all(self) -> tuple[JobQueue, ...]:
-        return self.drawing, self.learning, self.errands, self.testing
 
 
 WORK = {
@@ -46,7 +35,8 @@ WORK = {
     "restore": ("errands", 30.0),
     "take": ("errands", 60.0),
 }
-"""Of every job: the queue it waits in, and the seconds after which it is given up."""
+"""Of every job: the queue it waits in, and the seconds after which it is given up. Drawing is answered at once, learning takes
+seconds, errands (files, presets) in between; and a certificate takes its time without keeping anybody waiting."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +49,56 @@ class Learned:
     certificate: str | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Download:
+    owner: object
+    name: str
+    media_type: str
+    content: bytes
+    until: float
+
+
+class Tickets:
+    """Files that wait to be taken away: one-time tickets, kept for a minute, in memory alone."""
+
+    SECONDS = 60.0
+    EACH = 4
+    """Tickets a page may hold; the oldest goes when another is issued."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._downloads: dict[str, Download] = {}
+
+    def __len__(self) -> int:
+        return len(self._downloads)
+
+    def issue(self, owner: object, name: str, media_type: str, content: bytes) -> str:
+        mine = [ticket for ticket, download in self._downloads.items() if download.owner is owner][1 - self.EACH :]
+        self._keep(lambda ticket, download: download.owner is not owner or ticket in mine)
+        ticket = secrets.token_urlsafe(32)
+        self._downloads[ticket] = Download(owner, name, media_type, content, self._clock() + self.SECONDS)
+        return ticket
+
+    def redeem(self, ticket: str) -> Download | None:
+        """The download, once; None for a ticket that is unknown, used or too old."""
+        self.sweep()
+        return self._downloads.pop(ticket, None)
+
+    def forget(self, owner: object) -> None:
+        self._keep(lambda _, download: download.owner is not owner)
+
+    def sweep(self) -> None:
+        self._keep(lambda *_: True)
+
+    def _keep(self, wanted: Callable[[str, Download], bool]) -> None:
+        now, held = self._clock(), self._downloads.items()
+        self._downloads = {ticket: one for ticket, one in held if one.until > now and wanted(ticket, one)}
+
+
 class Session:
     """State of one page between its first message and its last."""
 
-    def __init__(self, queues: JobQueues, tickets: Tickets) -> None:
+    def __init__(self, queues: Mapping[str, JobQueue], tickets: Tickets) -> None:
         self._queues, self._tickets = queues, tickets
         self.outbox: asyncio.Queue[str | None] = asyncio.Queue(UNREAD)
         self._drawn: Strokes | None = None
@@ -71,7 +107,7 @@ class Session:
 
     def close(self) -> None:
         """The page is gone: stop its work and forget it."""
-        for queue in self._queues.all():
+        for queue in self._queues.values():
             queue.drop(self)
         self._tickets.forget(self)
         self._drawn = self._field = None
@@ -84,10 +120,11 @@ class Session:
             case "ping":
                 self.say("pong")
             case "cancel":
-                self._queues.learning.drop(self, "learn")
+                self._queues["learning"].drop(self, "learn")
                 self.say("cancelled", rev=None if self._drawn is None else self._drawn.rev)
             case "pictures":
-                self._work("pictures", (), partial(self.say, "pictures"))
+                told = partial(self.say, "pictures")
+                self._work("pictures", (), told, news=told)
             case "preset":
                 self._work("preset", (message.name,), partial(self.say, "strokes_loaded"))
             case "load":
@@ -123,17 +160,16 @@ class Session:
         if self._field is not None and self._field.of.same_as(message):
             self._field = replace(self._field, rev=rev)
         if not message.strokes:
-            self._queues.drawing.drop(self, "strokes")
-            self._queues.learning.drop(self, "learn")
+            self._queues["drawing"].drop(self, "strokes")
+            self._queues["learning"].drop(self, "learn")
             self.say("empty", rev=rev)
             return
-        came = time.perf_counter()
 
         def done(body: str) -> None:
-            self.say("identified", body, rev=rev, ms=_ms(came), field=self._field_of(rev) is not None)
+            self.say("identified", body, rev=rev, field=self._field_of(rev) is not None)
             self._certify(rev)
 
-        self._work("identify", (message.strokes, message.options), done, rev, about="strokes")
+        self._work("identify", (message.strokes, message.options), done, rev)
 
     def _about_strokes(self, message: Request) -> None:
         """What needs the newest strokes: they must be the ones meant, and there must be some."""
@@ -147,21 +183,20 @@ class Session:
             return self._work("compare", (drawn.strokes,), partial(self.say, "compared", rev=rev), rev)
         if kind == "take":
             return self._take(message, drawn)
-        came = time.perf_counter()
 
         def news(what: tuple[str, str]) -> None:
-            self.say(what[0], what[1], rev=rev, ms=_ms(came))
+            self.say(*what, rev=rev)
 
         def done(answer: tuple[str, bytes]) -> None:
             self._field = Learned(drawn, rev, answer[1])
-            self.say("learned", answer[0], rev=rev, ms=_ms(came), restored=kind == "restore")
+            self.say("learned", answer[0], rev=rev, restored=kind == "restore")
             self._certify(rev)
 
-        work: tuple[Any, ...] = (drawn.strokes, drawn.options, message.numbers)
+        work: Work = (drawn.strokes, drawn.options, message.numbers)
         if kind == "restore":
             return self._work("restore", (*work, message.data), done, rev)
         # The test of an older field would only be in the way; who comes back to that field has it tested again.
-        self._queues.testing.drop(self, "certify")
+        self._queues["testing"].drop(self, "certify")
         self._in_test = None
         return self._work("learn", work, done, rev, news)
 
@@ -201,34 +236,21 @@ class Session:
         field = self._field
         return field.field if field is not None and rev in (field.of.rev, field.rev) else None
 
-    def _work(
-        self,
-        name: str,
-        arguments: tuple[Any, ...],
-        done: Callable[[Any], None],
-        rev: int | None = None,
-        news: Callable[[Any], None] | None = None,
-        about: str = "",
-    ) -> None:
+    def _work(self, name: str, work: Work, done: Told, rev: int | None = None, news: Told | None = None) -> None:
+        # An identification is an answer to strokes.
+        about = "strokes" if name == "identify" else name
+
         def failed(said: str) -> None:
             if name == "certify":
                 self._in_test = None
-            self.complain(about or name, said, rev)
+            self.complain(about, said, rev)
 
         queue, limit = WORK[name]
-        getattr(self._queues, queue).put(Job(self, about or name, name, arguments, done, failed, news, limit=limit))
+        self._queues[queue].put(Job(self, about, name, work, done, failed, news, limit=limit))
 
 
 def hello(version: str, presets: list[dict[str, str]]) -> str:
     """The first message of a connection: what the server is, takes and offers."""
-    limits = {
-        "strokes": protocol.STROKES,
-        "samples": protocol.SAMPLES,
-        "stroke_samples": protocol.STROKE_SAMPLES,
-        "bytes": protocol.MESSAGE_BYTES,
-    }
+    sizes = {"strokes": "STROKES", "samples": "SAMPLES", "stroke_samples": "STROKE_SAMPLES", "bytes": "MESSAGE_BYTES"}
+    limits = {name: getattr(protocol, size) for name, size in sizes.items()}
     return json.dumps({"type": "hello", "version": version, "limits": limits, "presets": presets})
-
-
-def _ms(since: float) -> int:
-    return round(1000 * (time.perf_counter() - since))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -92,25 +92,19 @@ def drawing(strokes: Sequence[Stroke]) -> Drawing:
     lines = [stroke for stroke in strokes if stroke.v is None]
     if not sprays:
         return _motions(lines)
-    base = _motions(lines) if lines else None
-    before = (np.empty((0, 2)), np.empty((0, 2))) if base is None else (base.demos.x, base.demos.v)
-    first = np.zeros(1, np.intp) if base is None else base.offsets
-    lengths = [len(stroke.x) for stroke, _ in sprays]
-    ends = first[-1] + np.cumsum(lengths)
-    return Drawing(
-        Demonstrations.from_samples(
-            np.concatenate([before[0], *(stroke.x for stroke, _ in sprays)]),
-            np.concatenate([before[1], *(v for _, v in sprays)]),
-        ),
-        (*(() if base is None else base.ids), *(stroke.id for stroke, _ in sprays)),
-        np.concatenate([first, ends]),
-        (
-            *(() if base is None else base.nearest),
-            *(np.arange(end - n, end) for n, end in zip(lengths, ends, strict=True)),
-        ),
-        USUAL_STEP if base is None else base.step,
-        () if base is None else base.cautions,
-        () if base is None else base.rounds,
+    x, v = np.concatenate([stroke.x for stroke, _ in sprays]), np.concatenate([v for _, v in sprays])
+    ids, bounds = tuple(stroke.id for stroke, _ in sprays), np.cumsum([0, *(len(v) for _, v in sprays)])
+    nearest = tuple(np.split(np.arange(len(x)), bounds[1:-1]))
+    if not lines:
+        return Drawing(Demonstrations.from_samples(x, v), ids, bounds, nearest, USUAL_STEP, ())
+    base = _motions(lines)
+    n = base.demos.n_samples
+    return replace(
+        base,
+        demos=Demonstrations.from_samples(np.concatenate([base.demos.x, x]), np.concatenate([base.demos.v, v])),
+        ids=base.ids + ids,
+        offsets=np.concatenate([base.offsets, n + bounds[1:]]),
+        nearest=(*base.nearest, *(n + rows for rows in nearest)),
     )
 
 
@@ -118,9 +112,7 @@ class NeverRests(DataError):
     """All strokes go round and round: there is a question to ask before there is an answer."""
 
     def __init__(self, rounds: tuple[str, ...]) -> None:
-        super().__init__(
-            "Expected a stroke that comes to rest, got those that go round and round. Say where they stop."
-        )
+        super().__init__("Expected a stroke that rests, got those that go round and round. Say where they stop.")
         self.rounds = rounds
 
 
@@ -140,7 +132,9 @@ def _motions(strokes: Sequence[Stroke]) -> Drawing:
         raise NeverRests(tuple(rounds))
     if not ids:
         raise DataError("Expected a stroke that moves, got dots alone. Press, drag to where the motion ends, and lift.")
-    step = _step(clocks)
+    # The median time between events, not so short that samples become too many.
+    median = float(np.median(np.concatenate([np.diff(t) for t in clocks])))
+    step = max(median, SHORTEST_STEP, sum(float(t[-1]) for t in clocks) / MOST_SAMPLES)
     xs, vs, ts, nearest, first = [], [], [], [], 0
     for t, x in zip(clocks, marks, strict=True):
         brake = Brake.of(t, x)
@@ -155,7 +149,10 @@ def _motions(strokes: Sequence[Stroke]) -> Drawing:
         first += count
     demos = Demonstrations.from_trajectories(xs, vs, time=ts)
     assert demos.offsets is not None
-    return Drawing(demos, tuple(ids), demos.offsets, tuple(nearest), step, _dotted(dots), tuple(rounds))
+    which = f"Stroke {dots[0]} is a dot" if len(dots) == 1 else f"{len(dots)} strokes are dots"
+    dotted = f"{which} and says nothing about motion; draw to where the motion ends, or delete it."
+    cautions = (Caution("dots", dotted),) if dots else ()
+    return Drawing(demos, tuple(ids), demos.offsets, tuple(nearest), step, cautions, tuple(rounds))
 
 
 def increasing(t: FloatArray) -> FloatArray:
@@ -212,20 +209,6 @@ class Brake:
             return t
         left = np.maximum(self.end + self.span - t, 0.0)
         return np.where(t > self.end - self.span, self.end - left**2 / (4 * self.span), t)
-
-
-def _step(clocks: Sequence[FloatArray]) -> float:
-    """The median time between events, not so short that samples become too many."""
-    median = float(np.median(np.concatenate([np.diff(t) for t in clocks])))
-    total = sum(float(t[-1]) for t in clocks)
-    return max(median, SHORTEST_STEP, total / MOST_SAMPLES)
-
-
-def _dotted(dots: Sequence[int]) -> tuple[Caution, ...]:
-    if not dots:
-        return ()
-    which = f"Stroke {dots[0]} is a dot" if len(dots) == 1 else f"{len(dots)} strokes are dots"
-    return (Caution("dots", f"{which} and says nothing about motion; draw to where the motion ends, or delete it."),)
 
 
 def goes_round(x: FloatArray) -> bool:

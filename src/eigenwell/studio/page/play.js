@@ -1,6 +1,6 @@
 // Playing with what was learned: the world of the field under a hand, the arm that may be pushed, the particle that strayed.
 
-import { write } from "./answer.js";
+import { capital, write } from "./answer.js";
 import { hint } from "./notify.js";
 import { Playground } from "./playground.js";
 import { ARMS, pushedWords, Pusher } from "./push.js";
@@ -98,5 +98,3 @@ export class Play {
     $("put-back").hidden = playground.isPlain;
   }
 }
-
-function capital(words) { return words.charAt(0).toUpperCase() + words.slice(1); }

@@ -109,7 +109,9 @@ def remembered(train, sets, recipe, *, report=None, watch=None, **options):
     about_training = "test_training.py" in os.environ.get("PYTEST_CURRENT_TEST", "")
     if about_training or watch is not None or progress._listener.get() is not None:
         return train(sets, recipe, report=report, watch=watch, **options)
-    said = pickle.dumps(([tuple(map(np.asarray, one)) for one in sets], repr(recipe), repr(options)))
+    from jax import tree
+
+    said = pickle.dumps((tree.map(np.asarray, list(sets)), repr(recipe), repr(options)))
     folder = Path(os.environ["EIGENWELL_CACHE"]) / "trained"
     kept = folder / hashlib.blake2b(training_code() + said, digest_size=16).hexdigest()
     if not kept.exists():

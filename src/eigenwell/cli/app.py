@@ -15,6 +15,7 @@ from .changes import compare, sweep
 from .data import convert, datasets
 from .identify import demo, identify, report
 from .models import certify, export, learn, predict, simulate
+from .options import OK, USAGE
 from .reproduce import reproduce
 from .studio import studio
 
@@ -69,8 +70,8 @@ def run() -> None:
         if not hasattr(error, "format_message"):
             raise
         typer.echo(f"eigenwell: {error.format_message()} Try 'eigenwell {_command(asked)}--help'.", err=True)
-        sys.exit(getattr(error, "exit_code", output.USAGE))
-    sys.exit(code if isinstance(code, int) else output.OK)
+        sys.exit(getattr(error, "exit_code", USAGE))
+    sys.exit(code if isinstance(code, int) else OK)
 
 
 def _command(asked: list[str]) -> str:

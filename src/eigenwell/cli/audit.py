@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..wording import plural
-from .options import Source
-from .output import IN_DOUBT, command, interactive, note, print_json, table
+from .options import IN_DOUBT, Source
+from .output import command, interactive, note, print_json, table
 
 if TYPE_CHECKING:
     from ..auditing import Audit

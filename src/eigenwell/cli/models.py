@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..wording import plural
-from .options import Known, Source, numbers
-from .output import IN_DOUBT, answer, cautions, command, interactive, offer_audit, print_json, progress, table
+from .options import IN_DOUBT, Known, Source, numbers
+from .output import answer, cautions, command, interactive, offer_audit, print_json, progress, table
 
 if TYPE_CHECKING:
     from .._types import FloatArray

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
     from ..identification import Identification
 
+OK, INTERNAL, USAGE, BAD_DATA, CANNOT_WRITE, MISSING_EXTRA, IN_DOUBT = range(7)
+"""Exit codes."""
 _COLUMNS, _KNOWN, _CLUSTER, _WRITTEN = "Columns", "What you know", "Cluster", "Files to write"
 
 
@@ -48,7 +50,7 @@ OPTIONS: dict[str, Any] = {
     "goal": _option("Go to this attractor alone; by default wherever it leads.", "Q", "--goal", min=0),
     "plot": _option("Draw it: a .png, .svg or .pdf file.", "FILE", "--plot"),
     "identify.labels": _option("Write one label per sample to this text file.", "FILE", "--labels"),
-    "identify.strict": _option("Exit with 6 when there are warnings.", None, "--strict"),
+    "identify.strict": _option(f"Exit with {IN_DOUBT} when there are warnings.", None, "--strict"),
     "identify.dask": _option(
         "Run on the Dask cluster of this scheduler, or of this machine (local); FILEs are Parquet partitions.",
         "ADDRESS", "--dask", panel=_CLUSTER,
@@ -71,7 +73,7 @@ OPTIONS: dict[str, Any] = {
     "audit.split": _option(
         "The motions between rests as recordings of their own (subtasks).", "FOLDER", "--split", panel=_WRITTEN
     ),
-    "audit.strict": _option("Exit with 6 when an episode is bad.", None, "--strict"),
+    "audit.strict": _option(f"Exit with {IN_DOUBT} when an episode is bad.", None, "--strict"),
     "sweep.by": _option(
         "Column of the parameter: of one CSV, Parquet, Feather or .h5ad file.", "COLUMN", "--by"
     ),

@@ -15,9 +15,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from ..progress import Progress
-from .options import OPTIONS
+from .options import BAD_DATA, CANNOT_WRITE, IN_DOUBT, INTERNAL, MISSING_EXTRA, OK, OPTIONS, USAGE
 
-OK, INTERNAL, USAGE, BAD_DATA, CANNOT_WRITE, MISSING_EXTRA, IN_DOUBT = range(7)
 EXIT_CODES = {
     OK: "done",
     INTERNAL: "a fault of eigenwell (please report it, with --debug)",

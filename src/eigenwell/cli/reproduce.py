@@ -10,7 +10,8 @@ from pathlib import Path
 import typer
 
 from ..errors import missing_extra
-from .output import IN_DOUBT, MISSING_EXTRA, answer, command, table
+from .options import IN_DOUBT, MISSING_EXTRA
+from .output import answer, command, table
 
 
 @command

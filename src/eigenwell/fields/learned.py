@@ -19,8 +19,7 @@ from .field import Questions, StableField
 from .fit import Fit
 from .motion import Motion
 from .poses import PoseField
-from .queries import check_index, check_state, check_times, of_states
-from .saving import Saved
+from .queries import Saved, check_index, check_state, check_times, of_states
 from .simulation import Stepper
 from .warping import Warped
 

@@ -275,7 +275,7 @@ def main() -> None:
         "examples": lambda browser, address: studio_trust.examples(),
         "colours": lambda browser, address: studio_trust.without_server(browser, chosen.places, "colours"),
         "static": lambda browser, address: studio_trust.without_server(browser, chosen.places, "static"),
-        "sequences": lambda browser, address: studio_trust.sequences(browser, address, chosen.sequences),
+        "sequences": lambda browser, address: studio_trust.sequences(browser, chosen.sequences),
     }
     parser.add_argument("--parts", nargs="+", choices=list(parts), default=list(parts), help="only some of it")
     chosen = parser.parse_args()

@@ -217,7 +217,34 @@ def view_share(page, place):
 # --- a server of a test's own -----------------------------------------------------------------------------
 
 
-class Pretended:
+class Between:
+    """Stands between a page and its server, and cuts the connection when it is told to.
+
+    `gone` is what happens to the page; while `cut`, nobody answers at all.
+    """
+
+    def __init__(self):
+        self.socket, self.cut = None, False
+
+    def between(self, page):
+        page.route_web_socket(re.compile("/ws"), self._open)
+
+    def gone(self, cut=False):
+        self.cut = cut
+        self.socket.close()
+
+    def _open(self, socket):
+        self.socket = socket
+        if self.cut:
+            socket.close()
+        else:
+            self._answer(socket)
+
+    def _answer(self, socket):
+        socket.connect_to_server()
+
+
+class Pretended(Between):
     """Answers a page in place of its server: strokes as the studio does, fields without training, tests when it is told to.
 
     `visit(before=Pretended().between)`; `silent` kinds of messages are left unanswered. `fit` is told of every field, and
@@ -225,14 +252,11 @@ class Pretended:
     """
 
     def __init__(self, silent=(), memory=False, bend=0.15, fit=None, certified=True):
+        super().__init__()
         self.silent, self.memory, self.bend, self.fit, self.certified = set(silent), memory, bend, fit, certified
-        self.heard, self.field, self.socket, self.drawn = [], None, None, None
+        self.heard, self.field, self.drawn = [], None, None
 
-    def between(self, page):
-        page.route_web_socket(re.compile("/ws"), self._open)
-
-    def _open(self, socket):
-        self.socket = socket
+    def _answer(self, socket):
         limits = {"strokes": 200, "samples": 40_000, "stroke_samples": 10_000, "bytes": 4 * 2**20}
         self.say("hello", version="0", limits=limits, presets=presets.listed())
         socket.on_message(lambda text: self._heard(json.loads(text)))
@@ -251,7 +275,7 @@ class Pretended:
         self.say("strokes_loaded", **presets.strokes_of(message["name"]))
 
     def _pictures(self, message):
-        self.say("pictures", pictures=presets.pictures())
+        self.say("pictures", pictures={name: presets.picture(name) for name in presets.names()})
 
     def _load(self, message):
         """Whatever the file: reading files is tested elsewhere."""
@@ -290,14 +314,21 @@ class Pretended:
 
 DONE = """() => { const d = document.body.dataset;
     if (["thinking", "learning", "connecting", "offline"].includes(d.state)) return false;
-    return d.strokes === "0" || (d.labelled === d.rev && (d.attractors === "0" || d.field === "current")) }"""
+    const tested = !document.getElementById("certificate").classList.contains("waiting");
+    return d.strokes === "0" || (d.labelled === d.rev && (d.attractors === "0" || (d.field === "current" && tested))) }"""
+STEPS = ["draw", "draw", "undo", "undo", "redo", "clear", "example", "open", "reload", "gone"]
+FILES = [
+    b"x,y",
+    b"trajectory,time_s,x,y\n" + b"".join(b"0,%f,%f,0.1\n" % (0.02 * k, 0.9 * (1 - k / 40) ** 2) for k in range(41)),
+]
+"""Of which the first is none."""
 
 
 def wander(page, server, rng, steps):
     """Some steps in any order: draw, undo, redo, clear, an example, a file, reload, the server gone. Gives their names."""
     did = []
     for _ in range(steps):
-        what = str(rng.choice(["draw", "draw", "undo", "undo", "redo", "clear", "example", "open", "reload", "gone"]))
+        what = str(rng.choice(STEPS))
         did.append(what)
         if what == "draw":
             goal = np.array([[0.3, 0.6], [0.65, 0.4]])[rng.integers(2)] + 0.003 * rng.normal(size=2)
@@ -305,15 +336,17 @@ def wander(page, server, rng, steps):
         elif what in ("undo", "redo", "clear"):
             page.evaluate("id => document.getElementById(id).click()", what)  # a disabled one does nothing
         elif what == "example":
-            page.click("#presets")
-            page.locator("#presets-menu button").nth(int(rng.integers(6))).click()
+            page.evaluate("k => document.querySelectorAll('#presets-menu button')[k]?.click()", int(rng.integers(6)))
         elif what == "open":
-            page.set_input_files("#file", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x,y"})
+            content = FILES[rng.integers(2)]
+            page.set_input_files("#file", {"name": "a.csv", "mimeType": "text/csv", "buffer": content})
         elif what == "reload":
             page.reload()
         else:
-            server.socket.close()
-        pause(page, int(rng.choice([0, 30, 400])))
+            server.gone(cut=bool(rng.integers(2)))
+        pause(page, int(rng.choice([0, 0, 30, 150])))
+        server.cut &= bool(rng.integers(3))
     # Whoever was cut off need not wait for the next try.
+    server.cut = False
     page.evaluate("() => { dispatchEvent(new Event('online')) }")
     return did

@@ -14,15 +14,13 @@ from tests.untrained import field_of
 
 import eigenwell as ew
 from eigenwell.demonstrations import Caution
-from eigenwell.studio import documents, messages, presets, protocol, share, training, transfer, work
+from eigenwell.studio import documents, gallery, messages, presets, protocol, training, work
 from eigenwell.studio.access import AccessRules, is_loopback
-from eigenwell.studio.doubts import doubts
 from eigenwell.studio.identify import compared, find, identified, shown
+from eigenwell.studio.messages import doubts
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
-from eigenwell.studio.rounds import goes_round
-from eigenwell.studio.session import JobQueues, Session
-from eigenwell.studio.strokes import DOT, Stroke, drawing, increasing
-from eigenwell.studio.tickets import EACH, SECONDS, Tickets
+from eigenwell.studio.session import Session, Tickets
+from eigenwell.studio.strokes import DOT, Stroke, drawing, goes_round, increasing
 from eigenwell.studio.viewport import fit_to_view
 
 TYPES = ["strokes", "learn", "compare", "cancel", "preset", "pictures", "load", "restore", "take", "ping"]
@@ -51,7 +49,7 @@ fields = st.sampled_from(
     ]
 )
 finite = st.floats(-2, 2)
-PLAIN = protocol.Take(1, "studio")
+PLAIN = protocol.Request("take", 1, "studio")
 
 
 def said(**message) -> str:
@@ -174,7 +172,7 @@ def test_of_a_file_name_only_the_suffix_is_left():
     data = base64.b64encode(b"x").decode()
     for name in ("a.csv", "../../../a.csv", "/etc/passwd.csv", "a\x00b.CSV", "C:\\x.csv", ".csv"):
         message = parse(said(type="load", name=name, base64=data))
-        assert isinstance(message, protocol.Load) and message.suffix == ".csv" and message.data == b"x"
+        assert message.kind == "load" and message.name == ".csv" and message.data == b"x"
 
 
 # --- strokes ------------------------------------------------------------------------------------------
@@ -382,7 +380,7 @@ def test_sliders_that_tear_everything_apart_give_a_picture_and_no_failure():
 def test_the_python_lines_do_the_same(options, tmp_path, monkeypatch):
     strokes = strokes_of("pen")
     answer = identified(strokes, options)
-    name, _, content = transfer.write(find(drawing(strokes), Options()), None, "csv")
+    name, _, content = documents.taken(find(drawing(strokes), Options()), None, "csv")
     (tmp_path / name).write_bytes(content)
     monkeypatch.chdir(tmp_path)
     lines = answer["python"].split("from eigenwell.learning")[0]
@@ -410,10 +408,10 @@ def test_files_of_any_kind_load_and_others_say_why(tmp_path):
     demos = ew.systems.duffing.sample(seed=0)
     for suffix in (".csv", ".npz", ".parquet", ".mat"):
         ew.files.write(tmp_path / f"a{suffix}", demos)
-        answer = transfer.read(suffix, (tmp_path / f"a{suffix}").read_bytes())
+        answer = documents.recording(suffix, (tmp_path / f"a{suffix}").read_bytes())
         assert len(answer["strokes"]) == demos.n_trajectories and "faster" in answer["scale"]["note"]
     ew.files.write(tmp_path / "b.csv", demos.shuffled())
-    answer = transfer.read(".csv", (tmp_path / "b.csv").read_bytes())
+    answer = documents.recording(".csv", (tmp_path / "b.csv").read_bytes())
     assert len(answer["strokes"]) == demos.n_trajectories and "pieced together" in answer["scale"]["note"]
     ew.files.write(tmp_path / "c.csv", ew.systems.three_d.sample(seed=0))
     for suffix, data in (
@@ -423,7 +421,7 @@ def test_files_of_any_kind_load_and_others_say_why(tmp_path):
         (".exe", b""),
     ):
         with pytest.raises(ew.DataError) as caught:
-            transfer.read(suffix, data)
+            documents.recording(suffix, data)
         assert "/tmp" not in str(caught.value) and "recording" not in str(caught.value)
 
 
@@ -451,7 +449,9 @@ def test_a_drawing_comes_back_to_the_last_digit_with_its_field_and_view():
     strokes, options = scribbles(), Options("unordered", "paths", 0.1, None, 0.2)
     found = find(drawing(strokes), Options()).found
     field = field_of(found, bend=0.2, memory=True)
-    seen = protocol.Take(1, "studio", protocol.Look((0.25, -1 / 3), 2.5), ((0.1, 0.2, 3.0), (0.3, 0.4, 0.0)))
+    seen = protocol.Request(
+        "take", 1, "studio", look=protocol.Look((0.25, -1 / 3), 2.5), goals=((0.1, 0.2, 3.0), (0.3, 0.4, 0.0))
+    )
     name, _, data = documents.written(strokes, options, field, seen)
     assert name.endswith(documents.SUFFIX)
     back = json.loads(work.load(documents.SUFFIX, data, tell=print))
@@ -572,11 +572,11 @@ def test_tickets_are_good_once_for_a_minute_and_few():
     assert tickets.redeem("x" * 43) is None
     assert tickets.redeem(first).content == b"a" and tickets.redeem(first) is None
     late = tickets.issue(page, "a.csv", "text/csv", b"a")
-    now[0] += SECONDS
+    now[0] += Tickets.SECONDS
     assert tickets.redeem(late) is None and len(tickets) == 0
-    many = [tickets.issue(page, "a.csv", "text/csv", b"a") for _ in range(3 * EACH)]
+    many = [tickets.issue(page, "a.csv", "text/csv", b"a") for _ in range(3 * Tickets.EACH)]
     kept = tickets.issue(other, "b.csv", "text/csv", b"b")
-    assert len(tickets) == EACH + 1 and tickets.redeem(many[-1]) is not None
+    assert len(tickets) == Tickets.EACH + 1 and tickets.redeem(many[-1]) is not None
     tickets.forget(page)
     assert len(tickets) == 1 and tickets.redeem(kept) is not None
 
@@ -604,7 +604,7 @@ def test_a_brush_is_read_as_snapshots_and_tells_fates():
     for k, stroke in enumerate(strokes):
         assert np.mean(np.array(answer["labels"][stroke.id]) == k) > 0.95
         assert len(answer["fates"][stroke.id]) == len(stroke.x) and min(answer["fates"][stroke.id]) >= 0
-    assert share.labelled(find(drawing(strokes), Options()))[0]["dots"].count(0) > 60
+    assert gallery.labelled(find(drawing(strokes), Options()))[0]["dots"].count(0) > 60
     # A stroke beside a brush is samples, too; every event of it still finds its label.
     both = drawing([*strokes, *strokes_of("crossing")[:1]])
     assert both.scattered and len(both.offsets) == 4 and both.offsets[-1] == both.demos.n_samples
@@ -614,7 +614,7 @@ def test_a_brush_is_read_as_snapshots_and_tells_fates():
     message = protocol.parse(json.dumps({"type": "strokes", "rev": 1, "strokes": rows}))
     assert all(a.same_as(b) for a, b in zip(message.strokes, strokes, strict=True))
     assert not message.strokes[0].same_as(Stroke("b0", strokes[0].t, strokes[0].x))
-    file = documents.written(strokes, Options(), None, protocol.Take(1, "studio"))[2]
+    file = documents.written(strokes, Options(), None, protocol.Request("take", 1, "studio"))[2]
     assert documents.read(file)["strokes"][1]["v"] == rows[1]["v"]
     with pytest.raises(BadMessage, match="velocities of stroke 1"):
         protocol.parse(json.dumps({"type": "strokes", "rev": 1, "strokes": [rows[0] | {"v": [[0, 1]]}]}))
@@ -666,9 +666,9 @@ class Waiting:
 
 
 def test_undo_and_redo_before_the_certificate_lose_nothing():
-    queues = [Waiting() for _ in range(4)]
-    drawing_queue, learning, _, testing = queues
-    session = Session(JobQueues(*queues), Tickets())
+    queues = {kind: Waiting() for kind in ("drawing", "learning", "errands", "testing")}
+    drawing_queue, learning, _, testing = queues.values()
+    session = Session(queues, Tickets())
 
     def told(kind):
         said = [json.loads(session.outbox.get_nowait()) for _ in range(session.outbox.qsize())]
@@ -680,15 +680,15 @@ def test_undo_and_redo_before_the_certificate_lose_nothing():
         drawing_queue.finish("{}")
 
     draw(1, 2)
-    session.take(protocol.Learn(1))
+    session.take(protocol.Request("learn", 1))
     learning.finish(("{}", b"field of two"))
     assert len(testing.jobs) == 1 and told("learned")
     # One stroke less; learning that begins, and drops the test of the older field; and back.
     draw(2, 1)
-    session.take(protocol.Learn(2))
+    session.take(protocol.Request("learn", 2))
     assert testing.jobs == []
     draw(3, 2)
-    session.take(protocol.Cancel())
+    session.take(protocol.Request("cancel"))
     assert told("identified")[-1]["field"] and len(testing.jobs) == 1, "nobody tests it any more"
     # Looked at once more while it is in test: no second test; and one answer, for the strokes as they are called now.
     draw(4, 2)

@@ -9,7 +9,7 @@ import pytest
 from tests.untrained import field_of
 
 from eigenwell.studio import gallery, presets, training
-from eigenwell.studio.share import content
+from eigenwell.studio.gallery import content
 
 NAMES = ("crossing", "pen", "ess")
 
@@ -90,7 +90,7 @@ def test_the_command_writes_it(tmp_path, monkeypatch, drawings):
 
 def test_a_shared_page_says_what_it_is():
     """It had no title, legend, layers or way home."""
-    from eigenwell.studio.share import shared_page
+    from eigenwell.studio.gallery import shared_page
 
     result = gallery.identified("ess")
     text = shared_page(result, field_of(result.found))
@@ -186,3 +186,21 @@ def test_it_lives_when_opened_from_a_disk_also_under_a_finger(browser, folder, t
     assert page.locator("#bar button").count() == page.locator("#bar button").filter(has_not_text="Keep").count() > 6
     assert wrong == [] and [url for url in asked if not url.startswith(("file:", "blob:"))] == []
     context.close()
+
+
+@pytest.mark.browser
+def test_a_mark_says_what_it_means_there_too(browser, folder):
+    page = browser.new_page(viewport={"width": 1000, "height": 700}, reduced_motion="reduce")
+    page.goto((folder / "index.html").as_uri() + "#pen")
+    page.wait_for_function("() => Number(document.body.dataset.frames) > 3")
+    place = "q => { const { view, learned } = eigenwell.mounted; return view.toScreen(learned.attractors[q]) }"
+    box = page.locator("#paper").bounding_box()
+    x, y = page.evaluate(place, 1)
+    page.mouse.move(box["x"] + x - 30, box["y"] + y)
+    page.mouse.move(box["x"] + x, box["y"] + y)
+    page.wait_for_selector(".tip:not([hidden])")
+    assert page.inner_text(".tip").startswith("Cross: goal 2")
+    page.mouse.down()
+    assert page.is_hidden(".tip")
+    page.mouse.up()
+    page.close()

@@ -12,7 +12,7 @@ from eigenwell.errors import DataError
 from eigenwell.fields.around import Around
 from eigenwell.fields.bodies import _contact, arranged, check_bodies
 from eigenwell.fields.certificates import HOME
-from eigenwell.fields.moved import Starts, moved
+from eigenwell.fields.moved import Leads, leads, moved
 from eigenwell.fields.single import _entrance
 from eigenwell.fields.warps import SKIN, Stretch, Within, World, used
 
@@ -29,7 +29,7 @@ def flow(d, rng, size=0.5):
         old,
         old + size * rng.standard_normal((3, d)) / d**0.5,
         np.arange(3),
-        Starts(rng.uniform(-1, 1, d), 0.1 * np.eye(d)),
+        Leads(rng.uniform(-1, 1, d), rng.uniform(0, 0.5, 3), 0.3 * rng.standard_normal((3, d))),
         np.full(d, 2.0),
     )
 
@@ -191,20 +191,40 @@ def test_landmarks_go_exactly_where_they_belong():
         np.testing.assert_allclose(alone(one).forward(one.new.T), one.old.T, atol=1e-12)
 
 
-def test_one_start_and_one_goal_are_moved_by_the_affine_map_alone():
-    start, old, new = np.zeros(2), np.array([[1.0, 0.0]]), np.array([[1.0, 0.4]])
-    one = moved(old, new, np.arange(1), Starts(start, np.zeros((2, 2))), np.ones(2))
-    np.testing.assert_allclose(alone(one).inverse(np.array([[0.5], [0.3]])), [[0.5], [0.5]], atol=0.01)
+def arcs(goal, count=3):
+    """Bowed ways of one goal, from starts side by side."""
+    t = np.linspace(0, 1, 60)[:, None]
+    starts = np.array([[0.0, 0.1 * k] for k in range(count)])
+    return [(1 - t) * start + t * goal + np.sin(np.pi * t) * [0.0, 0.6] for start in starts]
 
 
-def test_starts_that_are_all_over_the_place_do_not_shear_the_space():
-    """Two goals that move apart beside the mean of the starts: were that a place, the map would turn on it."""
-    old = np.array([[-0.25, 0.0], [0.25, 0.0]])
-    new = old + np.array([[0.25, -0.25], [0.35, 0.05]])
-    for spread, least, most in ((0.0, 1.5, 2.5), (0.05, 1.0, 1.2)):
-        one = moved(old, new, np.arange(2), Starts(np.array([0.0, 0.1]), spread * np.eye(2)), np.ones(2))
-        assert least < np.linalg.cond(one.matrix) < most
-        np.testing.assert_allclose(alone(one).forward(new.T), old.T, atol=1e-12)
+def test_a_motion_with_its_goal_moved_keeps_its_look():
+    """Start and goal are where they should be, and the ways between as stretch and shear along the way take them."""
+    goal, delta, box = np.array([1.0, 0.0]), np.array([0.1, 0.3]), np.ones(2)
+    ways = arcs(goal)
+    one = moved(goal[None], (goal + delta)[None], np.arange(1), leads([(0, x) for x in ways], goal[None], box, 0), box)
+    assert len(one.path) == 0
+    for x in ways:
+        way = goal - x[0]
+        wanted = x + ((x - x[0]) @ way / (way @ way))[:, None] * delta
+        np.testing.assert_allclose(alone(one).inverse(x.T).T, wanted, atol=0.02)
+    np.testing.assert_allclose(alone(one).inverse(goal[:, None])[:, 0], goal + delta, atol=1e-12)
+
+
+def test_a_motion_is_not_bent_by_another_goal_that_moves():
+    plain = two_goals(memory=True)
+    field, x = plain.moved({0: NEW}), np.random.default_rng(0).uniform(-1, 1, (20, 3))
+    np.testing.assert_array_equal(field.lifted[1].predict(x), plain.lifted[1].predict(x))
+    assert np.abs(field.lifted[0].predict(x) - plain.lifted[0].predict(x)).max() > 0.01
+
+
+def test_a_figure_that_ends_where_it_began_is_moved_and_not_torn():
+    t = np.linspace(0, 2 * np.pi, 100)[:, None]
+    circle = np.hstack([np.cos(t), np.sin(t)])
+    goal, delta, box = circle[-1], np.array([0.3, 0.5]), np.full(2, 2.0)
+    one = moved(goal[None], (goal + delta)[None], np.arange(1), leads([(0, circle)], goal[None], box, 0), box)
+    assert np.linalg.cond(one.matrix) < 3
+    np.testing.assert_allclose(alone(one).inverse(goal[:, None])[:, 0], goal + delta, atol=1e-12)
 
 
 def test_contact_of_balls_is_their_distance():

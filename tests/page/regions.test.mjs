@@ -39,3 +39,10 @@ test("a border runs where colours change, in one line, and all the way", () => {
   const three = check(([x, y]) => Math.floor(((Math.atan2(y, x) + Math.PI) / (2 * Math.PI)) * 3) % 3, "three").borders();
   assert.equal(three.filter((l) => l.length > 20).length, 3, "three lines from where they meet");
 });
+
+test("a speck of some pixels has its colour and no border", () => {
+  const fate = ([x, y]) => (Math.hypot(x - 0.1, y - 0.1) < 5 * PIXEL || x > 0.5 ? 1 : 0);
+  const regions = new Regions(fate, BOX, PIXEL), [only, ...more] = regions.borders();
+  assert.equal(regions.at(0.1, 0.1), 1);
+  assert.ok(more.length === 0 && only.every(([x]) => Math.abs(x - 0.5) < 2 * PIXEL));
+});

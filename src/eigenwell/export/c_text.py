@@ -144,6 +144,7 @@ class Writer:
         words = {
             "WHAT": what,
             "M": f"{self.shared['P']}_{kind}",
+            "WAY": "0" if kind == "map" else "n + 1",
             "D": these.dimension,
             "K": these.wells.goals.shape[1],
             "L": these.flow.frequencies.shape[1],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from ..fields.curves import MOST_STEPS, advance, decisions, longest_step, turnin
 from ..fields.flows import Flow, linearise, pull, with_slopes
 from ..fields.learned import LATE
 from ..fields.motion import eased, law
+from ..fields.moved import Affine, Moved, Nudge
 from ..fields.stable import (
     Speed,
     StableModel,
@@ -29,7 +30,7 @@ from ..fields.stable import (
     winding,
     wound,
 )
-from ..fields.warps import Stretch, World
+from ..fields.warps import Stretch
 from .exported import Precision
 from .graph import POINTS, Graph, Value
 from .tables import Tables, tables
@@ -50,8 +51,8 @@ class Chosen(NamedTuple):
     gain: Any
 
     @classmethod
-    def of(cls, g: Graph, own: Tables, wells: Tables, index: Value | None, world: World | None) -> Chosen:
-        """`own` holds flow, speed and frame of each, or of the only one; `wells` the attractors of each."""
+    def of(cls, g: Graph, own: Tables, wells: Tables, index: Value | None, seen: Sequence[StableField]) -> Chosen:
+        """`own` holds flow, speed and frame of each, or of the only one; `wells` the attractors of each; `seen` are they."""
         tables = with_slopes(own.flow.frequencies, own.flow.weights) * own.flow.frequencies.shape[2] ** -0.5
         flow = Picked(*(g.pick(part, index) for part in own.flow._replace(weights=tables)))
         weights = own.speed.weights * own.speed.frequencies.shape[1] ** -0.5
@@ -61,10 +62,17 @@ class Chosen(NamedTuple):
         )
         swirls = wells.wells.swirls
         known = wells.wells._replace(swirls=swirls if swirls.any() else swirls[:1])
+        world = seen[0].model.world
         if world is not None:
             n = len(world.scale)
-            # What keeps a field home is its own; goals that move do so in Python alone.
-            warps = tuple(one._replace(knee=knee) if isinstance(one, Stretch) else one for one in world.warps)
+            # What keeps a field home is its own, and so is what moves its goals; goals that move do so in Python alone.
+            worlds = [each.model.world for each in seen if each.model.world is not None]
+            moved = _moved(g, [one for each in worlds for one in each.warps if isinstance(one, Moved)], index)
+            mine: dict[type, Callable[[Any], list[Any]]] = {
+                Moved: lambda _: moved,
+                Stretch: lambda one: [one._replace(knee=knee)],
+            }
+            warps = tuple(part for one in world.warps for part in mine.get(type(one), lambda one: [one])(one))
             world = world._replace(centre=centre[:n], scale=scale[:n], warps=warps, later=())
         chosen = Wells(*(g.pick(part, index) for part in known))
         return cls(StableModel(flow, speed, None, None, None, None, brake, world), chosen, centre, scale, gain)
@@ -82,6 +90,24 @@ class Chosen(NamedTuple):
             return np.ones(1) if seen is None else seen.carry(pull(steps, w))[1]
 
         return s, y, finish, clock
+
+
+def _moved(g: Graph, each: Sequence[Moved], index: Value | None) -> list[Affine | Nudge]:
+    """The affine map and the steps of whichever is asked for; those that have fewer steps, or landmarks, make some by nothing."""
+    if index is None or all(one is each[0] for one in each):
+        return each[0].parts if each else []
+    steps, marks = (max(one.path.shape[axis] for one in each) for axis in (0, 1))
+    padded = [[(0, steps - one.path.shape[0]), (0, marks - one.path.shape[1]), (0, 0)] for one in each]
+    path, force = (
+        np.stack([np.pad(part, by) for part, by in zip(parts, padded, strict=True)])
+        for parts in ([one.path for one in each], [one.force for one in each])
+    )
+    matrix, undo, shift = (
+        g.pick(np.stack(parts), index) for parts in zip(*(one.parts[0] for one in each), strict=True)
+    )
+    length = g.pick(np.stack([one.length for one in each]), index) if steps else None
+    nudges = [Nudge(g.pick(path[:, k], index), g.pick(force[:, k], index), length) for k in range(steps)]
+    return [Affine(matrix, undo, shift), *nudges]
 
 
 class Picked(Flow):
@@ -105,15 +131,15 @@ def waves(frequencies: Any, p: Any) -> Any:
 def map_model(field: Field, precision: Precision, *, goals: bool = False) -> Any:
     """The graph of the map; with `goals`, of the field of whichever attractor is asked for, too."""
     g, every = Graph(precision.inside), tables([field.map])
-    wells, index = every, None
+    wells, index, seen = every, None, [field.map]
     if goals:
         # Index 0 is the map, q + 1 the field of attractor q alone.
         index = _index(g, _input(g, "goal", np.int64(0)) + 1)
         alone = [_repeated(field.toward(q), field.n_attractors) for q in range(field.n_attractors)]
-        wells = tables([field.map, *alone])
+        wells, seen = tables([field.map, *alone]), [field.map, *alone]
         every = wells if field.goals else every
     x = _states(g, field.dimension, precision)
-    one = Chosen.of(g, every, wells, index, field.map.model.world)
+    one = Chosen.of(g, every, wells, index, seen)
     s, y, finish, _ = one.enter(x)
     rounded = g.pick(wells.attractors.astype(precision.outside).astype(np.float64), index)
     at_rest = xp.abs(x - rounded[:, :, None]).max(1).min(0) < np.finfo(precision.inside).tiny
@@ -142,7 +168,7 @@ def basin_model(field: Field, precision: Precision) -> Any:
     unknown = xp.isnan(x.sum(0)).cast(np.int64)
     if field.n_attractors > 1:
         only = tables([field.map])
-        one = Chosen.of(g, only, only, None, field.map.model.world)
+        one = Chosen.of(g, only, only, None, [field.map])
         ends = _fate(one.wells, one.enter(x)[1])
         unknown = unknown * (ends + 1) - ends
     (unknown * -1).named("basin")
@@ -197,7 +223,7 @@ def motion_model(field: Field, precision: Precision) -> Any:
     heading = _input(g, "heading", np.ones((POINTS, d + 1))).cast(precision.inside).T
     goal = None if field.n_attractors == 1 else _index(g, _input(g, "goal", np.int64(0)))
     own = tables(field.lifted)
-    one = Chosen.of(g, own, own, goal, field.map.model.world)
+    one = Chosen.of(g, own, own, goal, field.lifted)
     s, y, finish, clock = one.enter(xp.concatenate([x, phase[None]], axis=0))
     away = y - one.wells.goals.T
     r = length(away)

@@ -7,7 +7,7 @@ and goals are in none of their layers, so that they are exactly where they were 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +19,7 @@ from ..errors import DataError
 from .around import Around
 from .bodies import Bodies, arranged, as_numbers, check_bodies
 from .field import StableField
-from .moved import Moved, Starts, moved
+from .moved import Leads, Moved, leads, moved
 from .queries import check_index
 from .warps import Stretch, Within, World
 
@@ -46,7 +46,7 @@ class Warped:
     @property
     def unwarped(self: Any) -> Field:
         """The field as it was learned."""
-        return _seen(self, (), self._home) if self.warps else self
+        return _seen(self, [()], self._home) if self.warps else self
 
     def moved(
         self: Any,
@@ -159,11 +159,15 @@ class Warped:
         return np.asarray(self.map.from_unit(self.map.model.attractors)[:, : self.places.shape[1]])
 
     @cached_property
-    def _begins(self: Any) -> Starts | None:
-        """Where ways begin."""
+    def _leads(self: Any) -> tuple[Leads, ...]:
+        """How places follow goals that move: in the map; and for each goal in the fields of it alone, where there are others."""
         n = self.places.shape[1]
-        starts = self.samples[self.phases == 1.0][:, :n]
-        return Starts(starts.mean(0), np.cov(starts.T, bias=True).reshape(n, n)) if len(starts) else None
+        begins = np.flatnonzero(self.phases == 1.0)
+        paths = [
+            (int(self.labels[k]), x) for k, x in zip(begins, np.split(self.samples[:, :n], begins[1:]), strict=False)
+        ]
+        ways = (None, *range(self.n_attractors)) if self.n_attractors > 1 else (0,)
+        return tuple(leads(paths, self._home, self.box[:n], only) for only in ways)
 
     def _place(self: Any, place: Any, what: str) -> FloatArray:
         return _numbers(place, self.places.shape[1], what)
@@ -239,29 +243,34 @@ def _built(field: Any, asked: Asked, velocity: Mapping[int, Any] | None = None) 
     if np.isfinite([low, high]).any():
         braking = np.minimum(wide, MARGIN * field.box[: len(low)]).max()
         outer = (Within(low, high, margin, braking), *outer)
-    inner, later, moment = _landmarks(field, goals, through), (), 1.0
+    inner, later, moment = _landmarks(field, goals, through), [()] * len(field._leads), 1.0
     if velocity:
         rates = np.zeros_like(goals)
         for q, rate in velocity.items():
             rates[_goal(field, q)] = field._place(rate, f"the velocity of goal {q}")
         fastest = field.speed_limit if np.isfinite(field.speed_limit) else float(np.abs(rates).max())
         moment = MOMENT * float(np.linalg.norm(field.box)) / max(fastest, float(np.abs(rates).max()))
-        later = (*outer, *_landmarks(field, goals + moment * rates, through))
-    return _seen(field, (*outer, *inner), goals, later, moment)
+        later = [(*outer, *one) for one in _landmarks(field, goals + moment * rates, through)]
+    return _seen(field, [(*outer, *one) for one in inner], goals, later, moment)
 
 
-def _landmarks(field: Any, goals: FloatArray, passed: list[tuple[FloatArray, FloatArray]]) -> tuple[Moved, ...]:
+def _landmarks(field: Any, goals: FloatArray, passed: list[tuple[FloatArray, FloatArray]]) -> list[tuple[Moved, ...]]:
+    """What moves goals and places passed, for the map and for the fields of one goal each: those are not bent by another's."""
     home = field._home
     if (goals == home).all() and not passed:
-        return ()
+        return [()] * len(field._leads)
     if len(np.unique(goals, axis=0)) < len(goals):
         raise DataError(
             "Expected goals at different places, got two at the same one. Move them apart; nothing was changed."
         )
-    old = np.concatenate([home, *(pair[0][None] for pair in passed)])
-    new = np.concatenate([goals, *(pair[1][None] for pair in passed)])
-    numbers: IntArray = np.concatenate([np.arange(len(goals)), np.full(len(passed), -1)]).astype(np.intp)
-    return (moved(old, new, numbers, field._begins, field.box[: goals.shape[1]]),)
+    every = np.arange(len(goals))
+    found: list[tuple[Moved, ...]] = []
+    for lead, which in zip(field._leads, [every, *every[:, None]], strict=False):
+        old = np.concatenate([home[which], *(pair[0][None] for pair in passed)])
+        new = np.concatenate([goals[which], *(pair[1][None] for pair in passed)])
+        numbers: IntArray = np.append(which, np.full(len(passed), -1)).astype(np.intp)
+        found.append((moved(old, new, numbers, lead, field.box[: goals.shape[1]]),))
+    return found
 
 
 def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, wide: FloatArray) -> FloatArray:
@@ -279,24 +288,39 @@ def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, wide: FloatAr
 
 
 def _seen(
-    field: Any, warps: tuple[Any, ...], goals: FloatArray, later: tuple[Any, ...] = (), moment: float = 1.0
+    field: Any,
+    ways: Sequence[tuple[Any, ...]],
+    goals: FloatArray,
+    later: Sequence[tuple[Any, ...]] = ((),),
+    moment: float = 1.0,
 ) -> Field:
-    """The field through some warps; its fit says that it is of the field as it was learned."""
+    """The field through the warps of the map, and where there are several goals those of each; its fit says that it is of the
+    field as it was learned."""
     n = goals.shape[1]
 
-    def through(one: StableField, places: FloatArray) -> StableField:
+    def through(one: StableField, way: int, places: FloatArray) -> StableField:
         world = one.model.world
         own = () if world is None else tuple(warp for warp in world.warps if isinstance(warp, Stretch))
-        after = (*later, *own) if later else ()
+        warps, then = (some[min(way, len(some) - 1)] for some in (ways, later))
+        after = (*then, *own) if then else ()
         seen = World(one.centre[:n], one.scale[:n], (*warps, *own), places, after, moment * one.pace)
         return replace(one, model=one.model._replace(world=seen if seen.warps else None))
 
-    alone = [goals[q : q + 1] for q in range(len(goals))]
-    fits = (one and replace(one, as_learned=bool(warps)) for one in (field.fit, field.map_fit))
-    return replace(  # type: ignore[no-any-return]
-        field,
-        map=through(field.map, goals),
-        goals=tuple(map(through, field.goals, alone)),
-        lifted=tuple(map(through, field.lifted, alone)),
-        **dict(zip(("fit", "map_fit"), fits, strict=True)),
-    )
+    def each(fields: Sequence[StableField]) -> tuple[StableField, ...]:
+        return tuple(through(one, 1 + q, goals[q : q + 1]) for q, one in enumerate(fields))
+
+    fit, map_fit = (one and replace(one, as_learned=any(ways)) for one in (field.fit, field.map_fit))
+    own = {"goals": each(field.goals), "lifted": each(field.lifted), "fit": fit, "map_fit": map_fit}
+    seen: Field = replace(field, map=through(field.map, 0, goals), **own)
+    # Worked out once of the learned field's samples, which are the same.
+    seen.__dict__["_leads"] = field._leads
+    return seen
+
+
+def by_own_ways(field: Any) -> Field:
+    """A field of a file, which keeps what the map is seen through: the fields of one goal each see that one moved alone."""
+    outer = [warp for warp in field.warps if not isinstance(warp, Moved)]
+    if len(outer) == len(field.warps) or field.n_attractors == 1:
+        return field  # type: ignore[no-any-return]
+    inner = _landmarks(field, field.places, _asked(field).passed)
+    return _seen(field, [field.warps, *((*outer, *one) for one in inner[1:])], field.places)

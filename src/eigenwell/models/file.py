@@ -25,6 +25,7 @@ from ..demonstrations import Caution
 from ..errors import ModelError
 from ..fields import Around, Field, Moved, SecondOrderField, Speed, StableField, StableModel, Within
 from ..fields.flows import Flow
+from ..fields.warping import by_own_ways
 from ..fields.warps import Stretch, World
 from ..files import CannotWrite, replacing
 from .schema import AGAIN, SECOND_ORDER, TABLE, WHOLE, Config, Tensors, check_tensors, parse_config
@@ -238,7 +239,7 @@ def _field(config: Config, tensors: Tensors, where: str) -> Field | StableField 
         return stable[0]
     goals, lifted = stable[1 : 1 + config.goals], stable[1 + config.goals :]
     told = {name: getattr(config, name) for name in TOLD}
-    return Field(stable[0], tuple(goals), tuple(lifted), **part("", "data"), **told)
+    return by_own_ways(Field(stable[0], tuple(goals), tuple(lifted), **part("", "data"), **told))
 
 
 def _sound(one: Any, where: str) -> Any:

@@ -48,12 +48,6 @@ class Words:
         -------
         str
             Its word and its number.
-
-        Examples
-        --------
-        >>> import eigenwell as ew
-        >>> ew.report.Words("goal", "stroke", 1).one(0)
-        'goal 1'
         """
         return f"{self.attractor} {q + self.first}"
 
@@ -69,12 +63,6 @@ class Words:
         -------
         str
             The same with these words and numbers.
-
-        Examples
-        --------
-        >>> import eigenwell as ew
-        >>> ew.report.Words("goal", "stroke", 1).said("2 samples of attractor 0")
-        '2 samples of goal 1'
         """
 
         def number(match: re.Match[str]) -> str:
@@ -82,9 +70,14 @@ class Words:
             return f"{word.capitalize() if match[1][0].isupper() else word} {int(match[2]) + self.first}"
 
         text = re.sub(r"\b(demonstration|attractor|[Ss]ub-dynamics|[Aa]ttractor) (\d+)\b", number, text)
-        for noun in ("sub-dynamics", "attractor") if self != PLAIN else ():
+        if self == PLAIN:
+            return text
+        text = re.sub(r"\b((?:[2-9]|\d\d+)) sub-dynamics\b", rf"\1 {self.attractor}s", text)
+        for noun in ("sub-dynamics", "attractor"):
             text = text.replace(noun, self.attractor)
-        return text
+        return re.sub(
+            r"trajector(?:y|(ies))|demonstration(s)?", lambda m: self.demonstration + "s" * bool(m[1] or m[2]), text
+        )
 
 
 PLAIN = Words()

@@ -5,16 +5,12 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
-from typing import Any
 from urllib.parse import parse_qs
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.requests import HTTPConnection, cookie_parser
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_TOKEN = 16
@@ -71,67 +67,47 @@ class AccessRules:
 
     def known(self, query: bytes, cookies: str) -> bool:
         """Whether the request shows the token, in its cookie or (the first time) in its address."""
-        if self.token is None:
-            return True
-        return self.shown_in(query) or self._matches(_cookie(cookies, self.cookie))
+        given = cookie_parser(cookies).get(self.cookie, "")
+        return self.token is None or self.shown_in(query) or self._matches(given)
 
     def shown_in(self, query: bytes) -> bool:
-        if self.token is None:
-            return False
         try:
-            given = parse_qs(query.decode("ascii"), max_num_fields=8).get("token", [""])
+            return self._matches(parse_qs(query.decode("ascii"), max_num_fields=8).get("token", [""])[0])
         except ValueError:
             return False
-        return self._matches(given[0])
 
     def _matches(self, given: str) -> bool:
         # In constant time, so that answers do not tell how much of a guess was right.
         return self.token is not None and hmac.compare_digest(given.encode(), self.token.encode())
 
 
-def _cookie(cookies: str, name: str) -> str:
-    try:
-        found = SimpleCookie(cookies).get(name)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
-
-
 class AccessControl:
     """ASGI middleware: refuses before anything else reads the request."""
 
-    def __init__(self, app: App, rules: AccessRules) -> None:
+    def __init__(self, app: ASGIApp, rules: AccessRules) -> None:
         self._app, self._rules = app, rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            return await self._app(scope, receive, send)
-        refusal = self._refusal(scope)
+        asked = scope["type"] in ("http", "websocket")
+        refusal = self._refusal(HTTPConnection(scope)) if asked else None
         if refusal is None:
-            return await self._app(scope, receive, send)
-        if scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})  # before it was accepted: HTTP 403
-            return None
-        status, text = refusal
-        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
-        headers += [(b"content-length", str(len(text.encode())).encode()), (b"x-content-type-options", b"nosniff")]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": text.encode()})
-        return None
+        else:
+            headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+            await PlainTextResponse(refusal[1], refusal[0], headers)(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        values: dict[bytes, list[str]] = {}
-        for name, value in scope["headers"]:
-            values.setdefault(name.lower(), []).append(value.decode("latin-1"))
-        hosts, origins = values.get(b"host", []), values.get(b"origin", [])
+    def _refusal(self, asked: HTTPConnection) -> tuple[int, str] | None:
+        hosts, origins, cookies = (asked.headers.getlist(name) for name in ("host", "origin", "cookie"))
         if len(hosts) != 1 or not self._rules.host_allowed(hosts[0]):
             return 421, "This is not the name of this server. Open the address that `eigenwell studio` printed.\n"
         # Browsers send Origin with every WebSocket; a request without one is no page of ours.
-        if len(origins) > 1 or (scope["type"] == "websocket" and not origins):
+        if len(origins) > 1 or (asked.scope["type"] == "websocket" and not origins):
             return 403, "Expected one Origin.\n"
         if origins and not self._rules.origin_allowed(origins[0], hosts[0]):
             return 403, "Another page may not talk to this server.\n"
-        if not self._rules.known(scope["query_string"], "; ".join(values.get(b"cookie", []))):
+        if not self._rules.known(asked.scope["query_string"], "; ".join(cookies)):
             return 401, "This server wants its token: open the whole address that `eigenwell studio` printed.\n"
         return None

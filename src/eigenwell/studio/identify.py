@@ -12,15 +12,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._types import FloatArray, IntArray
-from ..demonstrations import Caution, DataError
+from ..demonstrations import DataError
 from ..flow import FlowGraph
 from ..graphs import Clique, Graph, PathGraph
 from ..identification import Identification, identify
 from ..paths import SuccessorGraph
 from ..progress import Progress
+from ..report.wording import surety
 from ..spectral import ExactMasses, KernelGraph, joined_spectrum, linearity
 from . import messages
-from .doubts import doubts
+from .messages import doubts
 from .protocol import Options
 from .strokes import Drawing, NeverRests, Stroke, drawing
 from .training import WRITTEN
@@ -96,10 +97,6 @@ class KernelSettings:
             every=every,
         )
 
-    @property
-    def graph(self) -> KernelGraph:
-        return KernelGraph(self.theta_r, self.sigma_f, self.eps, sigma=self.sigma)
-
     def shown(self) -> dict[str, float]:
         return {name: shown(getattr(self, name)) for name in ("sigma", "theta_r", "eps")}
 
@@ -110,10 +107,10 @@ def find(drawn: Drawing, options: Options, progress: bool | Progress = False) ->
     if options.graph == "kernel":
         kernel = KernelSettings.of(drawn, options)
         rows = rows[:: kernel.every]
-        return DrawnResult(drawn, rows, identify(demos.take(rows), graph=kernel.graph))
+        graph = KernelGraph(kernel.theta_r, kernel.sigma_f, kernel.eps, sigma=kernel.sigma)
+        return DrawnResult(drawn, rows, identify(demos.take(rows), graph=graph))
     if drawn.scattered:
-        graph = FlowGraph(replicates=REPLICATES)
-        return DrawnResult(drawn, rows, identify(demos, graph=graph, progress=progress))
+        return DrawnResult(drawn, rows, identify(demos, graph=FlowGraph(replicates=REPLICATES), progress=progress))
     if options.order == "unordered":
         rows = np.random.default_rng(0).permutation(rows)
         return DrawnResult(drawn, rows, identify(demos.take(rows), graph=SuccessorGraph()))
@@ -142,7 +139,8 @@ def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Pro
     try:
         drawn = drawing(strokes)
     except NeverRests as error:
-        return _nothing((), messages.NEVER_RESTS, ()) | _question(strokes, error.rounds) | {"kernel": {}, "python": ""}
+        why = {"why": messages.NEVER_RESTS, "labels": {}, "warnings": [], "kernel": {}, "python": ""}
+        return NOTHING | why | _question(strokes, error.rounds)
     kernel = KernelSettings.of(drawn, options)
     same = {"kernel": kernel.shown(), "python": messages.python_lines(options, kernel, WRITTEN, drawn.scattered)}
     same |= _question(strokes, drawn.rounds)
@@ -152,13 +150,13 @@ def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Pro
         if options.graph != "kernel":
             raise
         # Sliders set so that nothing hangs together: a picture of that, and no failure.
-        said = f"With these settings the samples do not hang together. {error}"
-        return _nothing(drawn.ids, said, drawn.cautions) | same
-    found, x = result.found, result.found.demos.x
+        why = {"why": f"With these settings the samples do not hang together. {error}"}
+        return NOTHING | why | {"labels": dict.fromkeys(drawn.ids, -1), "warnings": doubts(drawn.cautions)} | same
+    found = result.found
     return {
         "n_attractors": found.n_attractors,
         "confidence": shown(found.confidence) if telling(found) else None,
-        "confidence_words": messages.sure(found) if telling(found) else messages.unsure(found),
+        "confidence_words": surety(found.confidence) if telling(found) else messages.unsure(found),
         "why": messages.why(found, options),
         "labels": _labels(drawn, result.labels),
         "fates": _fates(result),
@@ -168,7 +166,7 @@ def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Pro
         ],
         "spectra": [_spectrum(found, q) for q in range(found.n_attractors)],
         "embeddings": [_embedding(found, q) for q in range(found.n_attractors)],
-        "graph": _kernel_lines(x, found.graph) if isinstance(found.graph, Graph) else _path_lines(x, found.graph),
+        "graph": _links(found.demos.x, found.graph),
         "warnings": doubts((*drawn.cautions, *found.warnings), found.n_attractors),
     } | same
 
@@ -194,19 +192,14 @@ def shown(values: Any) -> Any:
     return np.round(array, DIGITS - 1 - int(np.floor(np.log10(largest)))).tolist()
 
 
-def _nothing(ids: Sequence[str], why: str, cautions: Sequence[Caution]) -> dict[str, Any]:
-    return {
-        "n_attractors": 0,
-        "confidence": None,
-        "confidence_words": "",
-        "why": why,
-        "labels": dict.fromkeys(ids, -1),
-        "attractors": [],
-        "spectra": [],
-        "embeddings": [],
-        "graph": {"links": [], "joins": []},
-        "warnings": doubts(cautions),
-    }
+NOTHING: dict[str, Any] = {
+    "n_attractors": 0,
+    "confidence": None,
+    "confidence_words": "",
+    **{key: [] for key in ("attractors", "spectra", "embeddings")},
+    "graph": {"links": [], "joins": []},
+}
+"""The answer where nothing was found."""
 
 
 def _labels(drawn: Drawing, labels: IntArray) -> dict[str, Any]:
@@ -269,41 +262,28 @@ def _embedding(found: Identification, q: int) -> dict[str, Any]:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
     parts = [u[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
     thinned = [part[np.unique(np.linspace(0, len(part) - 1, EMBEDDED).astype(int))] for part in parts]
-    scale = np.concatenate(thinned)
-    lines = np.split(np.asarray(shown(scale)), np.cumsum([len(t) for t in thinned])[:-1])
-    worst = linearity(found.embeddings[q], offsets).min()
-    return {"paths": [line.tolist() for line in lines], "linearity": shown(worst)}
+    lines = np.split(np.asarray(shown(np.concatenate(thinned))), np.cumsum([len(t) for t in thinned])[:-1])
+    linear = shown(linearity(found.embeddings[q], offsets).min())
+    return {"paths": [line.tolist() for line in lines], "linearity": linear}
 
 
-def _path_lines(x: FloatArray, graph: PathGraph) -> dict[str, Any]:
-    """Links along the paths, each over as many samples as keeps their number down; joins of the ends."""
+def _links(x: FloatArray, graph: Graph | PathGraph) -> dict[str, Any]:
+    """Lines of the graph. Along paths each goes over as many samples as keeps their number down; joins are between ends."""
+    if isinstance(graph, Graph):
+        upper = sp.triu(graph.adjacency, k=1).tocoo()
+        # A fixed seed: the picture does not flicker while a slider moves.
+        chosen = np.random.default_rng(0).permutation(len(upper.row))[:MOST_LINKS]
+        return {"links": _lines(x, np.column_stack([upper.row[chosen], upper.col[chosen]])), "joins": []}
     every = max(1, -(-graph.n_samples // MOST_LINKS))
-    starts, stops, joins = [], [], []
-    for k in range(graph.n_paths):
-        if graph.group[k] < 0:
-            continue
-        path = np.unique(np.append(np.arange(0, graph.lengths[k], every), graph.lengths[k] - 1))
-        nodes = graph.path(k)[path]
-        starts.append(nodes[:-1])
-        stops.append(nodes[1:])
-    for q in range(int(graph.group.max(initial=-1)) + 1):
-        joins.append(Clique().edges(graph.terminals[graph.paths_of(q)]))
-    if not starts:
-        return {"links": [], "joins": []}
-    joined = np.concatenate(joins)[:MOST_JOINS]
-    return {
-        "links": _lines(x, np.concatenate(starts), np.concatenate(stops)),
-        "joins": _lines(x, joined[:, 0], joined[:, 1]),
-    }
+    links = [np.empty((0, 2), np.intp)]
+    for k in np.flatnonzero(graph.group >= 0).tolist():
+        nodes = graph.path(k)[np.unique(np.append(np.arange(0, graph.lengths[k], every), graph.lengths[k] - 1))]
+        links.append(np.column_stack([nodes[:-1], nodes[1:]]))
+    groups = range(int(graph.group.max(initial=-1)) + 1)
+    joins = np.concatenate([links[0], *(Clique().edges(graph.terminals[graph.paths_of(q)]) for q in groups)])
+    return {"links": _lines(x, np.concatenate(links)), "joins": _lines(x, joins[:MOST_JOINS])}
 
 
-def _kernel_lines(x: FloatArray, graph: Graph) -> dict[str, Any]:
-    upper = sp.triu(graph.adjacency, k=1).tocoo()
-    # A fixed seed: the picture does not flicker while a slider moves.
-    chosen = np.random.default_rng(0).permutation(len(upper.row))[:MOST_LINKS]
-    return {"links": _lines(x, upper.row[chosen], upper.col[chosen]), "joins": []}
-
-
-def _lines(x: FloatArray, a: IntArray, b: IntArray) -> list[list[float]]:
-    rows: list[list[float]] = np.round(np.hstack([x[a], x[b]]), DIGITS - 1).tolist()
+def _lines(x: FloatArray, pairs: IntArray) -> list[list[float]]:
+    rows: list[list[float]] = np.round(x[pairs].reshape(-1, 4), DIGITS - 1).tolist()
     return rows

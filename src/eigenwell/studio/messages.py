@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..demonstrations import Caution
 from ..fields import Certificate, Field
 from ..fields.fit import GOOD
 from ..identification import Identification
-from ..report.wording import surety
+from ..report.wording import Words, remedy
 from ..wording import plural
 from .protocol import Options
 
@@ -71,11 +72,6 @@ def _why_flow(found: Identification) -> str:
     return f"Every sample is carried along the flow that all of them show. It comes to rest at {places}, and so do {share}.{out}"
 
 
-def sure(found: Identification) -> str:
-    """How sure the number is, in words that agree with what stands beside them."""
-    return surety(found.confidence)
-
-
 def unsure(found: Identification) -> str:
     """In place of it, where no confidence means anything yet."""
     return "as the sliders have it" if found.kind == "graph" else "too early to say how sure"
@@ -102,22 +98,18 @@ def certified(field: Field) -> dict[str, Any]:
 
 def tested(certificate: Certificate) -> str:
     """What was put to the test, and what came of it."""
-    attractors, starts = len(certificate.attractors), sum(loop.starts for loop in certificate.loops)
-    if certificate.holds:
-        whom = {1: "the goal", 2: "both goals"}.get(attractors, f"all {attractors} goals")
-        between = (
-            f" Between them: {plural(len(certificate.saddles), 'saddle')}, and nothing else at rest."
-            if attractors > 1
-            else ""
-        )
-        return (
-            f"Stable at {whom}, by construction. Put to the test from {starts:,} starts in and around the drawn area, a "
-            f"hundred steps a second: every one arrived where the map says, and the potential fell.{between}"
-        )
+    starts = f"{sum(loop.starts for loop in certificate.loops):,} starts in and around the drawn area"
+    tried = f"ut to the test from {starts}, a hundred steps a second: "
+    if not certificate.holds:
+        found = "; ".join(_PLAINLY[one.name](certificate) for one in certificate.verdicts if not one.holds)
+        return f"P{tried}{found}. Draw smoother strokes, or more of them."
+    goals, between = len(certificate.attractors), len(certificate.saddles)
+    whom = {1: "the goal", 2: "both goals"}.get(goals, f"all {goals} goals")
+    still = (
+        f" Besides, it stands still at {plural(between, 'place')} on the borders, and nowhere else." if between else ""
+    )
     return (
-        f"Put to the test from {starts:,} starts in and around the drawn area, a hundred steps a second: "
-        f"{'; '.join(_PLAINLY[one.name](certificate) for one in certificate.verdicts if not one.holds)}. "
-        "Draw smoother strokes, or more of them."
+        f"Stable at {whom}, by construction. P{tried}every one arrived where its colour says, always downhill.{still}"
     )
 
 
@@ -140,22 +132,21 @@ def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]
     fit = field.fit
     assert fit is not None
     # A way to another attractor is no following at all.
-    share = sum(max(0.0, 1 - one.distance) if one.arrives else 0.0 for one in fit.demonstrations) / len(
-        fit.demonstrations
-    )
+    share = float(np.mean([max(0.0, 1 - one.distance) if one.arrives else 0.0 for one in fit.demonstrations]))
     worst = fit.worst
     number = strokes[fit.demonstrations.index(worst)][1] if strokes else 1
     how = "from their starts" if fit.by == "map" else "from their starts, each remembering how far along it is"
     if not strokes:
         what = "the paths are those that the samples were threaded on"
-    elif not worst.arrives:
-        what = f"stroke {number} worst of all: it ends at another goal"
-    else:
+    elif worst.arrives:
         what = f"stroke {number} least: {worst.distance:.1%} of the drawing's size beside it"
-    missed = sum(not one.arrives or one.distance > GOOD for one in fit.demonstrations)
-    whose = "your strokes" if strokes else "the samples"
-    head, words = f"Follows {whose}: {100 * share:.0f} %.", f"Particles follow them {how}; {what}."
-    if not fit.good:
+    else:
+        what = f"stroke {number} worst of all: it ends at another goal"
+    if fit.good:
+        head = f"Follows {'your strokes' if strokes else 'the samples'}: {100 * share:.0f} %."
+        words = f"Particles follow them {how}; {what}."
+    else:
+        missed = sum(not one.arrives or one.distance > GOOD for one in fit.demonstrations)
         head = f"Does not follow {missed} of {plural(len(fit.demonstrations), 'stroke' if strokes else 'path')}."
         words = f"Particles follow them to {100 * share:.0f} %, {how}; {what}."
     return {"good": fit.good, "share": round(share, 4), "head": head, "words": words}
@@ -165,31 +156,96 @@ def python_lines(options: Options, kernel: KernelSettings, recipe: str, scattere
     """The same in Python, from the CSV file that the studio hands out."""
     lines = ["import eigenwell as ew", "", 'demos = ew.files.read("eigenwell-strokes.csv")']
     if options.graph == "kernel":
-        if kernel.every > 1:
-            lines.append(
-                f"demos = demos.take(range(0, demos.n_samples, {kernel.every}))  # a kernel graph of all is slow"
-            )
         settings = ", ".join(f"{name}={getattr(kernel, name)!r}" for name in ("theta_r", "sigma_f", "eps", "sigma"))
+        some = f"demos = demos.take(range(0, demos.n_samples, {kernel.every}))  # a kernel graph of all is slow"
+        lines += [some] if kernel.every > 1 else []
         lines += [
             f"graph = ew.spectral.KernelGraph({settings})",
             "found = ew.identify(demos, graph=graph)",
             "print(found)",
         ]
         return "\n".join([*lines, "# A kernel graph has no paths to learn from: ew.identify(demos) finds them.", ""])
-    if scattered:
-        lines.append("found = ew.identify(demos, graph=ew.FlowGraph(replicates=20))")
-    elif options.order == "unordered":
-        lines.append("found = ew.identify(demos.x, demos.v, graph=ew.SuccessorGraph())  # the order is not used")
-    else:
-        lines.append("found = ew.identify(demos)")
-    lines += [
-        "print(found)",
-        "",
-        "from eigenwell.learning import Recipe",
-        "",
-        f"field = ew.learn(found, recipe=Recipe({recipe}))",
-        "path = field.simulate(demos.x[0], duration=5.0)",
-        'field.save("eigenwell-model.eigenwell")',
-        "",
-    ]
-    return "\n".join(lines)
+    unordered = "demos.x, demos.v, graph=ew.SuccessorGraph())  # the order is not used"
+    asked = unordered if options.order == "unordered" else "demos)"
+    return (
+        "\n".join(lines)
+        + f"""
+found = ew.identify({"demos, graph=ew.FlowGraph(replicates=20))" if scattered else asked}
+print(found)
+
+from eigenwell.learning import Recipe
+
+field = ew.learn(found, recipe=Recipe({recipe}))
+path = field.simulate(demos.x[0], duration=5.0)
+field.save("eigenwell-model.eigenwell")
+"""
+    )
+
+
+# --- doubts -------------------------------------------------------------------------------------------
+
+# True of every drawing, and no news to whoever drew it.
+_UNREMARKABLE = {
+    "velocities-estimated", "duplicated-samples", "repeated-stamps", "velocity-scale", "mixed-units", "dependent-velocities",
+    "fewer-dimensions", "kind-in-doubt", "empty-nodes", "misfit",
+}  # fmt: skip
+# Where the library's sentence speaks of recordings, the page speaks of strokes.
+_DRAWN = {
+    "few-trajectories": "Fewer than three strokes lead to some goal. One more shows the flow more of the ways there.",
+    "ends-not-at-rest": "Some strokes seem to be moving where they end. Slow down before you lift the pen.",
+    "jumps": "A stroke jumps: the pointer lost contact on its way. Delete that stroke and draw it again.",
+    "crossing": "Strokes run across each other at some places. A map has one direction at each place, so that the learned one "
+    "takes a middle way there; draw them apart, and it can follow all.",
+    "poor-fit": "Particles do not follow some strokes. Draw those more smoothly, or closer to others that go to the same place.",
+    "unassigned-samples": "Some samples hang together with too few others to tell where they belong; those parts of strokes are "
+    "dashed. Known order and the paths lose none.",
+    "broken-paths": "Some paths that were pieced together break off in motion and are left out. With known order there is "
+    "nothing to piece together.",
+    "closed-orbit": "A stroke comes back to its own track at full speed: such a motion never rests. Stop it at a goal, "
+    "or delete it.",
+    "two-candidates": "Two numbers of goals explain almost equally well where the strokes end. Draw some more to each goal.",
+    "duplicated-trajectory": "A stroke repeats another one and counts twice; delete one of them.",
+    "loop-fails": "Followed in steps as coarse as the pen's events, some particles overshoot. A hundred steps a second are "
+    "enough, and that is what the certificate tests.",
+    "attractor-outside": "A goal lies outside the strokes that lead to it. Draw them up to where they should end.",
+    "short-trajectory": "A stroke is so short that it says little about the way. Draw it longer, or delete it.",
+    "unfinished": "Strokes end away from the goal they belong to. Draw them up to it, or delete them.",
+    "training-unsound": "Learning met numbers that are not finite and left those steps out. Learn again, or draw more simply.",
+    "cycles-left-out": "Some strokes go round and round. No goal can stand for them, and they are left out.",
+    "samples-unknown": "This model came without the strokes it was learned from.",
+    "constant-dimension": "All strokes run along one axis; draw across it too.",
+    "labels-in-doubt": "Which goal some strokes belong to is not certain. Draw them up to it.",
+    "recording-ends-alone": "A stroke ends by itself, away from the others. Draw more to that place, or draw it up to a goal.",
+    "recording-breaks-off": "A stroke stops in full motion. Draw it to where it should end, and slow down before you lift.",
+    "recording-ends-well-away-from-the-others-of-its-goal": "A stroke ends well away from its goal. Draw it up to it.",
+    "recording-ends-where-no-other-does": "A stroke ends where no other does. Draw more to that place, or draw it up to a goal.",
+    "recording-runs-backwards": "A stroke begins where others end: it runs backwards. Draw it the other way.",
+    "recording-repeats-another": "A stroke repeats another one and counts twice; delete one of them.",
+    "bounded": "There is too much to look at all of it; some was left out.",
+    "too-thin": "The samples lie far apart, and what the flow does between them is a guess. Spray more of them.",
+    "labels-disagree": "Some samples are carried to another goal than the one they were given.",
+    "unrelated": "Velocities of neighbours have nothing to do with each other. Spray along the flow you have in mind.",
+    "reversed": "Most samples run away from each other: they look as if they were drawn backwards.",
+    "leaving": "Some samples are carried out of the picture, and end nowhere in it.",
+    "wandering": "Some samples settle nowhere: the flow that they show goes round, or stands still.",
+    "number-in-doubt": "Flows that fit the samples as well rest at other numbers of places. Spray more, towards the goals.",
+    "at-the-edge": "A goal lies at the edge of what you sprayed. Spray around it, from all sides.",
+    "still": "Nothing moves in one direction of what you sprayed, and the flow there is a guess.",
+    "cycles-in-doubt": "Whether some of it goes round for ever or comes to rest cannot be told. Spray more, where it turns.",
+    "no-attractor": "Nothing attracts: every sample leaves the picture. Spray towards a place from all sides.",
+}
+# Whatever else is odd about one of several.
+_ODD = "One stroke is unlike the others. Draw it again, or delete it."
+_WORDS = Words("goal", "stroke", 1)
+
+
+def doubts(cautions: Sequence[Caution], goals: int = 0) -> list[dict[str, str]]:
+    """Warnings for somebody who drew; each with its name, and a remedy where there is one."""
+    said: dict[str, str] = {}
+    for caution in cautions:
+        if caution.name == "labels-in-doubt" and goals == 1:
+            continue  # there is but one goal to belong to
+        if caution.name not in _UNREMARKABLE and caution.name not in said:
+            other = _ODD if caution.name.startswith("recording-") else f"{caution.message} {remedy(caution)}".strip()
+            said[caution.name] = _DRAWN.get(caution.name, _WORDS.said(other))
+    return [{"name": name, "text": text} for name, text in said.items()]

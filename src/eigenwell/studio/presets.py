@@ -33,9 +33,9 @@ def listed() -> list[dict[str, str]]:
     return [{"name": name, "title": one.title, "group": one.group} for name, one in _known().items()]
 
 
-def pictures() -> dict[str, list[list[int]]]:
-    """The small picture of each: all are made for it, which takes a second."""
-    return {name: picture(name) for name in _known()}
+def names() -> list[str]:
+    """Those that are written here come first."""
+    return list(_known())
 
 
 @lru_cache(maxsize=64)
@@ -79,7 +79,10 @@ def _known() -> dict[str, Preset]:
         **{name: Preset(title, "Drawn", partial(written, name)) for name, (title, _) in WRITTEN.items()},
         "crossing": Preset("Two bundles that cross", "Drawn", crossing),
         "corner": Preset("A hard corner", "Drawn", corner),
-        "pen": Preset("Pen strokes, three goals", "Drawn", pen),
+        # A seed whose bundles do not run against themselves: what is learned from them can be followed.
+        "pen": Preset(
+            "Pen strokes, three goals", "Drawn", lambda: _paths(datasets.pen_strokes(42, n_attractors=3, n_strokes=4))
+        ),
         # Not Duffing's oscillator: played in seconds it turns faster than a controller's hundred steps a second can follow.
         "heart": Preset("Heart", "Known systems", partial(_system, systems.heart)),
         "pendulum": Preset("Pendulum", "Known systems", partial(_system, systems.pendulum)),
@@ -99,11 +102,6 @@ def _system(system: systems.System, longer: float = 1) -> Paths:
 
 def _lasa(shape: str) -> Paths:
     return _paths(datasets.lasa(shape))
-
-
-def pen() -> Paths:
-    # A seed whose bundles do not run against themselves: what is learned from them can be followed.
-    return _paths(datasets.pen_strokes(seed=42, n_attractors=3, n_strokes=4))
 
 
 def _paths(demos: Demonstrations) -> Paths:

@@ -37,8 +37,8 @@ WHOLE = 2**53
 
 Order = Literal["known", "unordered"]
 Kind = Literal["paths", "kernel"]
-What = Literal["studio", "csv", "npz", "model", "onnx", "c", "report", "page"]
-TAKEN: tuple[What, ...] = ("studio", "csv", "npz", "model", "onnx", "c", "report", "page")
+TAKEN = ("studio", "csv", "npz", "model", "onnx", "c", "report", "page")
+"""What can be taken away."""
 
 
 class BadMessage(EigenwellError, ValueError):
@@ -85,51 +85,6 @@ Numbers = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Learn:
-    rev: int
-    numbers: Numbers = ()
-
-
-@dataclass(frozen=True)
-class Compare:
-    """The paper's method beside ours, on the same strokes."""
-
-    rev: int
-
-
-@dataclass(frozen=True)
-class Cancel:
-    pass
-
-
-@dataclass(frozen=True)
-class Preset:
-    name: str
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """Small pictures of the presets: asked for when their menu opens."""
-
-
-@dataclass(frozen=True)
-class Load:
-    """A file from the page. `suffix` is all that is left of its name."""
-
-    suffix: str
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Restore:
-    """A model's file that the page has kept with these strokes."""
-
-    rev: int
-    data: bytes
-    numbers: Numbers = ()
-
-
-@dataclass(frozen=True)
 class Look:
     """Where the page looks: the middle of the picture in world units, and how much closer than all strokes need."""
 
@@ -138,29 +93,35 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Take:
-    rev: int
-    what: What
+class Request:
+    """Any other message: what is asked for, and what comes with it.
+
+    kind     learn; compare, the paper's method beside ours; cancel; preset; pictures of the presets, asked for when their menu
+             opens; load, a file; restore, a model's file that the page has kept with these strokes; take away; ping
+    rev      of the strokes that it is about
+    name     of a preset, or of what is taken away; of a file the suffix, which is all that is left of its name
+    data     the file
+    numbers  of the goals
+    look, goals     of what is taken away: where the page looks, and x, y and colour of every goal, as the page has them
+    """
+
+    kind: str
+    rev: int = 0
+    name: str = ""
+    data: bytes = b""
+    numbers: Numbers = ()
     look: Look | None = None
     goals: tuple[tuple[float, float, float], ...] = ()
-    """x, y and colour of every goal, as the page has them."""
-    numbers: Numbers = ()
 
 
-@dataclass(frozen=True)
-class Ping:
-    pass
-
-
-Message = Strokes | Learn | Compare | Cancel | Preset | Pictures | Load | Restore | Take | Ping
+Message = Strokes | Request
 
 
 def parse(text: str) -> Message:
     """The message in a text from the page, or BadMessage."""
-    if len(text) > MESSAGE_BYTES:
-        raise BadMessage(
-            f"Expected a message of at most {MESSAGE_BYTES / 2**20:.0f} MB, got {len(text) / 2**20:.1f} MB. Send less."
-        )
+    most, size = MESSAGE_BYTES // 2**20, len(text) / 2**20
+    if size > most:
+        raise BadMessage(f"Expected a message of at most {most} MB, got {size:.1f} MB. Send less.")
     try:
         said = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -169,128 +130,105 @@ def parse(text: str) -> Message:
     if not isinstance(said, dict):
         raise BadMessage(f"Expected a JSON object with a type, got {_shown(said)}.")
     kind = said.get("type")
-    read = _READERS.get(kind) if isinstance(kind, str) else None
-    if read is None:
+    if not isinstance(kind, str) or kind not in _READERS:
         raise BadMessage(f"Expected a type among {', '.join(_READERS)}, got {_shown(kind)}. Reload the page.")
-    assert isinstance(kind, str)
     try:
-        return read(said)
+        return _READERS[kind](said)
     except BadMessage as error:
-        about = kind if kind != "cancel" and kind != "ping" else "message"
-        raise BadMessage(str(error), about, _rev_or_none(said)) from None
+        raise BadMessage(str(error), kind, _rev_or_none(said)) from None
 
 
 # --- one reader per type ------------------------------------------------------------------------------
 
 
 def _strokes(said: dict[str, Any]) -> Strokes:
-    rows = said.get("strokes")
-    if not isinstance(rows, list):
-        raise BadMessage(f"Expected strokes as a list, got {_shown(rows)}.")
-    if len(rows) > STROKES:
-        raise BadMessage(f"Expected at most {STROKES} strokes, got {len(rows)}. Delete some.")
+    rows: Any = said.get("strokes")
+    _expect(isinstance(rows, list), "strokes as a list, got {}.", rows)
+    _expect(len(rows) <= STROKES, "at most {} strokes, got {}. Delete some.", STROKES, len(rows))
     strokes = tuple(_stroke(row, number) for number, row in enumerate(rows, start=1))
     total = sum(len(stroke.t) for stroke in strokes)
-    if total > SAMPLES:
-        raise BadMessage(f"Expected at most {SAMPLES:,} samples in all, got {total:,}. Delete some strokes.")
-    if len({stroke.id for stroke in strokes}) < len(strokes):
-        raise BadMessage("Expected a name of its own for every stroke, got one twice. Reload the page.")
+    _expect(total <= SAMPLES, "at most {} samples in all, got {}. Delete some strokes.", SAMPLES, total)
+    own = len({stroke.id for stroke in strokes}) == len(strokes)
+    _expect(own, "a name of its own for every stroke, got one twice. Reload the page.")
     return Strokes(_rev(said), strokes, _options(said.get("options")))
 
 
 def _stroke(row: Any, number: int) -> Stroke:
-    if not isinstance(row, dict):
-        raise BadMessage(f"Expected stroke {number} as an object with id, t and x, got {_shown(row)}.")
-    t, x = row.get("t"), row.get("x")
-    if not isinstance(t, list) or not isinstance(x, list) or len(t) != len(x) or not t:
-        raise BadMessage(f"Expected stroke {number} with as many times t as positions x, at least one.")
-    if len(t) > STROKE_SAMPLES:
-        raise BadMessage(
-            f"Expected at most {STROKE_SAMPLES:,} samples in stroke {number}, got {len(t):,}. Draw shorter."
-        )
-    if not all(isinstance(point, list) and len(point) == 2 for point in x):
-        raise BadMessage(f"Expected the positions of stroke {number} as pairs [x, y].")
+    _expect(isinstance(row, dict), "stroke {} as an object with id, t and x, got {}.", number, row)
+    t, x, v = row.get("t"), row.get("x"), row.get("v")
+    both = isinstance(t, list) and isinstance(x, list) and len(t) == len(x) > 0
+    _expect(both, "stroke {} with as many times t as positions x, at least one.", number)
+    few = len(t) <= STROKE_SAMPLES
+    _expect(few, "at most {} samples in stroke {}, got {}. Draw shorter.", STROKE_SAMPLES, number, len(t))
     times = _numbers(t, LONGEST, f"times in stroke {number}")
-    places = _numbers([c for point in x for c in point], FARTHEST, f"coordinates in stroke {number}").reshape(-1, 2)
+    places = _pairs(x, len(t), f"positions of stroke {number} as pairs [x, y]")
     name = _name(row.get("id"), "the id of a stroke")
-    if (v := row.get("v")) is None:
-        return Stroke(name, times, places)
-    if not isinstance(v, list) or len(v) != len(x) or not all(isinstance(one, list) and len(one) == 2 for one in v):
-        raise BadMessage(f"Expected the velocities of stroke {number} as pairs [vx, vy], one for every position.")
-    fast = _numbers([c for one in v for c in one], FARTHEST, f"velocities in stroke {number}").reshape(-1, 2)
+    fast = (
+        None
+        if v is None
+        else _pairs(v, len(t), f"velocities of stroke {number} as pairs [vx, vy], one for every position")
+    )
     return Stroke(name, times, places, fast)
+
+
+def _pairs(rows: Any, count: int, what: str) -> FloatArray:
+    fine = (
+        isinstance(rows, list) and len(rows) == count and all(isinstance(one, list) and len(one) == 2 for one in rows)
+    )
+    _expect(fine, f"the {what}.")
+    return _numbers([c for one in rows for c in one], FARTHEST, what).reshape(-1, 2)
 
 
 def _options(said: Any) -> Options:
     if said is None:
         return Options()
-    if not isinstance(said, dict):
-        raise BadMessage(f"Expected options as an object, got {_shown(said)}.")
+    _expect(isinstance(said, dict), "options as an object, got {}.", said)
     order, graph = said.get("order", "known"), said.get("graph", "paths")
-    if order not in ("known", "unordered"):
-        raise BadMessage(f"Expected order 'known' or 'unordered', got {_shown(order)}.")
-    if graph not in ("paths", "kernel"):
-        raise BadMessage(f"Expected graph 'paths' or 'kernel', got {_shown(graph)}.")
-    return Options(
-        order,
-        graph,
-        _within(said, "sigma", 1e-6, FARTHEST),
-        _within(said, "theta_r", 1e-6, math.pi),
-        _within(said, "eps", 1e-9, 1 - 1e-9),
-    )
+    _expect(order in ("known", "unordered"), "order 'known' or 'unordered', got {}.", order)
+    _expect(graph in ("paths", "kernel"), "graph 'paths' or 'kernel', got {}.", graph)
+    limits = {"sigma": (1e-6, FARTHEST), "theta_r": (1e-6, math.pi), "eps": (1e-9, 1 - 1e-9)}
+    return Options(order, graph, **{name: _within(said, name, *limit) for name, limit in limits.items()})
 
 
-def _load(said: dict[str, Any]) -> Load:
-    name, data = said.get("name"), said.get("base64")
-    if not isinstance(name, str) or not isinstance(data, str):
-        raise BadMessage("Expected a file with its name and its content in base64.")
+def _load(said: dict[str, Any]) -> Request:
+    name: Any = said.get("name")
+    _expect(isinstance(name, str), "a file with its name and its content in base64.")
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
-    if not (suffix.isascii() and suffix.isalnum() and len(suffix) <= 10):
-        raise BadMessage(
-            "Expected a file whose name ends in .eigenwell, .csv, .parquet, .npz or .mat. Rename or convert it."
-        )
-    return Load(f".{suffix}", _bytes(data))
+    plain = suffix.isascii() and suffix.isalnum() and len(suffix) <= 10
+    _expect(plain, "a file whose name ends in .eigenwell, .csv, .parquet, .npz or .mat. Rename or convert it.")
+    return Request("load", name=f".{suffix}", data=_file(said))
 
 
-def _restore(said: dict[str, Any]) -> Restore:
-    data = said.get("base64")
-    if not isinstance(data, str):
-        raise BadMessage("Expected a model's file in base64.")
-    return Restore(_rev(said), _bytes(data), _numbering(said))
-
-
-def _bytes(data: str) -> bytes:
+def _file(said: dict[str, Any]) -> bytes:
+    data: Any = said.get("base64")
+    _expect(isinstance(data, str), "a file in base64, got {}.", data)
     try:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         raise BadMessage("Expected the file in base64, got something else. Load it again.") from None
 
 
-def _take(said: dict[str, Any]) -> Take:
-    what = said.get("what")
-    if what not in TAKEN:
-        raise BadMessage(f"Expected one of {', '.join(TAKEN)}, got {_shown(what)}.")
-    return Take(_rev(said), what, _look(said.get("view")), _goals(said.get("goals")), _numbering(said))
+def _take(said: dict[str, Any]) -> Request:
+    what: Any = said.get("what")
+    _expect(what in TAKEN, f"one of {', '.join(TAKEN)}, got {{}}.", what)
+    look, goals = _look(said.get("view")), _goals(said.get("goals"))
+    return Request("take", _rev(said), what, numbers=_numbering(said), look=look, goals=goals)
 
 
 def _numbering(said: dict[str, Any]) -> Numbers:
-    given = said.get("numbers")
+    given: Any = said.get("numbers")
     if given is None:
         return ()
-    if (
-        not isinstance(given, list)
-        or not all(type(q) is int for q in given)
-        or sorted(given) != list(range(len(given)))
-    ):
-        raise BadMessage("Expected numbers as a list with each of 0, 1, ... once.")
+    whole = isinstance(given, list) and all(type(q) is int for q in given) and sorted(given) == list(range(len(given)))
+    _expect(whole, "numbers as a list with each of 0, 1, ... once.")
     return tuple(given)
 
 
 def _goals(said: Any) -> tuple[tuple[float, float, float], ...]:
     if said is None:
         return ()
-    if not isinstance(said, list) or len(said) > STROKES or not all(isinstance(g, list) and len(g) == 3 for g in said):
-        raise BadMessage(f"Expected goals as a list of at most {STROKES} triples [x, y, colour].")
+    fine = isinstance(said, list) and len(said) <= STROKES and all(isinstance(g, list) and len(g) == 3 for g in said)
+    _expect(fine, "goals as a list of at most {} triples [x, y, colour].", STROKES)
     rows = _numbers([c for goal in said for c in goal], FARTHEST, "goals").reshape(-1, 3)
     return tuple((float(x), float(y), float(colour)) for x, y, colour in rows)
 
@@ -298,29 +236,34 @@ def _goals(said: Any) -> tuple[tuple[float, float, float], ...]:
 def _look(said: Any) -> Look | None:
     if said is None:
         return None
-    if not isinstance(said, dict) or not isinstance(said.get("centre"), list) or len(said["centre"]) != 2:
-        raise BadMessage("Expected view as an object with centre [x, y] and zoom.")
+    fine = isinstance(said, dict) and isinstance(said.get("centre"), list) and len(said["centre"]) == 2
+    _expect(fine, "view as an object with centre [x, y] and zoom.")
     x, y, zoom = (float(c) for c in _numbers([*said["centre"], said.get("zoom")], FARTHEST, "the view"))
-    if not zoom > 0:
-        raise BadMessage(f"Expected zoom > 0, got {zoom}.")
+    _expect(zoom > 0, "zoom > 0, got {}.", zoom)
     return Look((x, y), zoom)
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Message]] = {
     "strokes": _strokes,
-    "learn": lambda said: Learn(_rev(said), _numbering(said)),
-    "compare": lambda said: Compare(_rev(said)),
-    "cancel": lambda said: Cancel(),
-    "preset": lambda said: Preset(_name(said.get("name"), "the name of a preset")),
-    "pictures": lambda said: Pictures(),
+    "learn": lambda said: Request("learn", _rev(said), numbers=_numbering(said)),
+    "compare": lambda said: Request("compare", _rev(said)),
+    "cancel": lambda said: Request("cancel"),
+    "preset": lambda said: Request("preset", name=_name(said.get("name"), "the name of a preset")),
+    "pictures": lambda said: Request("pictures"),
     "load": _load,
-    "restore": _restore,
+    "restore": lambda said: Request("restore", _rev(said), data=_file(said), numbers=_numbering(said)),
     "take": _take,
-    "ping": lambda said: Ping(),
+    "ping": lambda said: Request("ping"),
 }
 
 
 # --- values -------------------------------------------------------------------------------------------
+
+
+def _expect(fine: bool, what: str, *values: Any) -> None:
+    """BadMessage with these values in its words, each short whatever it is."""
+    if not fine:
+        raise BadMessage(f"Expected {what.format(*map(_shown, values))}")
 
 
 def _rev(said: dict[str, Any]) -> int:
@@ -336,27 +279,26 @@ def _rev_or_none(said: dict[str, Any]) -> int | None:
 
 
 def _name(value: Any, what: str) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= NAME or not value.isprintable():
-        raise BadMessage(f"Expected {what} of 1 to {NAME} letters, got {_shown(value)}.")
-    return value
+    fine = isinstance(value, str) and 0 < len(value) <= NAME and value.isprintable()
+    _expect(fine, f"{what} of 1 to {NAME} letters, got {{}}.", value)
+    return str(value)
 
 
 def _numbers(values: list[Any], largest: float, what: str) -> FloatArray:
     # bool is an int to isinstance, and a string of digits a number to NumPy: both are mistakes here.
-    if not all(type(value) is float or type(value) is int for value in values):
-        raise BadMessage(f"Expected numbers for {what}, got something else.")
+    _expect(all(type(value) in (float, int) for value in values), f"numbers for {what}, got something else.")
     # Compared before they become floats: a whole number may be too large for one.
-    if not all(-largest <= value <= largest for value in values):
-        raise BadMessage(f"Expected {what} between -{largest:g} and {largest:g}, got larger ones.")
+    near = all(-largest <= value <= largest for value in values)
+    _expect(near, f"{what} between -{largest:g} and {largest:g}, got larger ones.")
     return np.array(values, dtype=np.float64)
 
 
 def _within(said: dict[str, Any], name: str, least: float, most: float) -> float | None:
-    value = said.get(name)
+    value: Any = said.get(name)
     if value is None:
         return None
-    if type(value) not in (int, float) or not least <= value <= most:
-        raise BadMessage(f"Expected {name} between {least:.3g} and {most:.3g}, got {_shown(value)}.")
+    fine = type(value) in (int, float) and least <= value <= most
+    _expect(fine, f"{name} between {least:.3g} and {most:.3g}, got {{}}.", value)
     return float(value)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..velocities import estimate_velocities
-from .rounds import goes_round
 
 DOT = 0.01
 """A mark smaller than this, in world units (a hundredth of the shorter side's half), is a tap and not a motion."""
@@ -30,6 +29,14 @@ BRAKING = 0.1
 """Seconds before the lift in which a pen that is lifted at speed is slowed down to rest."""
 AT_SPEED = 0.2
 """Share of a stroke's usual speed above which its end counts as lifted at speed, as in `paths.builders`."""
+
+TURNS = 1.5
+"""A stroke that turns more often than this about its own middle goes round: a loop on the way, an eight or a letter turns
+less, or turns back."""
+SHRUNK = 0.7
+"""Its last turn over its first, at most, for a spiral that is on its way to rest: a hand's own turns differ by less."""
+HOLE = 0.25
+"""Of the ring: what comes nearer to the middle than this does not go round it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,25 +92,19 @@ def drawing(strokes: Sequence[Stroke]) -> Drawing:
     lines = [stroke for stroke in strokes if stroke.v is None]
     if not sprays:
         return _motions(lines)
-    base = _motions(lines) if lines else None
-    before = (np.empty((0, 2)), np.empty((0, 2))) if base is None else (base.demos.x, base.demos.v)
-    first = np.zeros(1, np.intp) if base is None else base.offsets
-    lengths = [len(stroke.x) for stroke, _ in sprays]
-    ends = first[-1] + np.cumsum(lengths)
-    return Drawing(
-        Demonstrations.from_samples(
-            np.concatenate([before[0], *(stroke.x for stroke, _ in sprays)]),
-            np.concatenate([before[1], *(v for _, v in sprays)]),
-        ),
-        (*(() if base is None else base.ids), *(stroke.id for stroke, _ in sprays)),
-        np.concatenate([first, ends]),
-        (
-            *(() if base is None else base.nearest),
-            *(np.arange(end - n, end) for n, end in zip(lengths, ends, strict=True)),
-        ),
-        USUAL_STEP if base is None else base.step,
-        () if base is None else base.cautions,
-        () if base is None else base.rounds,
+    x, v = np.concatenate([stroke.x for stroke, _ in sprays]), np.concatenate([v for _, v in sprays])
+    ids, bounds = tuple(stroke.id for stroke, _ in sprays), np.cumsum([0, *(len(v) for _, v in sprays)])
+    nearest = tuple(np.split(np.arange(len(x)), bounds[1:-1]))
+    if not lines:
+        return Drawing(Demonstrations.from_samples(x, v), ids, bounds, nearest, USUAL_STEP, ())
+    base = _motions(lines)
+    n = base.demos.n_samples
+    return replace(
+        base,
+        demos=Demonstrations.from_samples(np.concatenate([base.demos.x, x]), np.concatenate([base.demos.v, v])),
+        ids=base.ids + ids,
+        offsets=np.concatenate([base.offsets, n + bounds[1:]]),
+        nearest=(*base.nearest, *(n + rows for rows in nearest)),
     )
 
 
@@ -111,9 +112,7 @@ class NeverRests(DataError):
     """All strokes go round and round: there is a question to ask before there is an answer."""
 
     def __init__(self, rounds: tuple[str, ...]) -> None:
-        super().__init__(
-            "Expected a stroke that comes to rest, got those that go round and round. Say where they stop."
-        )
+        super().__init__("Expected a stroke that rests, got those that go round and round. Say where they stop.")
         self.rounds = rounds
 
 
@@ -133,7 +132,9 @@ def _motions(strokes: Sequence[Stroke]) -> Drawing:
         raise NeverRests(tuple(rounds))
     if not ids:
         raise DataError("Expected a stroke that moves, got dots alone. Press, drag to where the motion ends, and lift.")
-    step = _step(clocks)
+    # The median time between events, not so short that samples become too many.
+    median = float(np.median(np.concatenate([np.diff(t) for t in clocks])))
+    step = max(median, SHORTEST_STEP, sum(float(t[-1]) for t in clocks) / MOST_SAMPLES)
     xs, vs, ts, nearest, first = [], [], [], [], 0
     for t, x in zip(clocks, marks, strict=True):
         brake = Brake.of(t, x)
@@ -148,7 +149,10 @@ def _motions(strokes: Sequence[Stroke]) -> Drawing:
         first += count
     demos = Demonstrations.from_trajectories(xs, vs, time=ts)
     assert demos.offsets is not None
-    return Drawing(demos, tuple(ids), demos.offsets, tuple(nearest), step, _dotted(dots), tuple(rounds))
+    which = f"Stroke {dots[0]} is a dot" if len(dots) == 1 else f"{len(dots)} strokes are dots"
+    dotted = f"{which} and says nothing about motion; draw to where the motion ends, or delete it."
+    cautions = (Caution("dots", dotted),) if dots else ()
+    return Drawing(demos, tuple(ids), demos.offsets, tuple(nearest), step, cautions, tuple(rounds))
 
 
 def increasing(t: FloatArray) -> FloatArray:
@@ -207,15 +211,21 @@ class Brake:
         return np.where(t > self.end - self.span, self.end - left**2 / (4 * self.span), t)
 
 
-def _step(clocks: Sequence[FloatArray]) -> float:
-    """The median time between events, not so short that samples become too many."""
-    median = float(np.median(np.concatenate([np.diff(t) for t in clocks])))
-    total = sum(float(t[-1]) for t in clocks)
-    return max(median, SHORTEST_STEP, total / MOST_SAMPLES)
+def goes_round(x: FloatArray) -> bool:
+    """Whether a line (n, 2) turns round its own middle again and again without coming nearer to it."""
+    last = np.asarray(x, dtype=np.float64)
+    for _ in range(5):
+        # The last turn, back from the end, in units of its own half axes; its middle is where the next look is from.
+        low, high = last.min(axis=0), last.max(axis=0)
+        around = (x - (low + high) / 2) / np.maximum((high - low) / 2, 1e-9)
+        turned = _turned(around)
+        last = x[int(np.argmax(np.abs(turned[-1] - turned) <= 1)) :]
+    first = np.abs(turned - turned[0]) <= 1
+    away = np.linalg.norm(around, axis=1)
+    rings = away[first].mean(), away[-len(last) :].mean()
+    return bool(abs(turned[-1] - turned[0]) > TURNS and rings[1] > SHRUNK * rings[0] and away.min() > HOLE * rings[1])
 
 
-def _dotted(dots: Sequence[int]) -> tuple[Caution, ...]:
-    if not dots:
-        return ()
-    which = f"Stroke {dots[0]} is a dot" if len(dots) == 1 else f"{len(dots)} strokes are dots"
-    return (Caution("dots", f"{which} and says nothing about motion; draw to where the motion ends, or delete it."),)
+def _turned(around: FloatArray) -> FloatArray:
+    """The angle of places about the origin, in turns, without jumps."""
+    return np.asarray(np.unwrap(np.arctan2(around[:, 1], around[:, 0])) / (2 * np.pi))

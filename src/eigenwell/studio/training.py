@@ -17,12 +17,12 @@ from ..fields import Field
 from ..graphs import Graph
 from ..learning import Bundle, Growing, Recipe, UnitBox, learn, learn_bundles
 from ..learning.crossing import crossings
-from ..learning.lifting import lifted_bundle
 from ..learning.sources import motions_of
+from ..learning.targets import lifted_bundle
 from ..report import numbers
 from ..results import Identification
 from . import messages
-from .doubts import doubts
+from .messages import doubts
 from .model_file import packed
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def learned(result: DrawnResult, tell: Tell, grow: Grow) -> tuple[dict[str, Any]
 
     `grow` gets the field after each tenth of its training. Gives the answer to the page, and the field itself.
     """
-    found, began = result.found, time.perf_counter()
+    found = result.found
     if isinstance(found.graph, Graph):
         raise DataError(
             "Expected paths to learn from, got a kernel graph, which has none. Switch the graph to paths first."
@@ -120,7 +120,7 @@ def learned(result: DrawnResult, tell: Tell, grow: Grow) -> tuple[dict[str, Any]
     field = learn(found, recipe=RECIPE, memory=memory, progress=report, watch=watch)
     if not memory and field.fit is not None and not field.fit.good:
         field = learn(found, recipe=RECIPE, memory=True, progress=report, watch=watch)
-    return told(result, field) | {"seconds": round(time.perf_counter() - began, 2)}, field
+    return told(result, field), field
 
 
 def _cross(found: Identification) -> bool:
@@ -134,14 +134,16 @@ def _cross(found: Identification) -> bool:
 
 def told(result: DrawnResult, field: Field) -> dict[str, Any]:
     """The answer to the page: the field in numbers, how well it follows the strokes, its doubts, its file."""
-    if not _belongs(field, result):
+    # The goals of the drawing, up to what thinned samples tell of them.
+    goals = result.found.attractors
+    if field.attractors.shape != goals.shape or (np.abs(field.attractors - goals) >= SAME * field.box.max()).any():
         raise DataError("Expected the field of these strokes, got that of others. Learn it again.")
     names = _strokes_of(result)
+    scattered = result.drawing.scattered
     fit = None
-    if field.fit is not None and result.drawing.scattered:
-        fit = messages.followed(field, ()) | {"worst": None}
-    elif field.fit is not None and len(names) == len(field.fit.demonstrations):
-        fit = messages.followed(field, names) | {"worst": names[field.fit.demonstrations.index(field.fit.worst)][0]}
+    if field.fit is not None and (scattered or len(names) == len(field.fit.demonstrations)):
+        worst = None if scattered else names[field.fit.demonstrations.index(field.fit.worst)][0]
+        fit = messages.followed(field, () if scattered else names) | {"worst": worst}
     # That strokes cross is no doubt where particles remember their way.
     about = [c for c in field.warnings if not (field.by_motion and c.name == "crossing")]
     return {
@@ -151,14 +153,6 @@ def told(result: DrawnResult, field: Field) -> dict[str, Any]:
         "warnings": doubts(about),
         "model": base64.b64encode(packed(field)).decode("ascii"),
     }
-
-
-def _belongs(field: Field, result: DrawnResult) -> bool:
-    """Whether a field has the goals of a drawing, up to what thinned samples tell of them."""
-    goals = result.found.attractors
-    return field.attractors.shape == goals.shape and bool(
-        (np.abs(field.attractors - goals) < SAME * field.box.max()).all()
-    )
 
 
 def _strokes_of(result: DrawnResult) -> list[tuple[str, int]]:

@@ -22,9 +22,10 @@ LONGEST = 20.0
 """Seconds. Slower motions are sped up, so that one can watch a particle arrive."""
 
 
-def fit_to_view(
-    xs: Sequence[FloatArray], ts: Sequence[FloatArray], longest: float = LONGEST, widest: float = WIDEST
-) -> dict[str, Any]:
+Lines = Sequence[FloatArray]
+
+
+def fit_to_view(xs: Lines, ts: Lines, longest: float = LONGEST, widest: float = WIDEST) -> dict[str, Any]:
     """Strokes for the page from trajectories and their times, with a note on what was changed.
 
     `longest` is the most seconds a stroke may take, `widest` how far to the side the data may reach as they are.

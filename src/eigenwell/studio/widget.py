@@ -96,11 +96,8 @@ class Canvas(anywidget.AnyWidget):
             words = str(error)
         if self._result is not None:
             found, drawn = self._result.found, self._result.drawing
-            named = {
-                name: int(found.labels[nearest[0]]) for name, nearest in zip(drawn.ids, drawn.nearest, strict=True)
-            }
-            labels = [named.get(row.id, -1) for row in rows]
-            goals = found.attractors.tolist()
+            named = {name: int(found.labels[near[0]]) for name, near in zip(drawn.ids, drawn.nearest, strict=True)}
+            labels, goals = [named.get(row.id, -1) for row in rows], found.attractors.tolist()
             words = f"{plural(found.n_attractors, 'goal')}. {why(found, Options())}"
         shown = None if self._field is None else of_field(self._field)
         self.content = {"field": shown, "labels": labels, "colours": [], "words": words, "goals": goals}

@@ -10,32 +10,29 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..demonstrations import DataError
-from . import documents, messages, presets, transfer
+from . import documents, messages, presets
 from .identify import compared, find, identified
 from .model_file import model
-from .protocol import Numbers, Options, Take
+from .protocol import Numbers, Options, Request
 from .strokes import Stroke, drawing
 
 if TYPE_CHECKING:
     from ..fields import Field
 
 Tell = Callable[[Any], None]
+Drawn = Sequence[Stroke]
 
 
 def text(answer: dict[str, Any]) -> str:
     return json.dumps(answer, allow_nan=False, separators=(",", ":"))
 
 
-def identify(strokes: Sequence[Stroke], options: Options, tell: Tell) -> str:
+def identify(strokes: Drawn, options: Options, tell: Tell) -> str:
     """News on the way are nobody's, but whoever is not wanted any more stops at them."""
     return text(identified(strokes, options, lambda stage, done, total: tell((stage, done, total))))
 
 
-def compare(strokes: Sequence[Stroke], tell: Tell) -> str:
-    return text(compared(strokes))
-
-
-def learn(strokes: Sequence[Stroke], options: Options, numbers: Numbers, tell: Tell) -> tuple[str, bytes]:
+def learn(strokes: Drawn, options: Options, numbers: Numbers, tell: Tell) -> tuple[str, bytes]:
     """The answer, and the field as bytes that only these processes read again. News on the way: progress, and the field
     while it grows."""
     from . import training
@@ -43,16 +40,12 @@ def learn(strokes: Sequence[Stroke], options: Options, numbers: Numbers, tell: T
     def report(step: int, steps: int, loss: float) -> None:
         tell(("progress", text({"step": step, "steps": steps, "loss": None if loss != loss else float(f"{loss:.4g}")})))
 
-    def grow(answer: dict[str, Any]) -> None:
-        tell(("growing", text(answer)))
-
-    answer, field = training.learned(find(drawing(strokes), options).numbered(numbers), report, grow)
+    result = find(drawing(strokes), options).numbered(numbers)
+    answer, field = training.learned(result, report, lambda grown: tell(("growing", text(grown))))
     return text(answer), pickle.dumps(field)
 
 
-def restore(
-    strokes: Sequence[Stroke], options: Options, numbers: Numbers, data: bytes, tell: Tell
-) -> tuple[str, bytes]:
+def restore(strokes: Drawn, options: Options, numbers: Numbers, data: bytes, tell: Tell) -> tuple[str, bytes]:
     """As `learn`, of a field that was learned before from these strokes and kept in a model's file."""
     from . import training
 
@@ -65,29 +58,27 @@ def certify(field: bytes, tell: Tell) -> str:
     return text(messages.certified(_field(field)))
 
 
-def preset(name: str, tell: Tell) -> str:
-    return text(presets.strokes_of(name))
-
-
 def pictures(tell: Tell) -> str:
-    return text({"pictures": presets.pictures()})
+    """Of each preset; those that are made at once are news, before others are read from disks."""
+    made: dict[str, Any] = {}
+    for name in presets.names():
+        made[name] = presets.picture(name)
+        if len(made) == len(presets.WRITTEN):
+            tell(text({"pictures": made}))
+    return text({"pictures": made})
 
 
 def load(suffix: str, data: bytes, tell: Tell) -> str:
-    if suffix == documents.SUFFIX:
-        return text(documents.read(data))
-    return text(transfer.read(suffix, data))
+    return text(documents.read(data) if suffix == documents.SUFFIX else documents.recording(suffix, data))
 
 
-def take(
-    strokes: Sequence[Stroke], options: Options, field: bytes | None, message: Take, tell: Tell
-) -> tuple[str, str, bytes]:
+def take(strokes: Drawn, options: Options, field: bytes | None, asked: Request, tell: Tell) -> tuple[str, str, bytes]:
     """Name, media type and content of a file to take away."""
     learned = None if field is None else _field(field)
-    if message.what == "studio":
-        return documents.written(strokes, options, learned, message)
-    colours = [int(colour) for _, _, colour in message.goals]
-    return transfer.write(find(drawing(strokes), options).numbered(message.numbers), learned, message.what, colours)
+    if asked.name == "studio":
+        return documents.written(strokes, options, learned, asked)
+    colours = [int(colour) for _, _, colour in asked.goals]
+    return documents.taken(find(drawing(strokes), options).numbered(asked.numbers), learned, asked.name, colours)
 
 
 def warm(what: str, part: int, tell: Tell) -> int | None:
@@ -113,7 +104,9 @@ def warm(what: str, part: int, tell: Tell) -> int | None:
 
 
 JOBS: dict[str, Callable[..., Any]] = {
-    job.__name__: job for job in (identify, compare, learn, restore, certify, preset, pictures, load, take, warm)
+    **{job.__name__: job for job in (identify, learn, restore, certify, load, take, pictures, warm)},
+    "compare": lambda strokes, tell: text(compared(strokes)),
+    "preset": lambda name, tell: text(presets.strokes_of(name)),
 }
 
 

@@ -44,21 +44,16 @@ class Worker:
         self._killed = self._ended = False
 
     @property
-    def pid(self) -> int | None:
-        return None if self._process is None else self._process.pid
-
-    @property
     def alive(self) -> bool:
         return self._process is not None
 
-    async def run(self, name: str, arguments: tuple[Any, ...], news: Callable[[Any], None] | None = None) -> Any:
+    async def run(self, name: str, arguments: tuple[Any, ...], news: Callable[[Any], None]) -> Any:
         """The answer; WorkFailed with a sentence for the page, or WorkStopped."""
         loop = asyncio.get_running_loop()
 
         def pass_on(what: Any) -> None:
-            if news is not None:
-                with suppress(RuntimeError):  # the loop may close while the process still speaks
-                    loop.call_soon_threadsafe(news, what)
+            with suppress(RuntimeError):  # the loop may close while the process still speaks
+                loop.call_soon_threadsafe(news, what)
 
         return await loop.run_in_executor(self._thread, self._exchange, name, arguments, pass_on)
 
@@ -89,7 +84,7 @@ class Worker:
                 process.join(1.0)
                 if not (self._ended or self._killed):
                     log.warning(
-                        "studio: the %s process died (exit code %s) and is replaced", self.kind, process.exitcode
+                        "studio: the %s process died (exit code %s); it is replaced", self.kind, process.exitcode
                     )
                     raise WorkFailed("The worker process died during this work; it was replaced. Try again.") from error
             raise WorkStopped from error
@@ -99,9 +94,8 @@ class Worker:
             context = multiprocessing.get_context("spawn")
             self._killed = False
             self._pipe, theirs = context.Pipe()
-            self._process = context.Process(
-                target=main, args=(theirs, self.kind, self._folder), name=f"eigenwell-studio-{self.kind}", daemon=True
-            )
+            name, arguments = f"eigenwell-studio-{self.kind}", (theirs, self.kind, self._folder)
+            self._process = context.Process(target=main, args=arguments, name=name, daemon=True)
             self._process.start()
             theirs.close()  # so that the death of the process ends recv()
         return self._pipe
@@ -114,16 +108,14 @@ class Worker:
 
     def kill(self) -> None:
         """End the process now; its job counts as stopped."""
-        process = self._process
-        if process is not None:
+        if self._process is not None:
             self._killed = True
-            process.kill()
+            self._process.kill()
 
     def end(self) -> None:
         """No more jobs, no process left behind."""
         self._ended = True
-        process = self._process
-        if process is not None:
+        if (process := self._process) is not None:
             process.kill()
             process.join(2.0)
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -209,7 +201,7 @@ class JobQueue:
 
     async def _do(self, job: Job) -> None:
         self._current, job.began = job, time.monotonic()
-        late = asyncio.get_running_loop().call_later(job.limit, self._end_if_running, job)
+        limit = asyncio.get_running_loop().call_later(job.limit, self._end_if_running, job)
 
         def news(what: Any) -> None:
             if not job.unwanted and job.news is not None:
@@ -217,17 +209,15 @@ class JobQueue:
 
         try:
             answer = await self.worker.run(job.name, job.arguments, news)
-        except WorkStopped:
+        except (WorkStopped, WorkFailed) as error:
+            late = f"This took longer than {job.limit:g} s and was given up. Draw less, or simpler."
             if not job.overtaken:
-                job.failed(f"This took longer than {job.limit:g} s and was given up. Draw less, or simpler.")
-        except WorkFailed as error:
-            if not job.overtaken:
-                job.failed(str(error))
+                job.failed(str(error) or late)
         else:
             if not job.unwanted:
                 job.done(answer)
         finally:
-            late.cancel()
+            limit.cancel()
             self._current = None
         if not self.worker.alive and job.name != "warm":
             self.warm()
@@ -239,8 +229,4 @@ class JobQueue:
             if following is not None:
                 self.warm(following)
 
-        self.put(Job(self, f"warm {part}", "warm", (self.worker.kind, part), next_part, _ignore))
-
-
-def _ignore(_: Any) -> None:
-    """What comes of warming up is of no interest."""
+        self.put(Job(self, f"warm {part}", "warm", (self.worker.kind, part), next_part, lambda failure: None))

@@ -93,4 +93,4 @@ export function write(id, words) {
   if (node.textContent !== words) node.textContent = words;
 }
 
-function capital(words) { return words.charAt(0).toUpperCase() + words.slice(1); }
+export function capital(words) { return words.charAt(0).toUpperCase() + words.slice(1); }

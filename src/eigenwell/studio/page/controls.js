@@ -17,6 +17,7 @@ const $ = (id) => document.getElementById(id);
 const click = (id, call) => $(id).addEventListener("click", call);
 // The example behind "try an example": two goals, whose program is compiled before anybody asks.
 const FIRST = "heart";
+const AWAY = "There is no connection to the server. It will be tried again.";
 const SLOW = 0.25;
 const system = matchMedia("(prefers-color-scheme: dark)");
 
@@ -24,7 +25,7 @@ const system = matchMedia("(prefers-color-scheme: dark)");
 export function wire(studio) {
   const { drawing, link } = studio;
   const menu = new Menu($("presets"), $("presets-menu"), (name) => {
-    if (!link.send({ type: "preset", name })) notify("There is no connection to the server. It will be tried again.");
+    if (!link.send({ type: "preset", name })) notify(AWAY);
   }, () => link.send({ type: "pictures" }));
   wireLooks(studio);
   wireFiles(studio);
@@ -68,11 +69,8 @@ export function wire(studio) {
 
 /** One click to the first wonder: strokes, their flow, and a rain of particles. */
 function tryExample(studio) {
-  studio.rain = true;
-  if (!studio.link.send({ type: "preset", name: FIRST })) {
-    studio.rain = false;
-    notify("There is no connection to the server. It will be tried again.");
-  }
+  studio.rain = studio.link.send({ type: "preset", name: FIRST });
+  if (!studio.rain) notify(AWAY);
 }
 
 function fit(studio) {

@@ -7,6 +7,7 @@ import { hint, notify } from "./notify.js";
 import { Pen } from "./pen.js";
 import { GRIP } from "./push.js";
 import { strokeAt } from "./scene.js";
+import { explained, Tip } from "./tips.js";
 
 const $ = (id) => document.getElementById(id);
 const paper = $("paper");
@@ -53,6 +54,7 @@ export class Gestures {
       cursor: () => studio.canvas?.repaint("paper"),
     });
     paper.addEventListener("pointermove", (event) => this.#hover(event));
+    new Tip(paper, (at) => (this.pen.busy ? "" : explained(studio.view, at, this.#marks())));
     paper.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
   }
 
@@ -344,6 +346,13 @@ export class Gestures {
     const away = (a) => Math.hypot(...view.toScreen(a.x).map((c, k) => c - at[k]));
     const [best] = [...goals].sort((a, b) => away(a) - away(b));
     return best && away(best) <= near ? best : null;
+  }
+
+  /** What can be pointed at, where it is now. */
+  #marks() {
+    const { goals, field, fields, shown, playground } = this.#studio;
+    const moved = goals.map((goal, q) => (playground.goals.has(q) ? { x: playground.goals.get(q) } : goal));
+    return { goals: moved, field: fields.learned ? field : null, shown };
   }
 
   #hover(event) {

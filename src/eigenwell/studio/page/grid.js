@@ -1,5 +1,8 @@
 // A field of the plane over a grid that fills the view: what is drawn of it, and what its many small particles follow.
 
+// How much a node counts that is far from all strokes, where heights are shared out.
+const ASIDE = 0.15;
+
 export class Grid {
   /** Values at nx times ny nodes over a box, row by row; `regions` says where each place ends, `saddles` where regions meet. */
   constructor(learned, box, nx, ny, { vx, vy, potential, far, regions, saddles }) {
@@ -31,17 +34,30 @@ export class Grid {
     out[1] = w00 * vy[k] + w10 * vy[k + 1] + w01 * vy[k + nx] + w11 * vy[k + nx + 1];
   }
 
-  /** Level lines of the one potential where it was learned, {q, level 0..1, segments}, in the colours of the basins. */
+  /** How high every node lies, 0 to 1: the root of the share of the picture that lies lower. What falls along a way falls in it,
+   * too; and a round valley is a funnel, however steep it is. */
+  get heights() {
+    if (!this.ranked) {
+      const order = Array.from(this.potential, (v, k) => [v, k]).sort((a, b) => a[0] - b[0]);
+      const counts = (k) => (this.far[k] ? ASIDE : 1), all = order.reduce((sum, [, k]) => sum + counts(k), 0);
+      let lower = 0;
+      this.ranked = new Float64Array(order.length);
+      for (const [, k] of order) {
+        this.ranked[k] = Math.sqrt(lower / all);
+        lower += counts(k);
+      }
+    }
+    return this.ranked;
+  }
+
+  /** Level lines where it was learned, {q, level 0..1, segments}, in the colours of the regions. */
   contours(levels = 9) {
-    // sqrt: V is half a squared distance, so that its root makes even rings
-    const height = this.potential.map((v, k) => (v >= 0 && !this.far[k] ? Math.sqrt(v) : NaN));
-    const known = Array.from(height).filter(Number.isFinite).sort((a, b) => a - b);
-    if (!known.length) return [];
-    const top = known[Math.floor(0.98 * (known.length - 1))];
+    const height = this.heights.map((h, k) => (this.far[k] ? NaN : h));
+    const top = Math.max(...height.filter(Number.isFinite), 0);
     const lines = [];
     for (let l = 1; l <= levels; l++) {
       const parts = new Map();
-      for (const segment of marchingSquares(height, this, (top * l) / levels)) {
+      for (const segment of marchingSquares(height, this, (top * l) / (levels + 0.5))) {
         const q = this.regions.at((segment[0] + segment[2]) / 2, (segment[1] + segment[3]) / 2);
         if (!parts.has(q)) parts.set(q, []);
         parts.get(q).push(segment);

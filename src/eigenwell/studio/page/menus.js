@@ -10,7 +10,7 @@ export class Menu {
   #look;
   #pictures = null;
 
-  /** `choose(name)`; `look()` asks for pictures, once the list is opened and until `picture` has them. */
+  /** `choose(name)`; `look()` asks for pictures, once the list is opened and until `picture` has them all. */
   constructor(button, list, choose, look) {
     this.#button = button;
     this.#list = list;
@@ -50,7 +50,7 @@ export class Menu {
   }
 
   open() {
-    if (!this.#pictures) this.#look();
+    if (this.#rows().some((row) => !this.#pictures?.[row.dataset.name])) this.#look();
     this.#list.hidden = false;
     this.#button.setAttribute("aria-expanded", "true");
     this.#rows()[0]?.focus();

@@ -65,14 +65,14 @@ export class Particles extends EventTarget {
     for (const particle of this.#late.splice(0, AT_ONCE)) if (particle.state !== "held") this.release(particle);
     for (const particle of this.items) {
       particle.ring = Math.max(0, particle.ring - seconds / RING);
-      if (particle.state === "arrived") particle.trail = still ? 1 : Math.max(0, particle.trail - seconds / TRAIL);
+      if (particle.state === "arrived") particle.trail = still || particle.stays ? 1 : Math.max(0, particle.trail - seconds / TRAIL);
       if (particle.state !== "running") continue;
       const { t, x } = particle.path;
       particle.clock += seconds * particle.rate * this.tempo;
       const end = t[t.length - 1] - t[0];
       if (still || particle.clock >= end) {
         const rest = particle.arrives ? "arrived" : "stopped";
-        Object.assign(particle, { clock: end, at: x[x.length - 1], state: rest, ring: still ? 0 : 1, trail: still ? 1 : 0.999 });
+        Object.assign(particle, { clock: end, at: x[x.length - 1], state: rest, ring: still ? 0 : 1, trail: still || particle.stays ? 1 : 0.999 });
         this.dispatchEvent(new CustomEvent("rest", { detail: particle }));
         continue;
       }

@@ -1,6 +1,6 @@
 // Playing with what was learned: the world of the field under a hand, the arm that may be pushed, the particle that strayed.
 
-import { write } from "./answer.js";
+import { capital, write } from "./answer.js";
 import { hint } from "./notify.js";
 import { Playground } from "./playground.js";
 import { ARMS, pushedWords, Pusher } from "./push.js";
@@ -75,9 +75,12 @@ export class Play {
     const studio = this.#studio;
     const stroke = studio.drawing.find(studio.leastFollowed);
     if (!stroke) return;
+    // What was tested is all of the flow, in the world in which it was learned.
+    if (studio.fields.goal !== null) studio.fields.showGoal(null);
+    if (!this.ground.isPlain) this.putBack();
     studio.select(stroke.id);
     studio.particles.clear();
-    studio.particles.add(stroke.x[0]);
+    studio.particles.add(stroke.x[0]).stays = true;
     studio.canvas.repaint("paper");
     hint("This is the stroke, and the particle that sets out where it begins.", 6000);
     studio.tell();
@@ -95,5 +98,3 @@ export class Play {
     $("put-back").hidden = playground.isPlain;
   }
 }
-
-function capital(words) { return words.charAt(0).toUpperCase() + words.slice(1); }

@@ -31,7 +31,10 @@ export function plotSpectrum(figure, theme, q, { values, gap_after: gap }) {
   if (marked) {
     const [low, high] = [shown[gap - 1], shown[gap]];
     const height = Math.max(y(low) - y(high), 1);
-    parts.push(svg("rect", { x: left, y: y(high), width: w - left, height, fill: colour(theme, q), opacity: 0.13 }));
+    const band = svg("rect", { x: left, y: y(high), width: w - left, height, fill: colour(theme, q), opacity: 0.13 });
+    band.append(svg("title"));
+    band.firstChild.textContent = "Gap: the widest step from one number to the next; those below it say which strokes belong together.";
+    parts.push(band);
     parts.push(text(left + 4, y(low) - height / 2 + (height > 16 ? 3.5 : -7), "gap"));
   }
   shown.forEach((v, i) => {

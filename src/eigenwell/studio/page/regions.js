@@ -5,6 +5,8 @@
 const NODE = 8;
 // Pixels between two points of a border.
 const STRIDE = 4;
+// Pixels across, at most, of a region that gets no border.
+const SPECK = 14;
 
 export class Regions {
   /**
@@ -71,7 +73,13 @@ export class Regions {
 
   /** Where one region ends and another begins: lines of the world, each a list of places. */
   borders() {
-    return (this.lines ??= chained(this.#crossings()).map(smooth));
+    return (this.lines ??= chained(this.#crossings()).filter((line) => !this.#isSpeck(line)).map(smooth));
+  }
+
+  /** Round a few pixels alone: their colour says it, and dashes around them would be scribble. */
+  #isSpeck(line) {
+    const [a, z] = [line[0], line.at(-1)], wide = (k) => Math.max(...line.map((p) => p[k])) - Math.min(...line.map((p) => p[k]));
+    return a[0] === z[0] && a[1] === z[1] && Math.max(wide(0), wide(1)) < SPECK * this.pixel;
   }
 
   /** Pieces of borders inside cells of a lattice, each end named by the edge that it lies on: [[name, place], [name, place]]. */

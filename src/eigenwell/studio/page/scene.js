@@ -136,11 +136,16 @@ function paintDoubt(ctx, theme, at) {
   ctx.fillText("!", x, y + 0.5);
 }
 
+/** Half axes of the ellipse around a goal, in pixels. */
+export function reaches({ error }, view) {
+  const [a, b] = [error?.[0] ?? 0, error?.[1] ?? error?.[0] ?? 0].map((e) => SIGMAS * Math.abs(e) * view.scale);
+  return [Math.min(a, 4 * view.width), Math.min(b, 4 * view.height)];
+}
+
 export function paintAttractor(ctx, view, theme, { x, error }, q, index) {
   const [px, py] = view.toScreen(x);
   const tint = colour(theme, q);
-  const rx = Math.min(SIGMAS * Math.abs(error?.[0] ?? 0) * view.scale, 4 * view.width);
-  const ry = Math.min(SIGMAS * Math.abs(error?.[1] ?? error?.[0] ?? 0) * view.scale, 4 * view.height);
+  const [rx, ry] = reaches({ error }, view);
   if (rx > 1 || ry > 1) {
     ctx.beginPath();
     ctx.ellipse(px, py, Math.max(rx, 1), Math.max(ry, 1), 0, 0, 2 * Math.PI);

@@ -114,16 +114,12 @@ export class Valley {
     }
   }
 
-  /** sqrt(V) as a share of what is usual: V is half a squared distance, so that its root makes even slopes. */
   #measure(field) {
     this.#grid = field;
-    const roots = Array.from(field.potential, (v) => Math.sqrt(Math.max(v, 0)));
-    const top = [...roots].filter((_, k) => !field.far[k]).sort((a, b) => a - b);
-    const usual = (top[Math.floor(0.98 * (top.length - 1))] || Math.max(...roots) || 1) * 1.15;
-    this.#heights = roots.map((r) => usual * Math.tanh(r / usual) / usual);
+    this.#heights = field.heights;
     this.#near = Float64Array.from(field.far, (far) => (far ? 0 : 1));
     for (let pass = 0; pass < SOFT; pass++) this.#near = blurred(this.#near, field.nx, field.ny);
-    this.#goals = Array.from(roots, (_, k) => field.regions.at(...field.point(k % field.nx, Math.floor(k / field.nx))));
+    this.#goals = Array.from(field.heights, (_, k) => field.regions.at(...field.point(k % field.nx, Math.floor(k / field.nx))));
   }
 
   #projection({ box }, width, height) {

@@ -89,7 +89,8 @@ export function furnish(mounted, { bar, legend, words, deep = null, word = "goal
     changed();
     say(usual);
     const entries = (learned?.attractors ?? []).map((_, q) => [`${word} ${q + first}`, colour(mounted.theme, learned.colours[q])]);
-    const marks = learned?.saddles.length ? `+ ${word}, - - border of regions, \u25c7 where they meet` : `+ ${word}`;
+    const border = learned?.attractors.length > 1 ? ", - - border of regions" : "";
+    const marks = `+ ${word}${border}${learned?.saddles.length ? ", \u25c7 where they meet" : ""}`;
     legend.replaceChildren(...[...entries, [marks, null]].map(([text, tint]) => {
       const node = document.createElement("span"), dot = document.createElement("i");
       dot.style.background = tint;

@@ -10,6 +10,7 @@ import { Particles } from "./particles.js";
 import { Playground } from "./playground.js";
 import { GRIP, Pusher } from "./push.js";
 import { paintAttractor } from "./scene.js";
+import { explained, Tip } from "./tips.js";
 import { between, View } from "./view.js";
 
 // Pixels that a pointer must move to draw or to look elsewhere; and milliseconds until a moved view is computed anew.
@@ -23,7 +24,7 @@ const RAIN = 14, REACH = { mouse: 14, touch: 26 }, ROUGH = 4;
  *             dots, where there are any, are labels of samples without order; step: seconds between samples, where they have order;
  *             units: those of the data, where axes are wanted (axes.js)
  * options     watch: a node whose dataset says how it goes; draws() -> whether a drag draws; drawn({t, x}); scrolls: the page
- *             around it does; first: number of the first goal
+ *             around it does; word and first: what a goal is called, and the number of the first
  */
 export class Mounted {
   view = new View();
@@ -67,6 +68,10 @@ export class Mounted {
     this.particles.way = (at) => this.learned?.way(at) ?? null;
     this.particles.addEventListener("rest", () => this.#tell("arrived", 1));
     this.#wire();
+    new Tip(paper, (at) => (this.#from ? "" : explained(this.view, at, {
+      goals: (this.learned?.attractors ?? this.goals).map((x) => ({ x })), field: this.#seen, shown: this.shown,
+      word: options.word, first: options.first,
+    })));
     this.#resized = new ResizeObserver(() => this.#size());
     this.set(content);
     this.#resized.observe(paper);

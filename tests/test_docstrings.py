@@ -36,13 +36,13 @@ PUBLIC = public()
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
 
 
-# What classes have from one that is no public name itself: between units, for other rooms alone.
-INSIDE = {"Coordinates"}
+# Classes without a public name, whose methods users call on those that have one.
+SHARED = {"Questions", "Saved", "Warped"}
 
 
 def functions_of(owner: type) -> dict[str, object]:
-    """Public methods that the class itself defines, or has from a class of this package."""
-    kinds = [kind for kind in owner.__mro__ if kind.__module__.startswith("eigenwell") and kind.__name__ not in INSIDE]
+    """Public methods that the class itself defines, or has from one that is shared."""
+    kinds = [kind for kind in owner.__mro__ if kind is owner or kind.__name__ in SHARED]
     found = {name: value for kind in reversed(kinds) for name, value in vars(kind).items() if not name.startswith("_")}
     plain = {name: getattr(value, "__func__", value) for name, value in found.items()}
     return {name: value for name, value in plain.items() if inspect.isfunction(value)}

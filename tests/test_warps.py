@@ -464,3 +464,13 @@ def test_the_fit_of_a_field_elsewhere_says_that_it_is_of_the_learned_one():
     assert other.fit.distance == field.fit.distance and other.map_fit.as_learned
     assert str(other.fit) == f"as it was learned, {field.fit}"
     assert str(other.unwarped.fit) == str(field.fit)
+
+
+def test_advance_takes_one_state_from_beyond_a_wall_as_it_takes_many():
+    """Where time stands still in the learned world: such a state is taken for one on the skin of the wall."""
+    field = two_goals(memory=True).within([-1.5, -1.5], [1.5, 1.5])
+    x = np.array([[2.5, 0.2], [-1.9, 1.7], [0.3, -3.0]])
+    many = field.advance(np.repeat(x, 8, axis=0), 0.05)[::8]
+    one = np.stack([field.advance(place, 0.05) for place in x])
+    np.testing.assert_allclose(one, many, atol=1e-6)
+    assert (np.abs(one) <= 1.5).all() and (np.abs(field.motion(x[0]).advance(x[0], 0.05)) <= 1.5).all()

@@ -6,8 +6,7 @@
 """
 
 from .c_header import export_c
-from .exported import Parity, ParityError
+from .exported import DOUBLE, FLOAT, SINGLE, Parity, ParityError, Precision
 from .onnx import export_onnx
-from .precision import DOUBLE, FLOAT, SINGLE, Precision
 
 __all__ = ["DOUBLE", "FLOAT", "SINGLE", "Parity", "ParityError", "Precision", "export_c", "export_onnx"]

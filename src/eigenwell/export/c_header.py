@@ -19,9 +19,8 @@ from ..fields import Field, StableField
 from ..files import replacing
 from ..models import as_field
 from .c_text import Writer, c_header, identifier
-from .exported import Answers, Parity, ParityError, Steps
+from .exported import FLOAT, Answers, Parity, ParityError, Precision, Steps
 from .parity import STATES, compare_advance, compare_poses, prove
-from .precision import FLOAT, Precision
 
 COMPILERS = ("cc", "gcc", "clang")
 FLAGS = ("-std=c99", "-O2", "-Wall", "-Wextra", "-pedantic", "-Wconversion")

@@ -27,7 +27,7 @@ from ..poses import EDGE, NO_TURN, SMALL
 from ..wording import plural
 from .c_code import c_function
 from .c_world import world_tables, world_words
-from .precision import Precision
+from .exported import Precision
 from .tables import Tables, tables
 
 Numbers = tuple[NDArray[Any], type]

@@ -18,10 +18,9 @@ from ..fields import Field, StableField
 from ..fields.simulation import ARRIVED
 from ..files import replacing
 from ..models import as_field
-from .exported import Answers, Parity, ParityError, Steps
+from .exported import FLOAT, Answers, Parity, ParityError, Precision, Steps
 from .onnx_graphs import basin_model, map_model, motion_model
 from .parity import prove
-from .precision import FLOAT, Precision
 
 MOST_DISTANCES = 2_000_000
 """Held at once when proving: 16 MB."""

@@ -31,8 +31,8 @@ from ..fields.stable import (
     wound,
 )
 from ..fields.warps import Stretch
+from .exported import Precision
 from .graph import POINTS, Graph, Value
-from .precision import Precision
 from .tables import Tables, tables
 
 xp: Any = np

@@ -14,8 +14,7 @@ from ..fields import REACH, Around, Field, Motion
 from ..fields.curves import ON_TIME
 from ..fields.learned import LATE
 from ..fields.loops import Loop, run_loops
-from .exported import Answers, Parity, ParityError, Steps
-from .precision import Precision
+from .exported import Answers, Parity, ParityError, Precision, Steps
 
 STATES = 10_000
 MOTIONS = 500

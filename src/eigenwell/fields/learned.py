@@ -19,8 +19,7 @@ from .field import Questions, StableField
 from .fit import Fit
 from .motion import Motion
 from .poses import PoseField
-from .queries import check_index, check_state, check_times, of_states
-from .saving import Saved
+from .queries import Saved, check_index, check_state, check_times, of_states
 from .simulation import Stepper
 from .warping import Warped
 
@@ -142,7 +141,7 @@ class Field(Saved, Warped, Questions):
         >>> field.far(field.samples[0])
         False
         """
-        return np.asarray(self._tree.query(self._learned(x) / self.box)[0]) > REACH
+        return np.asarray(self._tree.query(self.map.learned_place(x) / self.box)[0]) > REACH
 
     @of_states()
     def simulate(
@@ -238,9 +237,6 @@ class Field(Saved, Warped, Questions):
         q, begin = self._beginnings(x[None], None if goal is None else self._goal(goal))
         return Motion.at(self._lifted(int(q[0])), int(q[0]), x, float(begin[0]) if phase is None else phase)
 
-    def _learned(self, states: FloatArray) -> FloatArray:
-        return self.map.learned_place(states)
-
     def _lifted(self, q: int) -> StableField:
         if not self.lifted:
             raise ValueError(
@@ -251,7 +247,7 @@ class Field(Saved, Warped, Questions):
 
     def _beginnings(self, states: FloatArray, goal: int | None = None) -> tuple[IntArray, FloatArray]:
         """Goal and phase with which motions from some states begin."""
-        asked = np.column_stack([self._learned(states) / self.box, np.full(len(states), LATE)])
+        asked = np.column_stack([self.map.learned_place(states) / self.box, np.full(len(states), LATE)])
         if goal is None:
             index = self._starts.query(asked)[1]
         else:
@@ -262,7 +258,7 @@ class Field(Saved, Warped, Questions):
     def _goal(self, goal: Any) -> int:
         if np.ndim(goal) == 0:
             return check_index(goal, self.n_attractors, "a goal")
-        place = self._learned(check_state(goal, self.dimension)[None])
+        place = self.map.learned_place(check_state(goal, self.dimension)[None])
         return int(self.labels[self._tree.query(place / self.box)[1][0]])
 
     def certificate(

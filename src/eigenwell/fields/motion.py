@@ -78,13 +78,9 @@ class Motion:
 
         Parameters
         ----------
-        lifted : StableField
-            Of (x, phase).
-        goal : int
-            Index of its attractor.
+        lifted, goal, phase
+            As of the motion.
         x0 : (d,) array
-        phase : float
-            To begin with.
 
         Returns
         -------
@@ -114,9 +110,7 @@ class Motion:
         Parameters
         ----------
         x0 : (d,) array, optional
-            Another start.
         phase : float, optional
-            Another phase.
         """
         assert self._start is not None
         start = self._start[0] if x0 is None else x0, self._start[1] if phase is None else phase

@@ -1,4 +1,4 @@
-"""What a field is asked: states and times, checked once, refused in words."""
+"""What every field is asked: states and times, checked once, refused in words; and to be saved."""
 
 from __future__ import annotations
 
@@ -103,3 +103,23 @@ def check_index(q: Any, count: int, what: str) -> int:
     if isinstance(q, (bool, np.bool_)) or not isinstance(q, (int, np.integer)) or not 0 <= q < count:
         raise ValueError(f"Expected {what} 0 to {count - 1}, got {q!r}. The field has {count}.")
     return int(q)
+
+
+class Saved:
+    """A field that `models` can write."""
+
+    def save(self: Any, path: Any, *, overwrite: bool = False) -> None:
+        """Write one file; eigenwell.load(path) brings the same numbers back.
+
+        Parameters
+        ----------
+        path, overwrite
+            As in `eigenwell.models.save`.
+
+        Examples
+        --------
+        >>> field.save("duffing.eigenwell")  # doctest: +SKIP
+        """
+        from ..models import save
+
+        save(self, path, overwrite=overwrite)

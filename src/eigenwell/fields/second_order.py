@@ -27,8 +27,7 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
 from ..wording import plural
-from .queries import check_times, of_states
-from .saving import Saved
+from .queries import Saved, check_times, of_states
 from .stable import Wells, mean_distance
 
 # Scales l_i of the pull, as shares of the extent: from within the last hundredth to far outside, where it is a plain spring.

@@ -75,7 +75,11 @@ class Passage:
     def kernel(self, function: Callable[..., Any], *more: tuple[int, ...]) -> Callable[..., Numbers]:
         """function(wells, y, ...) of one latent state, and of arrays of some more shapes."""
         if function not in self._kernels:
-            self._kernels[function] = of_wells(function, self.wells, *more)
+            wells = self.wells
+            run = _of_wells(function, *wells.goals.shape, wells.winds, more)
+            known = [wells.goals, wells.log_weights, wells.softening, *([wells.swirls] if wells.winds else [])]
+            numbers = [np.ravel(one).tolist() for one in known]
+            self._kernels[function] = lambda *given: run(*numbers, *given)[0]
         return self._kernels[function]
 
     @cached_property
@@ -189,15 +193,6 @@ def after(passage: Passage) -> Callable[[Numbers, float], Numbers]:
         return x
 
     return run
-
-
-def of_wells(function: Callable[..., Any], wells: Wells, *more: tuple[int, ...]) -> Callable[..., Numbers]:
-    """function(wells, y, ...) of one latent state, and of arrays of some more shapes."""
-    count, d = wells.goals.shape
-    kernel = _of_wells(function, count, d, wells.winds, more)
-    known = [wells.goals, wells.log_weights, wells.softening, *([wells.swirls] if wells.winds else [])]
-    numbers = [np.ravel(one).tolist() for one in known]
-    return lambda *given: kernel(*numbers, *given)[0]
 
 
 @cache

@@ -24,33 +24,22 @@ Motions = Sequence[Sequence[tuple[FloatArray, FloatArray]]]
 
 def about_data(bundle: Bundle, name: str = "The motion") -> list[Caution]:
     """What is unusual about the data of one attractor."""
-    cautions = []
     count, dimension = len(bundle.x), bundle.dimension
-    if count < dimension + 1:
-        cautions.append(
-            Caution(
-                "few-trajectories",
-                f"{name} has {plural(count, 'trajectory', 'trajectories')} in {dimension} dimensions; with fewer "
-                f"than {dimension + 1} the field is stable but says little away from them.",
-            )
-        )
-    low = np.min([x.min(0) for x in bundle.x], axis=0)
-    high = np.max([x.max(0) for x in bundle.x], axis=0)
+    low, high = np.min([x.min(0) for x in bundle.x], axis=0), np.max([x.max(0) for x in bundle.x], axis=0)
     outside = np.maximum(low - bundle.attractor, bundle.attractor - high).max()
-    if outside > 0.05:
-        cautions.append(
-            Caution(
-                "attractor-outside", f"The attractor of {name.lower()} lies {outside:.0%} of the box outside the data."
-            )
-        )
     gap = np.median([np.linalg.norm(x[-1] - bundle.attractor) for x in bundle.x])
-    if gap > 0.1:
-        cautions.append(
-            Caution(
-                "unfinished", f"The trajectories of {name.lower()} end {gap:.0%} of the box away from their attractor."
-            )
-        )
-    return cautions
+    few = (
+        f"{name} has {plural(count, 'trajectory', 'trajectories')} in {dimension} dimensions; with fewer than {dimension + 1} "
+        "the field is stable but says little away from them."
+    )
+    beyond = f"The attractor of {name.lower()} lies {outside:.0%} of the box outside the data."
+    short = f"The trajectories of {name.lower()} end {gap:.0%} of the box away from their attractor."
+    found = [
+        (count < dimension + 1, "few-trajectories", few),
+        (outside > 0.05, "attractor-outside", beyond),
+        (gap > 0.1, "unfinished", short),
+    ]
+    return [Caution(what, words) for so, what, words in found if so]
 
 
 def about_crossings(found: Sequence[Crossing], memory: bool) -> list[Caution]:
@@ -78,26 +67,21 @@ def about_crossings(found: Sequence[Crossing], memory: bool) -> list[Caution]:
 
 def about_cycles(kinds: Sequence[str]) -> list[Caution]:
     """Sub-dynamics that no field at rest can follow."""
-    cycles = [q for q, kind in enumerate(kinds) if kind == "cycle"]
-    if not cycles:
-        return []
-    return [
-        Caution(
-            "cycles-left-out",
-            f"Sub-dynamics {', '.join(map(str, cycles))} go round for ever and are not learned: the field has the points alone, "
-            "and states on a cycle end at one of them.",
-        )
-    ]
+    cycles = ", ".join(str(q) for q, kind in enumerate(kinds) if kind == "cycle")
+    words = (
+        f"Sub-dynamics {cycles} go round for ever and are not learned: the field has the points alone, and states on a cycle "
+        "end at one of them."
+    )
+    return [Caution("cycles-left-out", words)] if cycles else []
 
 
 def about_repeats(motions: Motions) -> list[Caution]:
-    paths = [x for motion in motions for x, _ in motion]
-    seen = {np.ascontiguousarray(x).tobytes() for x in paths}
-    if len(seen) == len(paths):
-        return []
-    return [
-        Caution("duplicated-trajectory", f"{len(paths) - len(seen)} of {len(paths)} trajectories repeat another one.")
-    ]
+    """Trajectories that are given several times."""
+    paths = [np.ascontiguousarray(x).tobytes() for motion in motions for x, _ in motion]
+    more = len(paths) - len(set(paths))
+    return (
+        [Caution("duplicated-trajectory", f"{more} of {len(paths)} trajectories repeat another one.")] if more else []
+    )
 
 
 def about_loops(field: Field, motions: Motions, seed: int = 0) -> list[Caution]:

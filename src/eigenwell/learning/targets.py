@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -216,7 +216,14 @@ def eigenvector(x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArr
 
 
 class Target(ABC):
-    """Latent positions of every sample of every path, relative to the attractor's, and how they wind."""
+    """Latent positions of every sample of every path, relative to the attractor's, and how they wind.
+
+    Examples
+    --------
+    >>> import eigenwell as ew
+    >>> isinstance(ew.learning.RayTarget(), ew.learning.Target)
+    True
+    """
 
     profile: Profile
 
@@ -284,7 +291,7 @@ class RayTarget(Target):
     >>> field = ew.learn(found, target=ew.learning.RayTarget())  # doctest: +SKIP
     """
 
-    profile: Profile = arc_length
+    profile: Profile = field(default_factory=lambda: arc_length)
 
     def _placed(self, bundle: Bundle, rho: list[FloatArray]) -> Iterable[FloatArray]:
         for x, left, (_, direction) in zip(bundle.x, rho, starting_directions(bundle), strict=True):
@@ -309,7 +316,7 @@ class LaplacianTarget(Target):
     >>> field = ew.learn(found, target=ew.learning.LaplacianTarget())  # doctest: +SKIP
     """
 
-    profile: Profile = eigenvector
+    profile: Profile = field(default_factory=lambda: eigenvector)
 
     def _placed(self, bundle: Bundle, rho: list[FloatArray]) -> Iterable[FloatArray]:
         if bundle.embedding is not None:

@@ -96,7 +96,7 @@ class SpiralTarget(Target):
     >>> field = ew.learn(found, target=ew.learning.SpiralTarget())  # doctest: +SKIP
     """
 
-    profile: Profile = arc_length
+    profile: Profile = field(default_factory=lambda: arc_length)
     winding: Winding = field(default_factory=Winding)
 
     def swirl(self, bundle: Bundle) -> FloatArray:

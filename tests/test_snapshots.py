@@ -7,16 +7,18 @@ import eigenwell as ew
 from eigenwell import systems
 from eigenwell.cells import from_anndata
 from eigenwell.flow import weigh
-from eigenwell.flow.bootstrap import replicates, reweighted
+from eigenwell.flow.bootstrap import replicates, reweighted, sharpened
 from eigenwell.flow.cycles import limit_cycle
 from eigenwell.flow.equilibria import sinks, zeros
 from eigenwell.flow.estimation import estimate, known_share
 from eigenwell.flow.field import blend, left_out_errors, radial
 from eigenwell.flow.integration import Stepper, Support
+from eigenwell.flow.orbits import last_turn
 from eigenwell.flow.regression import fit_field, golden_draws, pivots
 from eigenwell.flow.relevance import relevant_metric
 from eigenwell.flow.steering import fewest_steering, sliced_metric, steering_metric
 from eigenwell.flow.whitening import Whitening
+from eigenwell.runge_kutta import returned
 
 
 def fitted(system, n=400, noise=0.0, seed=0):
@@ -643,3 +645,42 @@ def test_cells_that_leave_are_told_where():
         assert (way == str(k)).sum() == told["cells"][k] == len(one.samples)
         stands = cells.obs_names.get_loc(told["stands_in_it"][k])
         np.testing.assert_allclose(x[stands], one.position, atol=1e-9)
+
+
+def test_sharpening_gives_back_half_of_what_smoothing_took():
+    _, y, _, field = fitted(systems.unequal_wells, n=300, noise=0.2, seed=1)
+    sharp = sharpened(field)
+    for before, after in zip(field.blocks, sharp.blocks, strict=True):
+        kept = before.e[:, None] / (before.e[:, None] + before.ratios)
+        np.testing.assert_allclose(
+            before.basis.T @ after.weights, (2 - kept) * (before.basis.T @ before.weights), atol=1e-9
+        )
+    # What is affine was not smoothed.
+    h = np.column_stack([np.ones(len(y)), y])
+    np.testing.assert_allclose(h.T @ (sharp(y) - field(y)), 0.0, atol=1e-6)
+
+
+def test_a_narrow_basin_may_be_wider_than_it_is_seen():
+    """Every field that fits the samples is too smooth there: the replicates' shares lie to one side."""
+    found = ew.identify(systems.unequal_wells.snapshots(300, 1005, noise=0.2))
+    narrow = int(np.linalg.norm(found.attractors - systems.unequal_wells.attractors[1], axis=1).argmin())
+    assert found.n_attractors == 2 and found.spread[:, narrow].mean() > 0
+
+
+def test_a_circle_comes_back_after_a_turn():
+    angle = np.linspace(0, 4 * np.pi, 401)[:-1]
+    x = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    k, share = returned(x, x[-1] - x[-2], len(x) - 1, 1e-3)
+    assert k + share == pytest.approx(199, abs=0.1)
+    assert returned(x, x[-1] - x[-2], len(x) - 1, 1e-3, least=300) is None
+    assert returned(1.05 ** angle[:, None] * x, x[-1] - x[-2], len(x) - 1, 1e-3) is None
+
+
+def test_one_that_stands_still_between_two_turns_and_says_that_it_moves_does_not_go_round():
+    angle = np.linspace(-np.pi / 2, 3 * np.pi / 2, 40)[1:-1]
+    turn, still = np.stack([np.cos(angle), 1 + np.sin(angle)], axis=1), np.zeros((40, 2))
+    x = np.concatenate([turn, still, turn, still])
+    v = np.gradient(x, axis=0)
+    v[(x == 0).all(axis=1)] = [0.3, 0.0]
+    with np.errstate(all="raise"):
+        assert last_turn(x, v) is None

@@ -211,16 +211,6 @@ class _Candidate:
     outputs: FloatArray | None
     log: float
 
-    def like(self, other: _Candidate) -> bool:
-        """Whether the kernels are the same but for a tenth of their metrics."""
-        if self.outputs is not other.outputs:
-            return False
-        for p, q in zip((f.kernel for f in self.fits), (f.kernel for f in other.fits), strict=True):
-            ours, theirs = p.metric @ p.metric.T, q.metric @ q.metric.T
-            if p.tail != q.tail or np.linalg.norm(ours - theirs) >= 0.1 * np.linalg.norm(theirs):
-                return False
-        return True
-
     def refit(self, y: FloatArray, v: FloatArray) -> FlowField:
         """The field on all samples, with as few inducing samples as its noise allows."""
 
@@ -286,17 +276,8 @@ def fit_fields(
                 found += _components(x, u, s, best.kernel.tail, more)
     found.sort(key=lambda c: -c.log)
     odds = np.exp([c.log - found[0].log for c in found])
-    kept: list[_Candidate] = []
-    share: list[float] = []
-    for p, c in zip(odds / odds.sum(), found, strict=True):
-        like = next((k for k, other in enumerate(kept) if c.like(other)), None)
-        if like is None:
-            kept.append(c)
-            share.append(float(p))
-        else:  # one kernel, tried twice
-            share[like] += float(p)
-    drawn = np.bincount(golden_draws(np.cumsum(share), FIELDS), minlength=len(kept)) / FIELDS
-    return [(float(p), c.refit(y, v)) for k, (p, c) in enumerate(zip(drawn, kept, strict=True)) if p > 0 or k == 0]
+    drawn = np.bincount(golden_draws(np.cumsum(odds), FIELDS), minlength=len(found)) / FIELDS
+    return [(float(p), c.refit(y, v)) for k, (p, c) in enumerate(zip(drawn, found, strict=True)) if p > 0 or k == 0]
 
 
 def golden_steps(count: int) -> FloatArray:

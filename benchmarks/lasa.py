@@ -31,9 +31,8 @@ from benchmarks.table import Row, report
 from eigenwell import datasets, metrics
 from eigenwell.fields import StableField
 from eigenwell.learning import learn_bundles
-from eigenwell.learning.lifting import lifted_bundle
 from eigenwell.learning.recipes import PAPER, Recipe
-from eigenwell.learning.targets import Bundle, Eigenvector, Elapsed, LaplacianTarget, RayTarget, Target
+from eigenwell.learning.targets import Bundle, LaplacianTarget, RayTarget, Target, eigenvector, elapsed, lifted_bundle
 from eigenwell.learning.winding import SpiralTarget
 from eigenwell_paper.baselines.euclideanizing import PublishedSettings, euclideanizing_flows
 
@@ -266,8 +265,8 @@ def ablation(shapes: Sequence[str]) -> dict[str, dict[str, float]]:
         "ray target, positions only": (PAPER, RayTarget()),
         "Laplacian target": (default, LaplacianTarget()),
         "no position target": (replace(default, position=0.0), wound),
-        "profile: time": (default, RayTarget(Elapsed())),
-        "profile: eigenvector": (default, RayTarget(Eigenvector())),
+        "profile: time": (default, RayTarget(elapsed)),
+        "profile: eigenvector": (default, RayTarget(eigenvector)),
         "no tube of neighbours": (replace(default, neighbours=0.0), wound),
         "no weight decay": (replace(default, decay=0.0, speed_decay=0.0), wound),
         "no tube, no decay": (replace(default, neighbours=0.0, decay=0.0, speed_decay=0.0), wound),

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -198,11 +199,11 @@ def test_nothing_half_written(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("precious")
 
-    def fails(self, path, demos):
+    def fails(path, demos):
         path.write_text("half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("eigenwell.files.text.Text.write", fails)
+    monkeypatch.setattr("eigenwell.files.api.FORMATS", (replace(files.FORMATS[0], write=fails),))
     with pytest.raises(files.CannotWrite, match="No space left"):
         files.write(path, SAMPLES)
     assert path.read_text() == "precious" and len(list(tmp_path.iterdir())) == 1

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from eigenwell.fields.flows import fourier_features
-from eigenwell.learning.guide import BEHIND, way_home
-from eigenwell.learning.targets import Bundle, UnitBox
+from eigenwell.learning.guide import way_home
+from eigenwell.learning.targets import BESIDE, Bundle, UnitBox
 
 
 @pytest.mark.parametrize(("dtype", "near"), [(np.float32, 2e-6), (np.float64, 1e-12)])
@@ -46,7 +46,7 @@ def test_the_way_home_is_mirrored_where_the_data_are():
 def test_the_way_home_leads_from_behind_a_place_to_it():
     home = way_home(two_ways(), outside=False)
     np.testing.assert_allclose(np.linalg.norm(home.v, axis=2), 1, atol=1e-9)
-    np.testing.assert_allclose(home.x[:, 1] + BEHIND * home.v[:, 0], home.x[:, 0], atol=1e-12)
+    np.testing.assert_allclose(home.x[:, 1] + BESIDE * home.v[:, 0], home.x[:, 0], atol=1e-12)
     # Ways that are joined smoothly: two places that near each other nearly always agree.
     assert np.median((home.v[:, 0] * home.v[:, 1]).sum(1)) > 0.98
 

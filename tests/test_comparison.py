@@ -18,7 +18,7 @@ from eigenwell.comparison.matching import Basins, Seen, between, match
 from eigenwell.flow.field import lifted, lifted_radial, radial
 from eigenwell.flow.integration import DIFFERENCE, TABLEAU, Stepper
 from eigenwell.flow.regression import fit_field, fit_fields
-from eigenwell.flow.slices import AtValue, Slice, Swept, follow, parting
+from eigenwell.flow.slices import AtValue, Swept, follow, parting, sliced
 
 
 def basins(places, rng, n=400):
@@ -39,7 +39,7 @@ def test_a_common_shift_of_half_the_distance_changes_no_match(seed):
     turn = rng.standard_normal(2)
     moved = places + turn / np.linalg.norm(turn)
     order = rng.permutation(4)
-    owner, _ = match([Seen(b := basins(places, rng), q) for q in range(4)], basins(moved[order], rng))
+    owner = match([Seen(b := basins(places, rng), q) for q in range(4)], basins(moved[order], rng))
     assert owner.tolist() == order.tolist()
     assert tracked([b, b]).tolist() == [[q, q] for q in range(4)]
 
@@ -158,7 +158,7 @@ def joint():
 
 def test_a_slice_is_the_field_where_the_parameter_is_fixed(joint):
     field, x = joint
-    here = Slice.of(field, 0.3)
+    here = sliced(field, 0.3)
     at = np.column_stack([x[:40], np.full(40, 0.3)])
     np.testing.assert_allclose(here(x[:40]), field(at), atol=1e-9)
     np.testing.assert_allclose(here.jacobian(x[:40])[1], field.jacobian(at)[1][:, :, :2], atol=1e-8)

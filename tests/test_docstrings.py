@@ -36,9 +36,15 @@ PUBLIC = public()
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
 
 
+# What classes have from one that is no public name itself: between units, for other rooms alone.
+INSIDE = {"Coordinates"}
+
+
 def functions_of(owner: type) -> dict[str, object]:
-    """Public methods that the class itself defines."""
-    plain = {name: getattr(value, "__func__", value) for name, value in vars(owner).items() if not name.startswith("_")}
+    """Public methods that the class itself defines, or has from a class of this package."""
+    kinds = [kind for kind in owner.__mro__ if kind.__module__.startswith("eigenwell") and kind.__name__ not in INSIDE]
+    found = {name: value for kind in reversed(kinds) for name, value in vars(kind).items() if not name.startswith("_")}
+    plain = {name: getattr(value, "__func__", value) for name, value in found.items()}
     return {name: value for name, value in plain.items() if inspect.isfunction(value)}
 
 
@@ -154,11 +160,13 @@ def test_a_field_told_of_twice_is_told_the_same(name):
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_class_names_its_fields_and_properties(name):
+    """Fields in the text of the class, or each beside itself in the source."""
     kind = CLASSES[name]
     if dataclasses.is_dataclass(kind) and not has_a_field_documented_in_the_source(kind):
         said = sections(kind)
         fields = {f.name for f in dataclasses.fields(kind) if not f.name.startswith("_")}
-        assert fields <= named(said.get("Attributes", "")) | named(said.get("Parameters", "")), name
+        told = {field for field, text in beside(kind).items() if len(text.strip()) > 3}
+        assert fields <= named(said.get("Attributes", "")) | named(said.get("Parameters", "")) | told, name
     for title, value in vars(kind).items():
         getter = value.fget if isinstance(value, property) else getattr(value, "func", None)
         if isinstance(value, property | cached_property) and not title.startswith("_"):

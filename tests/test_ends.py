@@ -100,6 +100,29 @@ def test_goals_reached_once_each_are_never_sure():
     assert group_ends(ends_of(corners[:1], 2.0)).probability < 0.9
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_an_end_is_left_out_only_beyond_doubt(seed):
+    """Ends of one goal, in a quarter of which the pen is thought to have been lifted in a pause; and one that is far away."""
+    ends = clusters(np.random.default_rng(seed), [[0, 0]], 5, 0.05)
+    near = group_ends(ends_of(ends, 1.0, lost=0.25))
+    assert near.n_groups == 1 and (near.group == 0).all()
+    away = group_ends(ends_of(np.append(0.1 * ends, [[0.5, 0.5]], axis=0), 1.0, lost=np.append(np.full(5, 0.01), 0.99)))
+    assert away.n_groups == 1 and away.group[5] == -1
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("goals", [1, 2])
+def test_ends_along_a_line_are_as_many_goals_in_any_direction(d, goals):
+    """Twenty times as long as wide, along a coordinate and across."""
+    rng = np.random.default_rng(d + goals)
+    along = np.repeat(0.5 * np.eye(d)[:goals], 8, axis=0) + 0.003 * rng.standard_normal((8 * goals, d)) * (
+        [20] + [1] * (d - 1)
+    )
+    for seed in range(4):
+        turn = np.eye(d) if seed == 0 else np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
+        assert group_ends(ends_of(along @ turn, 1.0)).n_groups == goals
+
+
 # --- laws -----------------------------------------------------------------------------------------------
 
 

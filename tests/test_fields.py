@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.test_flows import random_flow
+from tests.test_flows import jacobian, random_flow
 
 import eigenwell as ew
 from eigenwell.fields import Euler, Field, Latent, RungeKutta4, StableField, stable
-from eigenwell.fields.flows import forward, jacobian, linearise
+from eigenwell.fields.flows import forward, linearise
 from eigenwell.fields.stable import Speed, StableModel, as_numpy
 from eigenwell.learning import learn, learn_motions
 from eigenwell.learning.recipes import Recipe
@@ -257,6 +257,7 @@ def test_simulate_shapes_and_times() -> None:
         (np.zeros((4, 3)), r"dimension 2.*shape \(4, 3\)"),
         (np.zeros((1, 1, 2)), "dimension 2"),
         ([[0.0, np.nan]], "finite states"),
+        ([0.0, 1e300], r"beyond 1e\+100"),
         ([[0.0, 0.0], [np.inf, 0.0]], "row 1"),
         ("somewhere", "states as numbers"),
         (1.0, "dimension 2"),

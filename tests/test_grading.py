@@ -9,9 +9,9 @@ import eigenwell as ew
 from eigenwell import DataError
 from eigenwell.numbering import canonical_order
 from eigenwell.paths.arrival import PathEnds, bound_for, end_pace, is_orbit, way_left
-from eigenwell.paths.beside import lying_on, nearest_path, running_on, tails
+from eigenwell.paths.beside import belonging, nearest_paths, running_on, tails
 from eigenwell.paths.builders import _with_scraps, resolution, whole_enough
-from eigenwell.paths.grading import adopted, grade_paths
+from eigenwell.paths.grading import grade_paths
 from eigenwell.paths.meeting import common_time_step, is_common, meeting, strongest_claims
 
 
@@ -190,24 +190,26 @@ def test_a_path_runs_on_in_another_with_the_same_place_and_velocity():
 
 
 @pytest.mark.parametrize(
-    "scrap, expected",
+    "scrap, expected, sure",
     [
-        ([[2.0, 0.1], [2.2, 0.1], [2.4, 0.1]], 0),  # along the first path
-        ([[2.0, 4.9], [2.2, 4.9]], 1),
-        ([[2.0, 0.1], [2.0, 4.9]], -1),  # one sample on either
-        ([[2.0, 1.5], [2.2, 1.5]], -1),  # farther away than it is long
-        ([[2.0, 0.04]], 0),  # a single sample within the resolution
-        ([[2.0, 0.2]], -1),
+        ([[2.0, 0.1], [2.2, 0.1], [2.4, 0.1]], 0, 0.98),  # along the first path
+        ([[2.0, 4.9], [2.2, 4.9]], 1, 0.98),
+        ([[2.0, 0.1], [2.0, 4.9]], None, 0.5),  # one sample on either: to any of them
+        ([[2.0, 1.5], [2.2, 1.5]], 0, 0.7),  # between them
+        ([[2.0, 0.0]], 0, 1.0),  # a single sample on a path
     ],
 )
-def test_a_scrap_counts_to_the_paths_it_lies_on(scrap, expected):
+def test_a_scrap_belongs_to_the_nearest_group_as_surely_as_others_are_far(scrap, expected, sure):
     x = strands(([0.0, 0], [5.0, 0], 51), ([0.0, 5], [5.0, 5], 51))[0]
     path = np.repeat([0, 1], 51)
     scrap = np.array(scrap)
     for turn in (np.eye(2), np.array([[0.6, -0.8], [0.8, 0.6]])):  # no axis is special
-        near = nearest_path(scrap @ turn.T, x @ turn.T, path)
-        on = lying_on(scrap @ turn.T, np.array([0, len(scrap)]), *near, 0.1)
-        assert adopted(on, np.array([0, 1])).tolist() == [expected]
+        near = nearest_paths(scrap @ turn.T, x @ turn.T, path, path, 2)
+        host, probability = belonging(np.zeros(len(scrap), dtype=int), *near)
+        assert expected is None or host.tolist() == [expected]
+        assert probability == pytest.approx([sure], abs=1e-9)
+    alone = nearest_paths(scrap, x, path, 0 * path, 1)
+    assert belonging(np.zeros(len(scrap), dtype=int), *alone)[1].tolist() == [1.0]  # of one group all are
 
 
 def test_scraps_are_put_into_the_paths_they_lie_on():

@@ -144,7 +144,7 @@ def test_every_error_has_one_root():
 
 def test_an_error_is_also_the_built_in_kind_it_always_was():
     from eigenwell import checks, demonstrations, files, models
-    from eigenwell.distributed.stages import DistributedError
+    from eigenwell.distributed.run import DistributedError
 
     assert issubclass(eigenwell.DataError, eigenwell.EigenwellError) and issubclass(eigenwell.DataError, ValueError)
     assert issubclass(eigenwell.ModelError, eigenwell.DataError) and issubclass(files.FileError, eigenwell.DataError)

@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from eigenwell.demonstrations import Demonstrations
 from eigenwell.spectral import kernel_graph
 from eigenwell.spectral.kernel_graph import KernelGraph, estimate_interval
 from eigenwell.spectral.kernels import (
@@ -61,7 +62,7 @@ def test_graph_equals_dense_brute_force(data, reading, eps, sigma_f):
     k = dense_kernel(builder.kernel(x, v), x, v)
     assume(np.all(np.abs(k - eps) > 1e-9))
     expected = (k >= eps) & ~np.eye(len(x), dtype=bool)
-    found = builder.graph(x, v).adjacency
+    found = builder.build(Demonstrations(x, v)).adjacency
     np.testing.assert_array_equal(found.toarray(), expected.astype(np.int8))
 
 
@@ -72,32 +73,32 @@ def test_graph_ignores_order_rotation_and_translation(data, reading, seed):
     rng = np.random.default_rng(seed)
     builder = KernelGraph(0.7, 0.3, 0.4, sigma=1.3, gamma=reading[0], filter=reading[1])
     assume(np.all(np.abs(dense_kernel(builder.kernel(x, v), x, v) - 0.4) > 1e-6))
-    before = builder.graph(x, v).adjacency.toarray()
+    before = builder.build(Demonstrations(x, v)).adjacency.toarray()
     p = rng.permutation(len(x))
-    np.testing.assert_array_equal(builder.graph(x[p], v[p]).adjacency.toarray(), before[np.ix_(p, p)])
+    np.testing.assert_array_equal(builder.build(Demonstrations(x[p], v[p])).adjacency.toarray(), before[np.ix_(p, p)])
     q, _ = np.linalg.qr(rng.standard_normal((x.shape[1], x.shape[1])))
     moved = x @ q + rng.standard_normal(x.shape[1])
     # A shift rounds coincident points alike, so they stay coincident.
-    np.testing.assert_array_equal(builder.graph(moved, v @ q).adjacency.toarray(), before)
+    np.testing.assert_array_equal(builder.build(Demonstrations(moved, v @ q)).adjacency.toarray(), before)
 
 
 def test_chunks_do_not_change_the_graph(monkeypatch):
     rng = np.random.default_rng(0)
     x, v = rng.random((300, 2)), rng.standard_normal((300, 2))
     builder = KernelGraph(1.0, 0.1, 0.3, sigma=0.2)
-    whole = builder.graph(x, v).adjacency
+    whole = builder.build(Demonstrations(x, v)).adjacency
     sizes = []
     monkeypatch.setattr(kernel_graph, "_PAIRS_PER_CHUNK", 50)
     for pairs in kernel_graph._pairs_within(x, builder.kernel(x, v).radius(0.3)):
         sizes.append(pairs.shape[1])
     assert len(sizes) > 50 and max(sizes) <= 300 + 50
-    assert (builder.graph(x, v).adjacency != whole).nnz == 0
+    assert (builder.build(Demonstrations(x, v)).adjacency != whole).nnz == 0
 
 
 def test_graph_of_many_samples_never_sees_all_pairs():
     rng = np.random.default_rng(1)
     x, v = 100 * rng.random((100_000, 2)), rng.standard_normal((100_000, 2))
-    graph = KernelGraph(1.5, 0.0, 0.5, sigma=0.2).graph(x, v)
+    graph = KernelGraph(1.5, 0.0, 0.5, sigma=0.2).build(Demonstrations(x, v))
     assert 0 < graph.adjacency.nnz < 1_000_000
     assert (graph.adjacency != graph.adjacency.T).nnz == 0 and graph.adjacency.diagonal().sum() == 0
 
@@ -164,7 +165,7 @@ def test_kernel_graph_joins_each_trajectory():
     t = np.linspace(0, 2, 200)[:, None]
     x = np.concatenate([np.exp(-t) * [1, 0], np.exp(-t) * [-1, 0] + [5, 0]])
     v = np.concatenate([-np.exp(-t) * [1, 0], -np.exp(-t) * [-1, 0]])
-    adjacency = KernelGraph(0.3, 0.0, 0.5, sampling_frequency=199 / 2).graph(x, v).adjacency.toarray()
+    adjacency = KernelGraph(0.3, 0.0, 0.5, sampling_frequency=199 / 2).build(Demonstrations(x, v)).adjacency.toarray()
     consecutive = adjacency[np.arange(199), np.arange(1, 200)]
     assert np.all(consecutive == 1) and adjacency[:200, 200:].sum() == 0
 
@@ -177,9 +178,12 @@ def test_kernel_graph_joins_each_trajectory():
         (lambda: VelocityAugmentedKernel(1.0, 0.3, -1.0), "sigma_f"),
         (lambda: KernelGraph(0.3, 0.1, 1.5), "eps"),
         (lambda: KernelGraph(0.3, 0.1, 0.5, sampling_frequency=0.0), "sampling_frequency"),
-        (lambda: KernelGraph(0.3, 0.1, 0.5).graph(np.ones((3, 2)), np.ones((2, 2))), "shape"),
-        (lambda: KernelGraph(0.3, 0.1, 0.5).graph(np.ones((3, 2)), np.zeros((3, 2))), "velocities"),
-        (lambda: KernelGraph(0.3, 0.1, 0.5).graph(np.ones((3, 2)), np.ones((3, 2))), "interval"),
+        (
+            lambda: KernelGraph(0.3, 0.1, 0.5).build(Demonstrations.from_samples(np.ones((3, 2)), np.ones((2, 2)))),
+            "shape",
+        ),
+        (lambda: KernelGraph(0.3, 0.1, 0.5).build(Demonstrations(np.ones((3, 2)), np.zeros((3, 2)))), "velocities"),
+        (lambda: KernelGraph(0.3, 0.1, 0.5).build(Demonstrations(np.ones((3, 2)), np.ones((3, 2)))), "interval"),
     ],
 )
 def test_errors_say_what_to_do(make, words):

@@ -151,7 +151,8 @@ def test_hello_and_identify(server):
         page.send(type="pictures")
         pictures = {}
         while set(pictures) != named:  # those that are made at once come first
-            pictures = page.read("pictures")["pictures"]
+            before, pictures = len(pictures), page.read("pictures")["pictures"]
+            assert len(pictures) > before
         assert set(pictures) == named and all(len(line) == 28 for lines in pictures.values() for line in lines)
         for order in ("known", "unordered"):
             answer = page.identify(crossing(), order=order)

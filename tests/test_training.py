@@ -16,7 +16,6 @@ from eigenwell.fields.flows import forward, identity_flow
 from eigenwell.fields.stable import Speed, StableModel
 from eigenwell.learning import (
     Growing,
-    crossing_share,
     crossings,
     following,
     layers,
@@ -27,21 +26,23 @@ from eigenwell.learning import (
 )
 from eigenwell.learning.doubts import about_data as doubts
 from eigenwell.learning.guide import guide
-from eigenwell.learning.lifting import lifted_bundle, phases_of
 from eigenwell.learning.recipes import PAPER, Recipe
 from eigenwell.learning.targets import (
-    ArcLength,
     Bundle,
-    Eigenvector,
-    Elapsed,
     LaplacianTarget,
+    Profile,
     RayTarget,
     UnitBox,
+    arc_length,
     arc_to_go,
+    eigenvector,
+    elapsed,
+    lifted_bundle,
+    phases_of,
     travel_times,
 )
 from eigenwell.learning.training import double_precision
-from eigenwell.learning.tube import Tube, strand_gaps
+from eigenwell.learning.tube import strand_gaps, tube
 from eigenwell.learning.winding import SpiralTarget, Winding
 from eigenwell.progress import told
 
@@ -79,11 +80,11 @@ def test_a_bundle_is_scaled_to_the_unit_box_and_unit_speed() -> None:
     np.testing.assert_allclose(bundle.frame.centre + bundle.frame.scale * bundle.attractor, 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("profile", [ArcLength(), Elapsed(), Eigenvector()])
-def test_profiles_fall_from_one_towards_zero(profile: ArcLength) -> None:
+@pytest.mark.parametrize("profile", [arc_length, elapsed, eigenvector])
+def test_profiles_fall_from_one_towards_zero(profile: Profile) -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
     for x, v in zip(bundle.x, bundle.v, strict=True):
-        rho = profile.remaining(x, v, bundle.attractor)
+        rho = profile(x, v, bundle.attractor)
         assert (np.diff(rho) < 1e-12).all() and rho[0] == pytest.approx(1, abs=1e-3) and 0 <= rho[-1] < 0.05
 
 
@@ -129,13 +130,13 @@ def test_spiral_target_equals_rays_where_nothing_winds() -> None:
 
 def test_the_tube_closes_at_the_end_and_avoids_other_strands() -> None:
     bundle = Bundle.of(arcs(), np.zeros(2))
-    widths, rates = Tube(width=0.1).around(bundle)
+    widths, rates = zip(*tube(bundle, 0.1), strict=True)
     for width, rate, x, v in zip(widths, rates, bundle.x, bundle.v, strict=True):
         assert width[0] == pytest.approx(0.1, rel=0.05) and width[-1] < 0.03
         np.testing.assert_allclose(np.gradient(width, travel_times(x, v)), rate)
     assert min(gap.min() for gap in strand_gaps(bundle)) > 0.1
     wound = Bundle.of(spirals(8.0), np.zeros(2))
-    inner = Tube(width=0.1).around(wound)[0][0]
+    inner = next(tube(wound, 0.1))[0]
     assert inner[len(inner) // 2] < 0.05
 
 
@@ -302,7 +303,7 @@ def test_doubts_have_names() -> None:
     assert {"attractor-outside", "unfinished"} <= {c.name for c in doubts(away)}
     t = np.linspace(-1, 1, 200)[:, None]
     there, back = (t * np.ones(2), np.ones((200, 2))), (-t * np.ones(2), -np.ones((200, 2)))
-    assert crossing_share(Bundle.of([there, back], np.zeros(2))) > 0.5
+    assert crossings([Bundle.of([there, back], np.zeros(2))])[0].share > 0.5
     assert not doubts(Bundle.of(spirals(0.3), np.zeros(2)))
 
 

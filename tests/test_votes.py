@@ -45,14 +45,14 @@ def test_what_most_replicates_have_is_the_answer(four_wells):
     assert len(found.attractors) == 4
     few, many = Replicate(one_well(field), field), Replicate(field, field)
     np.testing.assert_allclose(few.field(y), -y, atol=1e-9)
-    assert most_frequent(found, voting(y, support, many, many, few), y, support) is found
-    voted = most_frequent(found, voting(y, support, many, few, few), y, support)
+    assert most_frequent(found, voting(y, support, many, many, few), y) is found
+    voted = most_frequent(found, voting(y, support, many, few, few), y)
     assert len(voted.attractors) == 1
     # A tie is the estimate's.
-    assert most_frequent(found, voting(y, support, many, few), y, support) is found
+    assert most_frequent(found, voting(y, support, many, few), y) is found
     # Who knows the number is asked first; where no field has it, the next larger one is taken.
     votes = voting(y, support, many, many, few)
-    numbers = [len(most_frequent(found, votes, y, support, number=q).attractors) for q in (1, 2, 4, 9)]
+    numbers = [len(most_frequent(found, votes, y, number=q).attractors) for q in (1, 2, 4, 9)]
     assert numbers == [1, 4, 4, 4]
     assert votes.having(1).counts == {1: 1.0} and votes.having(3) is votes
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.test_motion import by_arrays
 from tests.untrained import learned_field
 
 import eigenwell as ew
@@ -11,8 +12,7 @@ from eigenwell.errors import DataError
 from eigenwell.fields.around import Around
 from eigenwell.fields.bodies import _contact, arranged, check_bodies
 from eigenwell.fields.certificates import HOME
-from eigenwell.fields.motion import motion_velocity
-from eigenwell.fields.moved import Starts, moved
+from eigenwell.fields.moved import Leads, leads, moved
 from eigenwell.fields.single import _entrance
 from eigenwell.fields.warps import SKIN, Stretch, Within, World, used
 
@@ -29,7 +29,7 @@ def flow(d, rng, size=0.5):
         old,
         old + size * rng.standard_normal((3, d)) / d**0.5,
         np.arange(3),
-        Starts(rng.uniform(-1, 1, d), 0.1 * np.eye(d)),
+        Leads(rng.uniform(-1, 1, d), rng.uniform(0, 0.5, 3), 0.3 * rng.standard_normal((3, d))),
         np.full(d, 2.0),
     )
 
@@ -72,8 +72,10 @@ def slopes(one, x):
 
 
 def pushed(found, w):
+    """DS w, by the rows of DS, which are what gradients become."""
     for slope in found:
-        w = slope.push(w)
+        rows = [slope.push_gradient(np.broadcast_to(e[:, None], w.shape)) for e in np.eye(len(w))]
+        w = np.stack([(row * w).sum(0) for row in rows])
     return w
 
 
@@ -189,20 +191,40 @@ def test_landmarks_go_exactly_where_they_belong():
         np.testing.assert_allclose(alone(one).forward(one.new.T), one.old.T, atol=1e-12)
 
 
-def test_one_start_and_one_goal_are_moved_by_the_affine_map_alone():
-    start, old, new = np.zeros(2), np.array([[1.0, 0.0]]), np.array([[1.0, 0.4]])
-    one = moved(old, new, np.arange(1), Starts(start, np.zeros((2, 2))), np.ones(2))
-    np.testing.assert_allclose(alone(one).inverse(np.array([[0.5], [0.3]])), [[0.5], [0.5]], atol=0.01)
+def arcs(goal, count=3):
+    """Bowed ways of one goal, from starts side by side."""
+    t = np.linspace(0, 1, 60)[:, None]
+    starts = np.array([[0.0, 0.1 * k] for k in range(count)])
+    return [(1 - t) * start + t * goal + np.sin(np.pi * t) * [0.0, 0.6] for start in starts]
 
 
-def test_starts_that_are_all_over_the_place_do_not_shear_the_space():
-    """Two goals that move apart beside the mean of the starts: were that a place, the map would turn on it."""
-    old = np.array([[-0.25, 0.0], [0.25, 0.0]])
-    new = old + np.array([[0.25, -0.25], [0.35, 0.05]])
-    for spread, least, most in ((0.0, 1.5, 2.5), (0.05, 1.0, 1.2)):
-        one = moved(old, new, np.arange(2), Starts(np.array([0.0, 0.1]), spread * np.eye(2)), np.ones(2))
-        assert least < np.linalg.cond(one.matrix) < most
-        np.testing.assert_allclose(alone(one).forward(new.T), old.T, atol=1e-12)
+def test_a_motion_with_its_goal_moved_keeps_its_look():
+    """Start and goal are where they should be, and the ways between as stretch and shear along the way take them."""
+    goal, delta, box = np.array([1.0, 0.0]), np.array([0.1, 0.3]), np.ones(2)
+    ways = arcs(goal)
+    one = moved(goal[None], (goal + delta)[None], np.arange(1), leads([(0, x) for x in ways], goal[None], box, 0), box)
+    assert len(one.path) == 0
+    for x in ways:
+        way = goal - x[0]
+        wanted = x + ((x - x[0]) @ way / (way @ way))[:, None] * delta
+        np.testing.assert_allclose(alone(one).inverse(x.T).T, wanted, atol=0.02)
+    np.testing.assert_allclose(alone(one).inverse(goal[:, None])[:, 0], goal + delta, atol=1e-12)
+
+
+def test_a_motion_is_not_bent_by_another_goal_that_moves():
+    plain = two_goals(memory=True)
+    field, x = plain.moved({0: NEW}), np.random.default_rng(0).uniform(-1, 1, (20, 3))
+    np.testing.assert_array_equal(field.lifted[1].predict(x), plain.lifted[1].predict(x))
+    assert np.abs(field.lifted[0].predict(x) - plain.lifted[0].predict(x)).max() > 0.01
+
+
+def test_a_figure_that_ends_where_it_began_is_moved_and_not_torn():
+    t = np.linspace(0, 2 * np.pi, 100)[:, None]
+    circle = np.hstack([np.cos(t), np.sin(t)])
+    goal, delta, box = circle[-1], np.array([0.3, 0.5]), np.full(2, 2.0)
+    one = moved(goal[None], (goal + delta)[None], np.arange(1), leads([(0, circle)], goal[None], box, 0), box)
+    assert np.linalg.cond(one.matrix) < 3
+    np.testing.assert_allclose(alone(one).inverse(goal[:, None])[:, 0], goal + delta, atol=1e-12)
 
 
 def test_contact_of_balls_is_their_distance():
@@ -324,8 +346,7 @@ def test_few_states_are_the_same_as_many_and_motions_too():
     np.testing.assert_allclose(np.stack([field.predict(one) for one in x]), many, atol=1e-9)
     for one in x[:10]:
         motion = field.motion(one, goal=0)
-        slow = motion_velocity(motion.lifted, np.append(one, motion.phase), motion._path)
-        np.testing.assert_allclose(motion._velocity(one), slow, atol=1e-9)
+        np.testing.assert_allclose(motion._velocity(one), by_arrays(motion, one), atol=1e-9)
 
 
 def test_from_inside_a_state_is_taken_out():
@@ -435,3 +456,11 @@ def test_a_world_passes_what_it_does_not_warp():
     assert z[2, 0] == 0.7 and z[0, 0] < 0.4
     w, c = seen.carry(np.array([[0.1], [0.2], [-1.0]]))
     assert w[2, 0] == -c[0]
+
+
+def test_the_fit_of_a_field_elsewhere_says_that_it_is_of_the_learned_one():
+    field = two_goals(memory=True)
+    other = everything(field)
+    assert other.fit.distance == field.fit.distance and other.map_fit.as_learned
+    assert str(other.fit) == f"as it was learned, {field.fit}"
+    assert str(other.unwarped.fit) == str(field.fit)

@@ -87,7 +87,14 @@ int main(void)
         x[0] = number[k];
         x[1] = number[k + 1];
         eigenwell_field_velocity_in(&world, x, v);
-        printf("%.17g %.17g %.17g\\n", v[0], v[1], eigenwell_field_potential_in(&world, x));
+        printf("%.17g %.17g %.17g", v[0], v[1], eigenwell_field_potential_in(&world, x));
+        for (int q = 0; q < 2; ++q) {
+            eigenwell_field_motion motion;
+            eigenwell_field_motion_begin_at_in(&world, &motion, q, 0.5, x);
+            eigenwell_field_motion_step_in(&world, &motion, x, 1e-3, v);
+            printf(" %.17g %.17g", v[0], v[1]);
+        }
+        printf("\\n");
     }
     return 0;
 }
@@ -97,7 +104,7 @@ int main(void)
 @needs_compiler
 @pytest.mark.slow
 def test_a_world_made_in_c_is_that_of_numpy(tmp_path):
-    field = two_goals()
+    field = two_goals(memory=True)
     export_c(field, tmp_path / "field.h", precision=DOUBLE, name="field")
     (tmp_path / "main.c").write_text(PROGRAM)
     program = tmp_path / "main"
@@ -117,6 +124,9 @@ def test_a_world_made_in_c_is_that_of_numpy(tmp_path):
     other = field.moved({0: goal}).within(low, None).around(np.array(balls)[:, :2], radius=np.array(balls)[:, 2])
     np.testing.assert_allclose(said[:, :2], other.predict(x), atol=1e-7)
     np.testing.assert_allclose(said[:, 2], other.potential(x), rtol=1e-7)
+    for q in (0, 1):
+        ours = [other.motion(one, goal=q, phase=0.5).step(one, 1e-3) for one in x]
+        np.testing.assert_allclose(said[:, 3 + 2 * q : 5 + 2 * q], ours, atol=1e-7)
     # What Python refuses is refused.
     touching = [[0.2, -0.3, 0.2], [0.4, -0.3, 0.2]]
     over = [[*goal, 0.2], [-0.3, 0.4, 0.1]]

@@ -152,14 +152,6 @@ class AttractorIdentifier(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ------
         ValueError
             For another number of columns.
-
-        Examples
-        --------
-        >>> import eigenwell as ew
-        >>> demos = ew.systems.heart.sample(seed=0, frequency=20.0)
-        >>> fitted = ew.AttractorIdentifier().fit(demos.x, demos.v)
-        >>> fitted.predict([[-1.0, 1.9], [1.0, 1.9]])
-        array([0, 1])
         """
         check_is_fitted(self)
         demos = self.identification_.demos
@@ -318,9 +310,8 @@ def _along(dx: FloatArray, v: FloatArray) -> float:
 
 
 def _several(data: Any) -> bool:
-    """A list of trajectories, and not the rows of one table."""
-    return isinstance(data, list | tuple) and len(data) > 0 and all(np.ndim(item) > 1 or _pair(item) for item in data)
-
-
-def _pair(item: Any) -> bool:
-    return isinstance(item, tuple) and len(item) == 2 and all(np.ndim(half) == 2 for half in item)
+    """A list of trajectories, (T, d) or pairs of them, and not the rows of one table."""
+    if not (isinstance(data, list | tuple) and len(data)):
+        return False
+    pairs = [isinstance(one, tuple) and len(one) == 2 and all(np.ndim(half) == 2 for half in one) for one in data]
+    return all(pair or np.ndim(one) > 1 for one, pair in zip(data, pairs, strict=True))

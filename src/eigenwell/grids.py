@@ -39,13 +39,8 @@ def flattened(*arrays: Any) -> tuple[FloatArray, FloatArray, tuple[Caution, ...]
         raise DataError(f"Expected coordinates of shape {shape}, as the components, got {[a.shape for a in axes]}.")
     x, v = (np.stack([a.ravel() for a in group], axis=1) for group in (axes, parts))
     known = np.isfinite(x).all(axis=1) & np.isfinite(v).all(axis=1)
-    missing = int((~known).sum())
-    cautions = (
-        (Caution("empty-nodes", f"{missing} of {len(x)} nodes of the grid have no velocity and were left out."),)
-        if missing
-        else ()
-    )
-    return x[known], v[known], cautions
+    said = f"{int((~known).sum())} of {len(x)} nodes of the grid have no velocity and were left out."
+    return x[known], v[known], () if known.all() else (Caution("empty-nodes", said),)
 
 
 def of_mapping(data: Mapping[Any, Any]) -> tuple[FloatArray, FloatArray, tuple[Caution, ...]]:

@@ -9,36 +9,17 @@ import numpy as np
 
 from ._types import BoolArray, FloatArray
 
-__all__ = ["cosine_error", "dtw_rms", "dtw_total", "dtwd", "end_error", "frechet", "moving", "velocity_rmse"]
+__all__ = ["cosine_error", "dtw_rms", "dtw_total", "dtwd", "end_error", "frechet", "velocity_rmse"]
 
 
 MOVING = 0.02
 """Samples slower than this share of the fastest have no meaningful direction."""
 
 
-def moving(v: FloatArray, share: float = MOVING) -> BoolArray:
-    """Samples faster than `share` of the fastest.
-
-    Parameters
-    ----------
-    v : (n, d) array
-        Velocities.
-    share : float
-        Of the fastest.
-
-    Returns
-    -------
-    (n,) bool array
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenwell.metrics import moving
-    >>> moving(np.array([[1.0, 0.0], [0.001, 0.0]])).tolist()
-    [True, False]
-    """
+def moving(v: FloatArray) -> BoolArray:
+    """Samples that are not slower than a share MOVING of the fastest."""
     speed = np.linalg.norm(v, axis=-1)
-    return np.asarray(speed > share * speed.max())
+    return np.asarray(speed > MOVING * speed.max())
 
 
 def cosine_error(predicted: FloatArray, v: FloatArray) -> float:

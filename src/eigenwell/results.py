@@ -28,8 +28,8 @@ __all__ = ["Identification", "Result"]
 class Result(ABC):
     """What every identification says, in memory (`Identification`) or in files (`DistributedIdentification`).
 
-    Both have `n_samples`, `labels`, `embeddings`, `eigenvalues`, `members(q)` and `paths(q)` besides. Plots, reports and `learn`
-    take either: they ask for `in_memory()`.
+    Both have `n_samples`, `labels`, `embeddings`, `eigenvalues`, `members(q)`, `paths(q)` and how many paths and samples each
+    attractor has. Plots, reports and `learn` take either: they ask for `in_memory()`.
 
     Examples
     --------
@@ -42,6 +42,8 @@ class Result(ABC):
     located: tuple[Attractor, ...]
     confidence: float
     warnings: tuple[Caution, ...]
+    paths_per_attractor: IntArray
+    samples_per_attractor: IntArray
 
     @property
     def n_attractors(self) -> int:
@@ -73,6 +75,24 @@ class Result(ABC):
                 f"Expected a sub-dynamics 0 to {self.n_attractors - 1}, got {q}. Unassigned samples are "
                 "np.flatnonzero(found.labels < 0)."
             )
+
+    def _repr_html_(self) -> str:
+        places = repr_html.places(self.attractors, self.uncertainty)
+        counted = {"paths": self.paths_per_attractor, "samples": self.samples_per_attractor}
+        counted = {name: count for name, count in counted.items() if count.any()}
+        rows = [
+            [str(q), a.form, places[q], *(f"{count[q]:,}" for count in counted.values())]
+            for q, a in enumerate(self.located)
+        ]
+        return repr_html.panel(
+            headline(self.n_attractors, self.confidence),
+            self._picture(),
+            repr_html.table(["", "kind", "x* ± std. error", *counted], rows),
+            [str(caution) for caution in self.warnings],
+        )
+
+    def _picture(self) -> str:
+        return ""
 
     def __repr__(self) -> str:
         doubts = f", {plural(len(self.warnings), 'warning')}" if self.warnings else ""
@@ -132,7 +152,8 @@ class Identification(Result, Framed):
     flow : EstimatedField or None
         Snapshots: the estimated field, a function of x (n, d).
     spread, exits : (R, Q + 1) array or None, tuple of Exit
-        Snapshots: how the shares of the fates differ among replicates; regions through which samples leave the data.
+        Snapshots: how the shares of the fates in the replicates differ from those of the estimate; regions through which samples
+        leave the data.
     known : float
         Snapshots: the share of the field's variance between the samples that they determine; else 1.
 
@@ -180,6 +201,18 @@ class Identification(Result, Framed):
     def n_samples(self) -> int:
         """Samples that were identified."""
         return self.demos.n_samples
+
+    @property
+    def paths_per_attractor(self) -> IntArray:  # type: ignore[override]
+        """(Q,) paths of each; none of a kernel graph."""
+        return np.array(
+            [len(self.graph.paths_of(q)) if isinstance(self.graph, PathGraph) else 0 for q in range(self.n_attractors)]
+        )
+
+    @property
+    def samples_per_attractor(self) -> IntArray:  # type: ignore[override]
+        """(Q,) samples of each."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_attractors)
 
     @property
     def eigenvalues(self) -> tuple[FloatArray, ...]:
@@ -290,25 +323,8 @@ class Identification(Result, Framed):
         """
         return self
 
-    def _repr_html_(self) -> str:
-        places = repr_html.places(self.attractors, self.uncertainty)
-        rows = [
-            [
-                str(q),
-                self.located[q].form,
-                places[q],
-                *([str(len(self.paths(q)))] if self.has_paths else []),
-                f"{int((self.labels == q).sum()):,}",
-            ]
-            for q in range(self.n_attractors)
-        ]
-        head = ["", "kind", "x* ± std. error", *(["paths"] if self.has_paths else []), "samples"]
-        return repr_html.panel(
-            headline(self.n_attractors, self.confidence),
-            repr_html.scatter(self.demos.x, self.labels, self.attractors),
-            repr_html.table(head, rows),
-            [str(caution) for caution in self.warnings],
-        )
+    def _picture(self) -> str:
+        return repr_html.scatter(self.demos.x, self.labels, self.attractors)
 
     def __str__(self) -> str:
         lines = [headline(self.n_attractors, self.confidence)]
@@ -320,7 +336,7 @@ class Identification(Result, Framed):
             place = ", ".join(f"{c:.4g} ± {e:.1g}" for c, e in zip(places[q], errors, strict=True))
             paths = f"{plural(len(self.graph.paths_of(q)), 'path')}, " if isinstance(self.graph, PathGraph) else ""
             what = f"{self.located[q].form} at" if self.located[q].form != "point" else "x* ="
-            lines.append(f"  {q}: {what} ({place}), {paths}{int((self.labels == q).sum())} samples")
+            lines.append(f"  {q}: {what} ({place}), {paths}{self.samples_per_attractor[q]} samples")
         lines += [f"  {region}" for region in self.exits]
         lines += [f"  given: {what}" for what in self.told]
         if self.alternatives:

@@ -1,9 +1,13 @@
-"""One step of Runge-Kutta methods, for every place that integrates something."""
+"""One step of Runge-Kutta methods, for every place that integrates something, and whether what was integrated comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+
+from ._types import FloatArray
 
 
 def step(slope: Callable[[Any], Any], x: Any, dt: Any) -> Any:
@@ -25,3 +29,21 @@ def long_step(slope: Callable[[Any], Any], x: Any, dt: Any) -> Any:
         there = x + dt * sum(share * one for share, one in zip(row, slopes, strict=False) if share)
         slopes.append(slope(there) if len(slopes) < DOP853.n_stages else there)
     return slopes[-1]
+
+
+def returned(x: FloatArray, forward: FloatArray, end: int, closed: float, least: int = 0) -> tuple[int, float] | None:
+    """The last state k, at least so many before `end`, after which a path came back to its place there, and the share of the step
+    from k to the next at which it did: it crossed the plane through x[end], across the direction `forward`, and missed the
+    place by less than so many diameters of the turn."""
+    ahead = (x[:end] - x[end]) @ forward
+    for k in np.flatnonzero((ahead[:-1] < 0) & (ahead[1:] >= 0))[::-1]:
+        if end - k < least:
+            continue
+        share = -ahead[k] / (ahead[k + 1] - ahead[k])
+        miss = np.linalg.norm(x[k] + share * (x[k + 1] - x[k]) - x[end])
+        diameter = np.linalg.norm(np.ptp(x[k + 1 : end + 1], axis=0))
+        # Between two states the path bends off its chord by about chord^2 / diameter.
+        chord = np.linalg.norm(x[k + 1] - x[k])
+        if miss * diameter < closed * diameter**2 + chord**2 / 2:
+            return int(k), float(share)
+    return None

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import FloatArray
 from ..wording import plural
 from .episodes import Episodes
-from .faults import Fault, fault
-from .measures import Rests, flips, frozen, slopes, steps
+from .looked import Looked
+from .measures import flips, frozen, slopes, steps
 from .tails import excess, judged
-
-Faults = list[list[Fault]]
 
 # Every number here says from where on a thing matters at all; whether it is unusual the set itself says.
 IDLE = 0.25  # of the usual duration: a shorter rest costs nothing
@@ -22,53 +19,45 @@ UNRELATED, RELATED = 0.3, 0.5  # 1 - cosine that filtering does not explain; a c
 MOVES = 0.05  # of all motion: a column with less says nothing of its velocities
 
 
-def idle(episodes: Episodes, rested: list[Rests], out: Faults, covered: list[tuple[int, int]]) -> None:
+def idle(looked: Looked, covered: list[tuple[int, int]]) -> None:
     """Rests before, between and after the motion, in shares of the usual time under way."""
-    seconds = "s" if episodes.timed else "samples"
-    spans = np.array([r.spans(e.t) for e, r in zip(episodes.items, rested, strict=True)])
+    seconds = "s" if looked.episodes.timed else "samples"
+    spans = np.array([r.spans(e.t) for e, r in zip(looked.items, looked.rested, strict=True)])
     usual = max(float(np.median(spans[:, 3])), np.finfo(float).tiny)
-    words = ("at the start", "in the middle", "at the end")
-    for which, (name, where) in enumerate(zip(("idle-start", "idle-middle", "idle-end"), words, strict=True)):
+    for which, name in enumerate(("idle-start", "idle-middle", "idle-end")):
         found = judged(spans[:, which] / usual, IDLE, excess)
         for k in np.flatnonzero(found.bad):
-            a, b = rested[k].middle
+            a, b = looked.rested[k].middle
             if name == "idle-middle" and covered[k][0] < b and a < covered[k][1]:
                 continue  # a frozen reading looks like a rest
-            rest = f"Rests for {spans[k, which]:.2g} {seconds} {where}"
-            out[k].append(found.fault(int(k), name, f"{rest}, far longer than the others. Cut it off (--trim)."))
+            looked.accuse(k, name, found, time=f"{spans[k, which]:.2g} {seconds}")
 
 
-def stuck(episodes: Episodes, size: float, out: Faults) -> list[tuple[int, int]]:
+def stuck(looked: Looked) -> list[tuple[int, int]]:
     """Frozen readings; where they are, in rows."""
-    held = [frozen(e, size) for e in episodes.items]
+    held = [frozen(e, looked.size) for e in looked.items]
     found = judged(np.array([h[0] for h in held]), FROZEN, excess)
     covered = [(0, 0)] * len(held)
     for k in np.flatnonzero(found.bad):
         _, a, b, column = held[k]
         covered[k] = (a, b + 1)
         what = "All readings repeat" if column < 0 else f"Column {column} repeats"
-        said = f"{what} for {plural(b - a + 1, 'sample')} from sample {a} on while it moves: a frozen sensor. Leave it out."
-        out[k].append(found.fault(int(k), "frozen", said))
+        looked.accuse(k, "frozen", found, what=what, rows=plural(b - a + 1, "sample"), at=a)
     return covered
 
 
-def flipped(episodes: Episodes, out: Faults) -> None:
-    """Quaternions that change sign: no chance does that, one is enough."""
-    for faults, episode in zip(out, episodes.items, strict=True):
+def flipped(looked: Looked, episodes: Episodes) -> None:
+    """Quaternions that change sign in the episodes as they came: no chance does that, one is enough."""
+    for k, episode in enumerate(episodes.items):
         if count := flips(episode, episodes.quaternions):
-            said = (
-                f"A quaternion changes its sign {plural(count, 'time')} from one sample to the next: the same rotation, but "
-                "a jump for whoever reads the numbers. Keep each on the side of the one before."
-            )
-            faults.append(fault("quaternion-flip", said, float(count), 0.5))
+            looked.blame(k, "quaternion-flip", float(count), times=plural(count, "time"))
 
 
-def torn(episodes: Episodes, covered: list[tuple[int, int]], out: Faults) -> None:
+def torn(looked: Looked, covered: list[tuple[int, int]]) -> None:
     """Time gaps, and jumps where no reading is frozen and no time missing."""
-    items = episodes.items
-    n = len(items)
+    n = len(looked.items)
     largest, at, gap, when = np.ones(n), np.zeros(n, dtype=int), np.ones(n), np.zeros(n, dtype=int)
-    for k, e in enumerate(items):
+    for k, e in enumerate(looked.items):
         if len(e) < 3:
             continue
         length, ratio = steps(e)
@@ -78,25 +67,19 @@ def torn(episodes: Episodes, covered: list[tuple[int, int]], out: Faults) -> Non
         when[k], gap[k] = int(np.argmax(dt)), max(1.0, float(dt.max()) / max(e.step, np.finfo(float).tiny))
     jumps, gaps = judged(np.log(largest), np.log(JUMP), excess), judged(np.log(gap), np.log(GAP), excess)
     for k in map(int, np.flatnonzero(gaps.bad)):
-        said = (
-            f"{gap[k] * items[k].step:.2g} s are missing after sample {when[k]}, {gap[k]:.0f} times the usual step. Cut it "
-            "there or leave it out."
-        )
-        out[k].append(gaps.fault(k, "time-gap", said))
+        seconds = gap[k] * looked.items[k].step
+        looked.accuse(k, "time-gap", gaps, seconds=seconds, at=when[k], times=gap[k])
     for k in map(int, np.flatnonzero(jumps.bad)):
         a, b = covered[k]
-        near_gap = gaps.bad[k] and abs(int(at[k]) - int(when[k])) <= 1
-        if not near_gap and not a <= at[k] <= b:
-            said = f"Jumps after sample {at[k]}, by {largest[k]:.0f} times the steps around it. Leave it out, or cut it there."
-            out[k].append(jumps.fault(k, "jump", said))
+        if not (gaps.bad[k] and abs(at[k] - when[k]) <= 1) and not a <= at[k] <= b:
+            looked.accuse(k, "jump", jumps, at=at[k], times=largest[k])
 
 
-def velocities(episodes: Episodes, out: Faults) -> None:
+def velocities(looked: Looked) -> None:
     """Velocities that are not those of the positions: the wrong sign, another unit, something else."""
-    fits = [slopes(e) for e in episodes.items]
-    if any(f is None for f in fits) or not fits:
+    known = [f for f in map(slopes, looked.items) if f is not None]
+    if len(known) < len(looked.items):
         return
-    known = [f for f in fits if f is not None]
     whole, cosine = np.array([f.whole for f in known]), np.array([f.cosine for f in known])
     usual = float(np.median(whole))
     if usual <= 0:
@@ -104,35 +87,21 @@ def velocities(episodes: Episodes, out: Faults) -> None:
     odd = judged(1 - cosine, UNRELATED, excess)
     ratio = np.log(np.maximum(np.abs(whole) / usual, np.finfo(float).tiny))
     scale = judged(np.abs(ratio), np.log(SCALE), excess)
+    extent = np.array([e.extent for e in looked.items])
+    moving = extent > MOVES * np.maximum(extent.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    cosines = np.array([f.cosines for f in known])
     for k in range(len(known)):
-        if odd.bad[k] and (j := _turned(episodes, known[k].cosines, k)) is not None:
-            said = f"The velocity of column {j} points backwards: there -v fits the steps. Flip its sign."
-            out[k].append(odd.fault(k, "velocity-sign", said))
+        backward = np.flatnonzero(moving[k] & (cosines[k] < -RELATED))
+        if odd.bad[k] and len(backward) == 1 and moving[k].sum() > 1:
+            looked.accuse(k, "velocity-sign of a column", odd, j=backward[0])
         elif odd.bad[k] and cosine[k] < -RELATED:
-            said = "Its velocities point backwards: -v fits the steps, v does not. Flip their sign, or reverse the episode."
-            out[k].append(odd.fault(k, "velocity-sign", said))
+            looked.accuse(k, "velocity-sign", odd)
         elif odd.bad[k]:
-            said = f"Its velocities have little to do with its steps (cosine {cosine[k]:.2f}). Were columns mixed up?"
-            out[k].append(odd.fault(k, "velocity", said))
+            looked.accuse(k, "velocity", odd, cosine=cosine[k])
         elif scale.bad[k]:
-            said = (
-                f"Its steps are {np.exp(ratio[k]):.3g} times what its velocities say, compared with the others: another unit of "
-                "velocity or of time."
-            )
-            out[k].append(scale.fault(k, "velocity-scale", said))
-    _columns(episodes, np.array([f.columns for f in known]), np.array([f.cosines for f in known]), out)
-
-
-def _turned(episodes: Episodes, cosines: FloatArray, k: int) -> int | None:
-    extent = episodes.items[k].extent
-    moving = np.flatnonzero(extent > MOVES * extent.sum())
-    backward = [int(j) for j in moving if cosines[j] < -RELATED]
-    return backward[0] if len(backward) == 1 and len(moving) > 1 else None
-
-
-def _columns(episodes: Episodes, table: FloatArray, cosines: FloatArray, out: Faults) -> None:
-    """One column whose velocities have another sign or unit than in the other episodes."""
-    moving = np.array([e.extent > MOVES * max(e.extent.sum(), np.finfo(float).tiny) for e in episodes.items])
+            looked.accuse(k, "velocity-scale", scale, times=np.exp(ratio[k]))
+    # One column whose velocities have another sign or unit than in the other episodes.
+    table, kinds = np.array([f.columns for f in known]), ("velocity", "velocity-sign", "velocity-scale")
     for j in range(table.shape[1]):
         rows = np.flatnonzero(moving[:, j])
         usual = float(np.median(table[rows, j])) if len(rows) else 0.0
@@ -140,13 +109,12 @@ def _columns(episodes: Episodes, table: FloatArray, cosines: FloatArray, out: Fa
             continue
         ratio = table[rows, j] / usual
         found = judged(np.abs(np.log(np.maximum(np.abs(ratio), np.finfo(float).tiny))), np.log(SCALE), excess)
-        for i, k in enumerate(rows):
-            if any(f.name.startswith("velocity") for f in out[k]):
+        for i, k in enumerate(rows.tolist()):
+            if any(f.name in kinds for f in looked.out[k]):
                 continue
             # Velocities against the steps in one column are no accident; another size has to be far from its like.
             if cosines[k, j] < -RELATED and np.median(cosines[rows, j]) > RELATED:
-                said = f"The velocity of column {j} points backwards: there -v fits the steps. Flip its sign."
-                out[k].append(fault("velocity-sign", said, 1.0, 0.5))
+                looked.blame(k, "velocity-sign of a column", j=j)
             elif found.bad[i]:
-                said = f"In column {j} its steps are {ratio[i]:.3g} times what the velocity says, compared with the others."
-                out[k].append(found.fault(i, "velocity-scale", said))
+                numbers = found.value[i], found.threshold, found.confidence[i]
+                looked.blame(k, "velocity-scale of a column", *numbers, j=j, times=ratio[i])

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import BoolArray, FloatArray
+from .._types import FloatArray
 from ..data_frames import Framed
 from ..progress import log
 from ..wording import plural
 from . import alone, goals, together
 from .episodes import Episodes
 from .faults import TRIM, Fault
-from .measures import rests, unflipped
+from .looked import Looked
+from .measures import unflipped
 from .starts import never_shown
 from .units import units
 
@@ -146,17 +147,11 @@ class Audit(Framed):
         -------
         dict
         """
+        plain = ("episode", "name", "goal", "samples")
         episodes = [
-            {
-                "episode": v.episode,
-                "name": v.name,
-                "goal": v.goal,
-                "samples": v.samples,
-                "seconds": v.seconds if self.source.timed else None,
-                "moving": list(v.moving),
-                "keep": v.keep,
-                "faults": [asdict(f) | {"action": f.action} for f in v.faults],
-            }
+            {name: getattr(v, name) for name in plain}
+            | {"seconds": v.seconds if self.source.timed else None, "moving": list(v.moving)}
+            | {"keep": v.keep, "faults": [asdict(f) | {"action": f.action} for f in v.faults]}
             for v in self.verdicts
         ]
         return {
@@ -237,38 +232,34 @@ def audited(episodes: Episodes) -> Audit:
     quaternions = episodes.quaternions
     towards = episodes.items[0].x[0]
     straight = replace(episodes, items=tuple(replace(e, x=unflipped(e, quaternions, towards)) for e in episodes.items))
-    items = list(straight.items)
-    size = max(float(np.median([np.linalg.norm(e.extent) for e in items])), np.finfo(float).tiny)
-    out: alone.Faults = [[] for _ in items]
-    rested = [rests(e, size) for e in items]
-    other_units = units(straight, out)
-    tiny = together.short(straight, rested, out)
-    covered = alone.stuck(straight, size, out)
-    alone.flipped(episodes, out)
-    alone.torn(straight, covered, out)
-    alone.idle(straight, rested, out, covered)
-    alone.velocities(straight, out)
-    healthy = ~tiny & np.array([len(e) >= 3 and r.middle != (0, len(e)) for e, r in zip(items, rested, strict=True)])
+    looked = Looked.at(straight)
+    items, rested = looked.items, looked.rested
+    other_units = units(looked)
+    tiny = together.short(looked)
+    covered = alone.stuck(looked)
+    alone.flipped(looked, episodes)
+    alone.torn(looked, covered)
+    alone.idle(looked, covered)
+    alone.velocities(looked)
+    healthy = ~tiny & looked.moves & np.array([len(e) >= 3 for e in items])
     healthy[other_units] = False
-    ends, speeds = together.ends_of(straight, rested)
-    starts = np.array([e.x[0] for e in items])
+    ends, speeds = together.ends_of(looked)
     found = goals.Goals.none(ends, "There are too few episodes to find goals.")
     if healthy.sum() > 1:
         found = goals.find(items, healthy, ends, speeds < together.MOVING)
-    together.arrivals(found, speeds, size, starts, healthy, out)
-    together.taken_over(found, speeds, size, out)
-    arrived = healthy & ~_any_of(out, "cut-off", "no-goal", "backwards") & (found.of >= 0)
-    together.tasks(straight, found, arrived, out)
+    together.arrivals(looked, found, speeds, healthy)
+    together.taken_over(looked, found, speeds)
+    arrived = healthy & ~looked.of("cut-off", "no-goal", "backwards") & (found.of >= 0)
+    together.tasks(looked, found, arrived)
     group = np.where(arrived, found.of, -1)
-    together.pace(straight, rested, group, out)
+    together.pace(looked, group)
     points = np.array([together.along(e.x, r) for e, r in zip(items, rested, strict=True)])
-    together.ways(points, group, size, arrived & ~_any_of(out, "jump", "frozen", "time-gap"), out)
-    together.repeats(straight, points, size, out)
+    together.ways(looked, points, group, arrived & ~looked.of("jump", "frozen", "time-gap"))
+    together.repeats(looked, points)
     verdicts = []
-    for e, faults, goal, rest in zip(items, out, group, rested, strict=True):
+    for e, faults, goal, rest, moves in zip(items, looked.out, group, rested, looked.moves, strict=True):
         worst_first = tuple(sorted(faults, key=lambda f: (f.action == TRIM, -f.severity)))
         # Rows to keep when rests are cut off: the motion and one sample on either side.
-        moves = rest.middle != (0, len(e))
         moving = (max(rest.start - 1, 0), min(rest.stop + 1, len(e))) if moves else (0, len(e))
         verdicts.append(Verdict(e.number, e.name, worst_first, int(goal), len(e), float(e.t[-1] - e.t[0]), moving))
     reached = tuple(
@@ -280,12 +271,7 @@ def audited(episodes: Episodes) -> Audit:
         if len(goal.episodes) < 3:
             count = plural(len(goal.episodes), "episode")
             lacks.append(f"Goal {q} is reached by {count} only; record at least three.")
-    lacks += never_shown(starts, group, size)
+    lacks += never_shown(np.array([e.x[0] for e in items]), group, looked.size)
     result = Audit(tuple(verdicts), reached, tuple(lacks), episodes.skipped, episodes, found.confidence)
     log.info("audit: %s", result.headline)
     return result
-
-
-def _any_of(out: alone.Faults, *names: str) -> BoolArray:
-    """Which episodes have one of these faults."""
-    return np.array([any(f.name in names for f in faults) for faults in out])

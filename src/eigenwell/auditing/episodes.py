@@ -57,8 +57,6 @@ class Episodes:
     items: tuple[Episode, ...]
     timed: bool = True
     skipped: tuple[tuple[str, str], ...] = ()
-    about: str = ""
-    numbers: tuple[int, ...] = field(default=(), repr=False)
     tasks: dict[int, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -93,7 +91,7 @@ def of_demonstrations(demos: Demonstrations) -> Episodes:
         task = None if demos.task is None else most_common(demos.task[a:b])
         name = demos.names[k] if demos.names else ""
         items.append(Episode(k, x, t, None if estimated else demos.v[a:b], task, name))
-    return Episodes(tuple(items), demos.time is not None, about=demos.about)
+    return Episodes(tuple(items), demos.time is not None)
 
 
 def of_arrays(

@@ -39,13 +39,8 @@ class Goals:
         n, d = ends.shape
         return cls(np.empty((0, d)), np.full(n, -1), np.zeros(n), 0.0, False, doubt)
 
-    @property
-    def counts(self) -> IntArray:
-        """Episodes of each goal."""
-        return np.bincount(self.of[self.of >= 0], minlength=len(self.places))
 
-
-def find(items: list[Episode], healthy: BoolArray, ends: FloatArray, at_rest: BoolArray) -> Goals:
+def find(items: tuple[Episode, ...], healthy: BoolArray, ends: FloatArray, at_rest: BoolArray) -> Goals:
     """Goals of the healthy episodes, by `identify`; a place that one episode alone reaches is not a goal of others."""
     chosen = [e for e, good in zip(items, healthy, strict=True) if good]
     try:

@@ -28,7 +28,7 @@ def page(found: Audit, title: str) -> str:
         f'<figure title="{escape(v.name)}">{_picture(v, view)}<figcaption>{v.episode}</figcaption></figure>'
         for v in good
     )
-    count = f"{len(bad)} of {plural(len(found.verdicts), 'episode')}" if bad else plural(len(found.verdicts), "episode")
+    count = f"{len(bad)} of " * bool(bad) + plural(len(found.verdicts), "episode")
     said = f"{'looks' if len(bad) == 1 else 'look'} bad" if bad else "nothing wrong"
     notes = "".join(f"<li>{escape(m)}</li>" for m in found.missing)
     notes += "".join(f"<li>Skipped {escape(name)}: {escape(why)}</li>" for name, why in found.skipped)
@@ -135,15 +135,9 @@ def _card(v: Verdict, view: View) -> str:
 
 def _style() -> str:
     def variables(theme: Theme) -> str:
-        colours = "".join(f"--q{q}:{c};" for q, c in enumerate(theme.colours))
-        named = {
-            "paper": theme.paper,
-            "ink": theme.ink,
-            "faint": theme.faint,
-            "grid": theme.grid,
-            "none": theme.unassigned,
-        }
-        return "".join(f"--{name}:{colour};" for name, colour in named.items()) + colours
+        named = {name: getattr(theme, name) for name in ("paper", "ink", "faint", "grid")} | {"none": theme.unassigned}
+        named |= {f"q{q}": colour for q, colour in enumerate(theme.colours)}
+        return "".join(f"--{name}:{colour};" for name, colour in named.items())
 
     tints = "".join(f".q{q}{{color:var(--q{q})}}" for q in range(len(LIGHT.colours)))
     dark = f"@media(prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ from .._types import FloatArray
 from ..arguments import is_sequence_of_trajectories
 from ..checks import check_dt, matrix
 from ..demonstrations import DataError, Demonstrations
-from ..files.api import column_names, read_each
+from ..files.api import read_each
 from ..files.errors import UnknownColumns
-from ..files.parquet import is_lerobot, task_names
+from ..files.parquet import is_lerobot, lerobot_columns, task_names
 from ..files.recording import Wanted
 from ..poses import from_poses
 from .episodes import Episodes, of_arrays, of_demonstrations
@@ -61,32 +60,21 @@ def _table(item: Any, k: int) -> FloatArray:
     return x
 
 
-def of_files(
-    paths: Any,
-    *,
-    position: Sequence[str] | str | None = None,
-    velocity: Sequence[str] | str | None = None,
-    time: str | None = None,
-    trajectory: str | None = None,
-    task: str | None = None,
-    dt: float | None = None,
-    every: int = 1,
-    quaternion: str | None = None,
-) -> Episodes:
+def of_files(paths: Any, *, dt: float | None = None, **columns: Any) -> Episodes:
     """Episodes of files, of a folder with one file each, or of a LeRobot data set, which is only read."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     robot = len(given) == 1 and is_lerobot(Path(given[0]))
-    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every, task, quaternion)
-    if robot and task is None and "task_index" in task_names(Path(given[0])).columns:
+    wanted = Wanted.of(dt=dt, **columns)
+    if robot and wanted.task is None and "task_index" in lerobot_columns(Path(given[0])):
         wanted = replace(wanted, task="task_index")
     try:
-        parts, skipped, about = read_each(given, wanted)
+        parts, skipped = read_each(given, wanted)
         untimed = not parts.time and not parts.v and dt is None
     except UnknownColumns:
         # Positions alone are enough for most of what is looked at; what remains wrong is said again.
         if dt is not None:
             raise
-        parts, skipped, about = read_each(given, replace(wanted, dt=1.0))
+        parts, skipped = read_each(given, replace(wanted, dt=1.0))
         untimed = True
     ts = parts.time or None
     if dt is not None:
@@ -99,6 +87,6 @@ def of_files(
         names = [name if not name.startswith("#") else "" for name in parts.names]
         items = of_arrays(parts.x, parts.v or None, ts, tasks, names)
     numbered = tuple(replace(e, number=parts.numbers[e.number]) for e in items.items)
-    tasks_said = task_names(Path(given[0])).names if robot else {}
+    tasks_said = task_names(Path(given[0])) if robot else {}
     left, timed = tuple(skipped) + items.skipped, not untimed and ts is not None
-    return replace(items, items=numbered, timed=timed, skipped=left, about=about, tasks=tasks_said)
+    return replace(items, items=numbered, timed=timed, skipped=left, tasks=tasks_said)

@@ -30,7 +30,6 @@ from statistics import NormalDist
 import numpy as np
 
 from .._types import BoolArray, FloatArray
-from .faults import Fault, fault
 
 FEWEST = 5
 """Numbers below which there is no like: the quarters have no members."""
@@ -53,10 +52,6 @@ class Judged:
     def confidence(self) -> FloatArray:
         """1 minus the number of good episodes that would look as bad."""
         return np.asarray(1 - np.minimum(1.0, len(self.p) * self.p))
-
-    def fault(self, k: int, name: str, message: str) -> Fault:
-        """The fault of episode k that these numbers show."""
-        return fault(name, message, float(self.value[k]), self.threshold, float(self.confidence[k]))
 
     def also(self, other: Judged) -> Judged:
         """Bad by both: what one fault moves together, chance does not."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import FloatArray, IntArray
-from .episodes import Episodes
-from .faults import Fault
+from .looked import Looked
 from .tails import Judged, judged, spread
 
 _PAIRS = (
@@ -22,9 +21,9 @@ MATTERS = float(np.log(5.0))
 """Half of the smallest factor between units, 10, on the scale of factors: nearer to 10 than to 1."""
 
 
-def units(episodes: Episodes, out: list[list[Fault]]) -> IntArray:
+def units(looked: Looked) -> IntArray:
     """Which episodes are in other units: far larger or smaller than the others, and like them after a known factor."""
-    low, high = (np.array([f(e.x, axis=0) for e in episodes.items]) for f in (np.min, np.max))
+    low, high = (np.array([f(e.x, axis=0) for e in looked.items]) for f in (np.min, np.max))
     extent = high - low
     usual = np.median(extent, axis=0)
     moving = np.flatnonzero(usual > 0)
@@ -39,8 +38,7 @@ def units(episodes: Episodes, out: list[list[Fault]]) -> IntArray:
     def accuse(k: int, columns: IntArray, what: str, found: Judged) -> None:
         factor = _factor(low[k, columns], high[k, columns], box[0][columns], box[1][columns], usual[columns])
         if factor is not None and k not in bad:
-            said = f"{what} like {FACTORS[factor]}. Divide by {factor:.4g}, or leave the episode out."
-            out[k].append(found.fault(k, "units", said))
+            looked.accuse(k, "units", found, what=what, factor=FACTORS[factor], by=factor)
             bad.append(k)
 
     for sign in (1.0, -1.0):

@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from ..wording import plural
-from .options import Json, Source, Task
+from .options import Source
 from .output import IN_DOUBT, command, interactive, note, print_json, table
 
 if TYPE_CHECKING:
     from ..auditing import Audit
 
 
-def _written(flag: str, metavar: str, help: str, *short: str) -> Any:
-    """An option that names a file to write."""
-    return typer.Option(flag, *short, metavar=metavar, help=help, rich_help_panel="Files to write")
-
-
 @command
 def audit(
     source: Source,
-    task: Task = None,
-    output: Annotated[
-        Path | None, _written("--output", "PAGE", "HTML page with a thumbnail per episode.", "-o")
-    ] = None,
-    keep: Annotated[Path | None, _written("--keep", "keep.json", "Numbers and rows of the episodes to keep.")] = None,
-    trim: Annotated[
-        Path | None,
-        _written("--trim", "FOLDER", "Copies of the episodes to keep, without the rests at start and end."),
-    ] = None,
-    split: Annotated[
-        Path | None, _written("--split", "FOLDER", "The motions between rests as recordings of their own (subtasks).")
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help=f"Exit with {IN_DOUBT} when an episode is bad.")] = False,
-    as_json: Json = False,
+    task: str | None = None,
+    output: Path | None = None,
+    keep: Path | None = None,
+    trim: Path | None = None,
+    split: Path | None = None,
+    strict: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Which episodes are bad, why, and which to keep; files are only read."""
     from ..auditing.api import audited
@@ -48,20 +37,21 @@ def audit(
 
     found = audited(of_files(source.file, task=task, **source.columns))
     written: list[str] = []
-    if output is not None:
-        with replacing(output) as temporary:
-            temporary.write_text(page(found, source.name), encoding="utf-8")
-        written.append(f"page: {output}")
-    if keep is not None:
-        with replacing(keep) as temporary:
-            temporary.write_text(json.dumps(keep_list(found)) + "\n", encoding="utf-8")
-        written.append(f"list to keep: {keep}")
+    texts: list[tuple[Path | None, str, Callable[[], str]]] = [
+        (output, "page", lambda: page(found, source.name)),
+        (keep, "list to keep", lambda: json.dumps(keep_list(found)) + "\n"),
+    ]
+    for path, what, text in texts:
+        if path is not None:
+            with replacing(path) as temporary:
+                temporary.write_text(text(), encoding="utf-8")
+            written.append(f"{what}: {path}")
     for folder, write, what in ((trim, write_trimmed, "trimmed copies"), (split, write_parts, "parts between rests")):
         if folder is not None:
             if len(source.file) > 1:
                 raise typer.BadParameter("--trim and --split take one file or one folder")
-            made = write(found, source.file[0], folder)
-            written.append(f"{what}: {plural(len(made), 'file')} in {folder}")
+            count = len(write(found, source.file[0], folder))
+            written.append(f"{what}: {plural(count, 'file')} in {folder}")
     if as_json:
         print_json(found.to_dict())
     else:

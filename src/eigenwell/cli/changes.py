@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from ..errors import DataError
-from .options import Json, Source, states
+from .options import Source, numbers
 from .output import cautions, command, note, print_json, progress, table
-
-Picture = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .png, .svg or .pdf file.")]
 
 
 @command
-def compare(
-    source: Source,
-    plot: Picture = None,
-    as_json: Json = False,
-) -> None:
+def compare(source: Source, plot: Path | None = None, as_json: bool = False) -> None:
     """Which attractors are the same in two or more files, which moved, appeared or are gone, and whose basin grew."""
     from .. import comparison
     from ..identification import identify
@@ -36,14 +30,7 @@ def compare(
             found[name] = identify(replace(source, file=[path]).read(), progress=tell)
     compared = comparison.compare(found)
     if as_json:
-        print_json(
-            {
-                "conditions": compared.conditions,
-                "states": compared.states,
-                "rows": compared.rows(),
-                "warnings": [str(c) for c in compared.warnings],
-            }
-        )
+        _print(compared, "conditions", "states")
     else:
         rows = [
             [
@@ -65,20 +52,10 @@ def compare(
 @command
 def sweep(
     source: Source,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", metavar="COLUMN", help="Column of the parameter: of one CSV, Parquet, Feather or .h5ad file."
-        ),
-    ] = None,
-    values: Annotated[
-        str | None,
-        typer.Option(
-            "--values", metavar="0.1,0.2,0.5", help="The parameter, one value for each of several files of any format."
-        ),
-    ] = None,
-    plot: Picture = None,
-    as_json: Json = False,
+    by: str | None = None,
+    values: str | None = None,
+    plot: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """How attractors change along a parameter: branches, births, deaths, splits and oscillations, with intervals."""
     from .. import comparison
@@ -97,20 +74,11 @@ def sweep(
     with progress() as tell:
         if values is not None:
             each = [replace(source, file=[path]).read() for path in file]
-            swept = comparison.sweep(states([values], "--values")[0], each, progress=tell)
+            swept = comparison.sweep(numbers([values], "--values")[0], each, progress=tell)
         else:
             swept = comparison.sweep(_table(file[0]), by=by, basis=source.position if cells else None, progress=tell)
     if as_json:
-        print_json(
-            {
-                "parameter": swept.parameter,
-                "values": swept.values,
-                "n_attractors": swept.n_attractors,
-                "events": list(swept.events),
-                "rows": swept.rows(),
-                "warnings": [str(c) for c in swept.warnings],
-            }
-        )
+        _print(swept, "parameter", "values", "n_attractors", "events")
     else:
         typer.echo("\n".join(line for line in str(swept).splitlines() if not line.startswith("  !")))
         cautions(swept.warnings)
@@ -119,30 +87,24 @@ def sweep(
 
 def _table(path: Path) -> Any:
     """What holds columns by name: of a CSV file a dictionary, an Arrow table, an AnnData object."""
-    from ..errors import MissingExtra, missing_extra
-    from ..files.errors import FileError, MissingFile, unreadable
+    from ..files.errors import MissingFile, parsing
+    from ..files.h5ad import read_anndata
     from ..files.parquet import pyarrow_for
     from ..files.text import named_columns
 
     if not path.exists():
         raise MissingFile(f"Expected a file at {path}, found nothing there. Check the name.")
-    try:
+    with parsing(path, "a table with names: CSV, Parquet, Feather or .h5ad"):
         if path.suffix == ".h5ad":
-            import anndata
-
-            return anndata.read_h5ad(path)
+            return read_anndata(path)
         if path.suffix in (".parquet", ".feather"):
-            _, parquet = pyarrow_for("Reading tables", "files")
-            from pyarrow import feather
-
-            return parquet.read_table(path) if path.suffix == ".parquet" else feather.read_table(path)
+            return pyarrow_for("Reading tables", "files", path.suffix[1:])[1].read_table(path)
         return named_columns(path)
-    except (MissingExtra, FileError):
-        raise
-    except ImportError as error:
-        raise missing_extra("Reading .h5ad", "anndata", "anndata") from error
-    except Exception as error:  # readers raise whatever a broken file makes them
-        raise unreadable(path, "a table with names: CSV, Parquet, Feather or .h5ad", error) from error
+
+
+def _print(found: Any, *asked: str) -> None:
+    said = {name: getattr(found, name) for name in asked}
+    print_json(said | {"rows": found.rows(), "warnings": [str(c) for c in found.warnings]})
 
 
 def _number(value: float) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from ..wording import plural
-from .options import Json, Seed, Source
-from .output import cautions, command, note, print_json, table
+from .options import Source
+from .output import answer, cautions, command, note, print_json, table
 
 if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
@@ -17,43 +15,32 @@ if TYPE_CHECKING:
 
 @command
 def datasets(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="A system, pen_strokes, lasa:SHAPE or composite:SEED; none lists what there is."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the samples here.")
-    ] = None,
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="Forget order and time.")] = False,
-    seed: Seed = 0,
-    as_json: Json = False,
+    name: str | None = None,
+    output: Path | None = None,
+    shuffle: bool = False,
+    seed: int = 0,
+    as_json: bool = False,
 ) -> None:
     """List the data sets eigenwell knows, or write one to a file."""
     from .. import files
 
     if name is None:
-        rows = _catalogue()
+        rows, headings = _catalogue(), ("name", "dimension", "attractors", "samples")
         if as_json:
-            print_json([dict(zip(("name", "dimension", "attractors", "samples"), row, strict=True)) for row in rows])
+            print_json([dict(zip(headings, row, strict=True)) for row in rows])
         else:
-            table(("name", "dimension", "attractors", "samples"), [tuple(map(str, row)) for row in rows])
+            table(headings, [tuple(map(str, row)) for row in rows])
             note("Write one with: eigenwell datasets NAME -o FILE. Shapes: eigenwell datasets lasa:Angle -o angle.csv")
         return
     demos = sample(name, seed)
     demos = demos.shuffled(seed) if shuffle else demos
     if output is not None:
         files.write(output, demos)
-    _described(demos, None if output is None else output, as_json)
+    _described(demos, output, as_json)
 
 
 @command
-def convert(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write; its suffix is the format.")
-    ],
-    source: Source,
-    as_json: Json = False,
-) -> None:
+def convert(output: Path, source: Source, as_json: bool = False) -> None:
     """Read files of any format and write them as one, every number to its last bit."""
     from .. import files
 
@@ -104,21 +91,13 @@ def _catalogue() -> list[tuple[str, int, int, int]]:
 
 
 def _described(demos: Demonstrations, output: Path | None, as_json: bool) -> None:
-    if as_json:
-        print_json(
-            {
-                "file": None if output is None else str(output),
-                "n_samples": demos.n_samples,
-                "dimension": demos.dimension,
-                "n_trajectories": demos.n_trajectories,
-                "warnings": demos.warnings,
-            }
-        )
-        return
-    kind = (
-        "unordered samples"
-        if demos.n_trajectories is None
-        else plural(demos.n_trajectories, "trajectory", "trajectories")
+    kind, asked = "unordered samples", ("n_samples", "dimension", "n_trajectories", "warnings")
+    if demos.n_trajectories is not None:
+        kind = plural(demos.n_trajectories, "trajectory", "trajectories")
+    answer(
+        as_json,
+        {"file": None if output is None else str(output)} | {name: getattr(demos, name) for name in asked},
+        f"{'' if output is None else f'{output}: '}{demos.n_samples} samples in {demos.dimension}-D, {kind}",
     )
-    typer.echo(f"{'' if output is None else f'{output}: '}{demos.n_samples} samples in {demos.dimension}-D, {kind}")
-    cautions(demos.warnings)
+    if not as_json:
+        cautions(demos.warnings)

@@ -6,48 +6,29 @@ import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..wording import plural
-from .options import Json, Known, Seed, Source
-from .output import IN_DOUBT, cautions, command, interactive, note, offer_audit, print_json, progress, table
+from .options import Known, Source
+from .output import IN_DOUBT, answer, cautions, command, interactive, note, offer_audit, print_json, progress, table
 
 if TYPE_CHECKING:
     from ..distributed import DistributedIdentification
     from ..identification import Identification
-
-_CLUSTER = "Cluster"
+    from ..results import Result
 
 
 @command
 def identify(
     source: Source,
     known: Known,
-    labels: Annotated[
-        Path | None, typer.Option("--labels", metavar="FILE", help="Write one label per sample to this text file.")
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help=f"Exit with {IN_DOUBT} when there are warnings.")] = False,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            "--dask",
-            metavar="ADDRESS",
-            help="Run on the Dask cluster of this scheduler, or of this machine (local); FILEs are Parquet partitions.",
-            rich_help_panel=_CLUSTER,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FOLDER",
-            help="With --dask: folder for result and work that all workers see; a broken run goes on from it.",
-            rich_help_panel=_CLUSTER,
-        ),
-    ] = None,
-    as_json: Json = False,
+    labels: Path | None = None,
+    strict: bool = False,
+    dask: str | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """How many attractors, where they are, and which sample belongs to which."""
     if dask is not None:
@@ -85,49 +66,36 @@ def _write_labels(path: Path | None, parts: Iterable[Any]) -> None:
 
 
 def _on_cluster(address: str, source: Source, out: Path) -> DistributedIdentification:
-    from ..errors import missing_extra
-
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise missing_extra("identify --dask", "dask", "dask") from error
-    from .. import distributed
+    from ..distributed import identify as spread_out
+    from ..distributed.run import connected
 
     with ExitStack() as stack:
-        if address == "local":
-            local: Any = LocalCluster
-            address = stack.enter_context(local(processes=True, threads_per_worker=1, dashboard_address="127.0.0.1:0"))
-        client = stack.enter_context(Client(address))  # type: ignore[no-untyped-call]
+        client = None
+        if address != "local":
+            from distributed import Client
+
+            client = stack.enter_context(Client(address))  # type: ignore[no-untyped-call]
+        client = stack.enter_context(connected(client))
         if client.dashboard_link:
             note(f"dashboard: {client.dashboard_link}")
         tell = stack.enter_context(progress())
         columns = {name: source.columns[name] for name in ("position", "velocity", "time", "trajectory")}
-        return distributed.identify([str(f) for f in source.file], out=out, client=client, progress=tell, **columns)
+        return spread_out([str(f) for f in source.file], out=out, client=client, progress=tell, **columns)
 
 
 def _show_partitioned(found: DistributedIdentification, as_json: bool) -> None:
     """The answer; everything that has a row per sample stays in the folder."""
     if as_json:
-        counts = {"paths": found.paths_per_attractor, "samples": found.samples_per_attractor}
-        print_json(_common(found) | counts | {"folder": str(found.folder)})
+        print_json(_common(found) | {"folder": str(found.folder)})
     else:
-        extents = found.high - found.low
-        _headline(found.n_attractors, found.confidence)
-        _places(found.attractors, found.uncertainty, extents, found.paths_per_attractor, found.samples_per_attractor)
+        _headline(found)
+        _places(found, found.high - found.low)
         cautions(found.warnings)
         note(f"labels, paths and embeddings: {found.folder}")
 
 
 @command
-def report(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="HTML page to write.")],
-    source: Source,
-    model: Annotated[
-        Path | None, typer.Option("--model", metavar="MODEL", help="Show this saved model beside the data.")
-    ] = None,
-    learn: Annotated[bool, typer.Option("--learn", help="Learn a field first and show it.")] = False,
-    as_json: Json = False,
-) -> None:
+def report(output: Path, source: Source, model: Path | None = None, learn: bool = False, as_json: bool = False) -> None:
     """One self-contained HTML page: the answer, the plots, the doubts, the certificate."""
     from ..identification import identify as find
 
@@ -140,21 +108,14 @@ def report(
     elif learn:
         field = _learned(found)
     _write_report(output, found, field, title=source.name)
-    if as_json:
-        print_json({"page": str(output), "bytes": output.stat().st_size, "n_attractors": found.n_attractors})
-    else:
-        typer.echo(f"{output}: {plural(found.n_attractors, 'attractor')}, {output.stat().st_size / 1e6:.1f} MB")
+    count, size = found.n_attractors, output.stat().st_size
+    said = {"page": str(output), "bytes": size, "n_attractors": count}
+    answer(as_json, said, f"{output}: {plural(count, 'attractor')}, {size / 1e6:.1f} MB")
 
 
 @command
 def demo(
-    system: Annotated[str, typer.Argument(help="A known system; `eigenwell datasets` lists them.")] = "duffing",
-    seed: Seed = 0,
-    learn: Annotated[bool, typer.Option("--learn/--no-learn", help="Learn a stable field too.")] = True,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="PAGE", help="Write a report to this HTML page.")
-    ] = None,
-    as_json: Json = False,
+    system: str = "duffing", seed: int = 0, learn: bool = True, output: Path | None = None, as_json: bool = False
 ) -> None:
     """Samples of a known system, shuffled: find its attractors, learn its field, compare with the truth."""
     import numpy as np
@@ -167,7 +128,7 @@ def demo(
     assert demos.truth is not None
     true = demos.truth.attractors
     error = np.linalg.norm(found.attractors[:, None] - true, axis=2).min(axis=1)
-    answer = _answer(found) | {"true_attractors": true, "error": error}
+    said = _answer(found) | {"true_attractors": true, "error": error}
     if not as_json:
         typer.echo(f"{system}: {demos.n_samples} samples in {demos.dimension}-D, shuffled; {len(true)} true attractors")
         show(found)
@@ -176,16 +137,16 @@ def demo(
     if learn:
         field = _learned(found)
         certificate = field.certificate()
-        answer |= {"certificate": certificate}
+        said |= {"certificate": certificate}
         if not as_json:
             typer.echo(f"learned field {certificate}")
     if output is not None:
         _write_report(output, found, field, title=system)
-        answer |= {"page": str(output)}
+        said |= {"page": str(output)}
         if not as_json:
             typer.echo(f"report: {output}")
     if as_json:
-        print_json(answer)
+        print_json(said)
 
 
 def _learned(found: Identification) -> Any:
@@ -202,10 +163,11 @@ def _write_report(output: Path, found: Identification, field: Any, title: str) -
     write_report(output, found.demos, found, field, title=title, command=typed)
 
 
-def _common(found: Any) -> dict[str, Any]:
+def _common(found: Result) -> dict[str, Any]:
     """What every result says."""
     asked = ("n_attractors", "attractors", "uncertainty", "confidence", "n_samples", "kind", "warnings")
-    return {name: getattr(found, name) for name in asked} | {"dimension": found.attractors.shape[1]}
+    counts = {"paths": found.paths_per_attractor, "samples": found.samples_per_attractor}
+    return {name: getattr(found, name) for name in asked} | {"dimension": found.attractors.shape[1]} | counts
 
 
 def _answer(found: Identification) -> dict[str, Any]:
@@ -214,8 +176,6 @@ def _answer(found: Identification) -> dict[str, Any]:
         "odd": [{"recording": o.number, "name": o.name, "kind": o.kind, "left_out": o.left_out} for o in found.odd],
         "told": list(found.told),
         "about": found.demos.about,
-        "paths": [len(found.paths(q)) for q in range(found.n_attractors)],
-        "samples": [int((found.labels == q).sum()) for q in range(found.n_attractors)],
         "labels": found.labels,
         "evidence": None if found.evidence is None else str(found.evidence),
         "kinds": [a.form for a in found.located],
@@ -225,18 +185,15 @@ def _answer(found: Identification) -> dict[str, Any]:
 
 def show(found: Identification) -> None:
     """The answer first, then the places, then the doubts."""
-    x = found.demos.x
     if found.demos.about:
         note(found.demos.about)
-    _headline(found.n_attractors, found.confidence)
+    _headline(found)
     for what in found.told:
         typer.echo(f"given: {what}")
     if found.alternatives:
         others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in found.alternatives[:3])
         typer.echo(f"other readings: {others}")
-    paths = [len(found.paths(q)) for q in range(found.n_attractors)]
-    samples = [int((found.labels == q).sum()) for q in range(found.n_attractors)]
-    _places(found.attractors, found.uncertainty, x.max(axis=0) - x.min(axis=0), paths, samples)
+    _places(found, found.demos.x.max(axis=0) - found.demos.x.min(axis=0))
     if found.counts is not None:
         shares = ", ".join(f"{q} in {100 * share:.0f} %" for q, share in found.counts.items())
         note(f"snapshots ({found.evidence}); number of attractors in the replicates: {shares}")
@@ -244,18 +201,19 @@ def show(found: Identification) -> None:
     cautions(found.warnings)
 
 
-def _headline(count: int, confidence: float) -> None:
+def _headline(found: Result) -> None:
     from ..report.wording import surety
 
-    typer.secho(f"{plural(count, 'attractor')}, confidence {confidence:.2f} ({surety(confidence)})", bold=interactive())
+    count, sure = plural(found.n_attractors, "attractor"), surety(found.confidence)
+    typer.secho(f"{count}, confidence {found.confidence:.2f} ({sure})", bold=interactive())
 
 
-def _places(places: Any, errors: Any, extents: Any, paths: Iterable[int], samples: Iterable[int]) -> None:
+def _places(found: Result, extents: Any) -> None:
     from ..report.wording import quantity
 
-    rows = []
-    for q, (place, error, n_paths, n_samples) in enumerate(zip(places, errors, paths, samples, strict=True)):
+    rows, counts = [], zip(found.paths_per_attractor, found.samples_per_attractor, strict=True)
+    for q, (place, error, n) in enumerate(zip(found.attractors, found.uncertainty, counts, strict=True)):
         shown = ", ".join(quantity(*one) for one in zip(place[:4], error[:4], extents[:4], strict=True))
         more = f", … ({len(place)} coordinates)" if len(place) > 4 else ""
-        rows.append((str(q), shown + more, str(n_paths), str(n_samples)))
+        rows.append((str(q), shown + more, *map(str, n)))
     table(("#", "attractor", "paths", "samples"), rows, numbers_from=2)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..wording import plural
-from .options import Goal, Json, Known, Model, Position, Seed, Source, states
-from .output import IN_DOUBT, cautions, command, interactive, offer_audit, print_json, progress, table
+from .options import Known, Source, numbers
+from .output import IN_DOUBT, answer, cautions, command, interactive, offer_audit, print_json, progress, table
 
 if TYPE_CHECKING:
     from .._types import FloatArray
@@ -17,24 +17,15 @@ if TYPE_CHECKING:
 
 @command
 def learn(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="File to save the model in.")],
+    output: Path,
     source: Source,
     known: Known,
-    toward: Annotated[
-        bool | None,
-        typer.Option(
-            "--toward/--no-toward",
-            help="Also learn a field for each attractor alone; by default where motions to different attractors cross.",
-        ),
-    ] = None,
-    memory: Annotated[
-        bool | None,
-        typer.Option("--memory/--no-memory", help="Also learn motions with memory; by default where paths cross."),
-    ] = None,
-    steps: Annotated[int | None, typer.Option(min=1, help="Training steps; fewer are faster and rougher.")] = None,
-    seed: Seed = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is already there.")] = False,
-    as_json: Json = False,
+    toward: bool | None = None,
+    memory: bool | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Learn one field that is stable at exactly the attractors found, and save it."""
     from ..files import CannotWrite
@@ -53,17 +44,13 @@ def learn(
         recipe = None if steps is None else Recipe(steps=steps)
         field = fit(found, toward=toward, memory=memory, recipe=recipe, seed=seed, progress=tell)
     save(field, output, overwrite=force)
+    asked = ("n_attractors", "attractors", "saddles", "fit", "map_fit", "warnings")
+    said = {"model": str(output), "memory": field.has_memory, "toward": bool(field.goals)}
+    stable = f"stable at {plural(field.n_attractors, 'attractor')}{', with memory' if field.has_memory else ''}"
+    lines = [f"{output}: a field in {field.dimension}-D, {stable}", *([] if field.fit is None else [str(field.fit)])]
+    answer(as_json, said | {name: getattr(field, name) for name in asked}, *lines)
     if as_json:
-        asked = ("n_attractors", "attractors", "saddles", "fit", "map_fit", "warnings")
-        said = {"model": str(output), "memory": field.has_memory, "toward": bool(field.goals)}
-        print_json(said | {name: getattr(field, name) for name in asked})
         return
-    memory_word = ", with memory" if field.has_memory else ""
-    typer.echo(
-        f"{output}: a field in {field.dimension}-D, stable at {plural(field.n_attractors, 'attractor')}{memory_word}"
-    )
-    if field.fit is not None:
-        typer.echo(str(field.fit))
     cautions(field.warnings)
     if field.warnings or found.odd:
         offer_audit(found.demos)
@@ -71,19 +58,17 @@ def learn(
 
 @command
 def predict(
-    model: Model,
-    at: Annotated[list[str] | None, typer.Option("--at", metavar="x,y", help="A state; may be repeated.")] = None,
-    file: Annotated[
-        Path | None, typer.Option("--states", metavar="FILE", help="States from the positions of a file.")
-    ] = None,
-    position: Position = None,
-    goal: Goal = None,
-    as_json: Json = False,
+    model: Path,
+    at: list[str] | None = None,
+    states: Path | None = None,
+    position: str | None = None,
+    goal: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Velocities of a saved model at given states, and where they lead."""
     import numpy as np
 
-    x = _states(at, file, position, "--at")
+    x = _states(at, states, position)
     field = _load(model, goal)
     v, far = field.predict(x), field.far(x)
     basin = field.basin(x) if goal is None else np.full(len(x), goal)
@@ -101,29 +86,21 @@ def predict(
 
 @command
 def simulate(
-    model: Model,
-    start: Annotated[list[str], typer.Option("--from", metavar="x,y", help="A start; may be repeated.")],
-    duration: Annotated[float, typer.Option(metavar="T", help="Seconds.")],
-    samples: Annotated[int, typer.Option(min=2, help="States to return, start and end included.")] = 201,
-    goal: Goal = None,
-    memory: Annotated[
-        bool | None,
-        typer.Option(
-            "--memory/--no-memory",
-            help="Follow the motions that were shown, or the map; by default the motions where the model has them.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the trajectories here.")
-    ] = None,
-    as_json: Json = False,
+    model: Path,
+    start: list[str],
+    duration: float,
+    samples: int = 201,
+    goal: int | None = None,
+    memory: bool | None = None,
+    output: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Roll a saved model out from given states."""
     import numpy as np
 
     if not duration > 0:
         raise typer.BadParameter(f"expected --duration > 0, got {duration}")
-    x0 = np.array(states(start, "--from"))
+    x0 = np.array(numbers(start, "--from"))
     field = _load(model) if goal is None else _load(model, goal, keep_motions=True)
     t = np.linspace(0.0, duration, samples)
     if goal is not None and (field.by_motion if memory is None else memory):
@@ -164,62 +141,32 @@ def simulate(
 
 @command
 def certify(
-    model: Model,
-    samples: Annotated[
-        int, typer.Option(min=1, help="Loops at the coarsest rate, from the box of the data and from three times it.")
-    ] = 50,
-    rate: Annotated[
-        list[float] | None,
-        typer.Option("--rate", metavar="HZ", help="Control rate of the loops; may be repeated. Default: 100 and 1000."),
-    ] = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    model: Path, samples: int = 50, rate: list[float] | None = None, seed: int = 0, as_json: bool = False
 ) -> None:
     """Put a saved model to the test by loops on its velocities; exits with 6 where it fails or does not follow its data."""
     certificate = _load(model).certificate(samples=samples, rates=tuple(rate or (100.0, 1000.0)), seed=seed)
-    if as_json:
-        print_json(
-            {
-                "holds": certificate.holds,
-                "verdicts": {one.name: one.holds for one in certificate.verdicts},
-                "failures": certificate.failures(),
-                "certificate": certificate,
-            }
-        )
-    else:
-        typer.echo(str(certificate))
+    said = {
+        "holds": certificate.holds,
+        "verdicts": {one.name: one.holds for one in certificate.verdicts},
+        "failures": certificate.failures(),
+        "certificate": certificate,
+    }
+    answer(as_json, said, str(certificate))
     if not certificate.holds:
         raise typer.Exit(IN_DOUBT)
 
 
 @command
-def export(
-    model: Model,
-    onnx: Annotated[
-        Path | None, typer.Option("--onnx", metavar="FILE", help="Write ONNX graphs: FILE, and others beside it.")
-    ] = None,
-    c: Annotated[
-        Path | None, typer.Option("--c", metavar="FILE", help="Write a C99 header without dependencies.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+def export(model: Path, onnx: Path | None = None, c: Path | None = None, as_json: bool = False) -> None:
     """Take a saved model to the robot: the map, each goal and the motions; agreement with the library is proved."""
     if (onnx is None) == (c is None):
         raise typer.BadParameter("expected --onnx FILE or --c FILE")
-    field = _load(model)
-    if onnx is not None:
-        from ..export import export_onnx
+    from ..export import export_c, export_onnx
 
-        output, parity = onnx, export_onnx(field, onnx)
-    else:
-        from ..export import export_c
-
-        assert c is not None
-        output, parity = c, export_c(field, c)
-    if as_json:
-        print_json({"file": str(output), "parity": parity})
-    else:
-        typer.echo(f"{output}: {parity}")
+    write, output = (export_c, c) if onnx is None else (export_onnx, onnx)
+    assert output is not None
+    parity = write(_load(model), output)
+    answer(as_json, {"file": str(output), "parity": parity}, f"{output}: {parity}")
     if not parity.proved:
         raise typer.Exit(IN_DOUBT)
 
@@ -240,13 +187,13 @@ def _load(model: Path, goal: int | None = None, *, keep_motions: bool = False) -
     return replace(whole, map=one.map, goals=(), lifted=whole.lifted if keep_motions else ())
 
 
-def _states(at: list[str] | None, file: Path | None, position: str | None, option: str) -> FloatArray:
+def _states(at: list[str] | None, file: Path | None, position: str | None) -> FloatArray:
     import numpy as np
 
     if (not at) == (file is None):
         raise typer.BadParameter("expected --at x,y (once or more) or --states FILE")
     if file is None:
-        return np.array(states(at or [], option))
+        return np.array(numbers(at or [], "--at"))
     from .. import files
 
     return files.read_positions(file, position=position)

@@ -15,8 +15,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from ..progress import Progress
-
-_DEBUG = Annotated[bool, typer.Option("--debug", help="On an error, show the traceback.")]
+from .options import OPTIONS
 
 OK, INTERNAL, USAGE, BAD_DATA, CANNOT_WRITE, MISSING_EXTRA, IN_DOUBT = range(7)
 EXIT_CODES = {
@@ -31,23 +30,27 @@ EXIT_CODES = {
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Errors become one line on stderr and an exit code; with --json an object on stdout too; with --debug a traceback.
+    """A command: parameters are called and told of as `OPTIONS` says, those of a dataclass (`options.Source`) one by one.
 
-    A parameter that is a dataclass of options (`options.Source`) stands for all of them.
+    Errors become one line on stderr and an exit code; with --json an object on stdout too; with --debug a traceback.
     """
-    hints = get_type_hints(function, include_extras=True)
-    asked: list[inspect.Parameter] = []
+
+    def parameters(of: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+        hints = get_type_hints(of)
+        for name, given in inspect.signature(of).parameters.items():
+            if dataclasses.is_dataclass(hints[name]):
+                groups[name] = hints[name]
+                yield from parameters(hints[name])
+            else:
+                said = OPTIONS.get(f"{function.__name__}.{name}") or OPTIONS[name]
+                yield given.replace(annotation=Annotated[hints[name], said], kind=inspect.Parameter.KEYWORD_ONLY)
+
     groups: dict[str, Any] = {}
-    for name, given in inspect.signature(function).parameters.items():
-        kind = hints[name]
-        if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
-            asked.append(given.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        groups[name] = kind
-        inside = get_type_hints(kind, include_extras=True)
-        options = inspect.signature(kind).parameters.values()
-        asked += [o.replace(annotation=inside[o.name], kind=inspect.Parameter.KEYWORD_ONLY) for o in options]
-    asked.append(inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_DEBUG))
+    debugged = Annotated[bool, OPTIONS["debug"]]
+    asked = [
+        *parameters(function),
+        inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=debugged),
+    ]
 
     @functools.wraps(function)
     def run(*, debug: bool, **given: Any) -> None:
@@ -100,6 +103,14 @@ def _line(error: Exception, code: int) -> str:
 def interactive() -> bool:
     """Somebody is looking: colours and tables; otherwise plain lines that other programs can read."""
     return sys.stdout.isatty()
+
+
+def answer(as_json: bool, said: Any, *lines: str) -> None:
+    """One JSON object, or these lines."""
+    if as_json:
+        print_json(said)
+    for line in () if as_json else lines:
+        typer.echo(line)
 
 
 def print_json(value: Any) -> None:

@@ -6,32 +6,22 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from ..errors import missing_extra
-from .options import Json, Seed
-from .output import IN_DOUBT, MISSING_EXTRA, command, print_json, table
+from .output import IN_DOUBT, MISSING_EXTRA, answer, command, table
 
 
 @command
 def reproduce(
-    only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="NAME", help="Only this item; repeat, or separate by commas.")
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A rougher run in under three minutes instead of an hour.")
-    ] = False,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the page, figures and numbers.")] = Path(
-        "reproduction"
-    ),
-    seed: Seed = 0,
-    drawing: Annotated[
-        Path | None, typer.Option("--drawing", metavar="FILE", help="Use this drawing in example 4, a MAT file say.")
-    ] = None,
-    list_items: Annotated[bool, typer.Option("--list", help="List the items and stop.")] = False,
-    as_json: Json = False,
+    only: list[str] | None = None,
+    quick: bool = False,
+    out: Path = Path("reproduction"),
+    seed: int = 0,
+    drawing: Path | None = None,
+    list_items: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Every table and figure of the paper beside what eigenwell gets: a page, figures and results.json."""
     try:
@@ -50,30 +40,15 @@ def reproduce(
     if unknown:
         known = ", ".join(item.name for item in ITEMS)
         raise typer.BadParameter(f"expected names of items with --only, got {', '.join(unknown)}; there are {known}.")
+    typed, page = " ".join(["eigenwell", *sys.argv[1:]]), out / "index.html"
     with _progress() as tell:
-        done = make(
-            out,
-            only=names,
-            quick=quick,
-            seed=seed,
-            drawing=drawing,
-            tell=tell,
-            command=" ".join(["eigenwell", *sys.argv[1:]]),
-        )
-    if as_json:
-        print_json(
-            {
-                "page": str(out / "index.html"),
-                "seconds": round(done.seconds, 1),
-                "items": {one.item.name: one.status for one in done.done},
-                "failed": done.failed,
-                "skipped": done.skipped,
-                "missed": done.missed,
-            }
-        )
-    else:
-        made = len(done.done) - len(done.failed) - len(done.skipped)
-        typer.echo(f"{out / 'index.html'}: {made} of {len(done.done)} items in {done.seconds:.0f} s")
+        done = make(out, only=names, quick=quick, seed=seed, drawing=drawing, tell=tell, command=typed)
+    made = len(done.done) - len(done.failed) - len(done.skipped)
+    said = {"page": str(page), "seconds": round(done.seconds, 1)}
+    said |= {"items": {one.item.name: one.status for one in done.done}}
+    said |= {name: getattr(done, name) for name in ("failed", "skipped", "missed")}
+    answer(as_json, said, f"{page}: {made} of {len(done.done)} items in {done.seconds:.0f} s")
+    if not as_json:
         for one in done.done:
             if one.outcome is None:
                 typer.secho(f"! {one.item.name} {one.status}: {one.message}", err=True)

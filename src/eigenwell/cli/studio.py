@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from ..errors import missing_extra
-from .options import Json
-from .output import command, note, print_json
+from .output import answer, command, note
 
 
 @command
 def studio(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 is any free one.")] = 0,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on. Others than this machine need a token.")
-    ] = "127.0.0.1",
-    token: Annotated[
-        str | None, typer.Option(metavar="TOKEN", help="Ask every page for this token; made up where one is needed.")
-    ] = None,
-    static: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Write a gallery that needs no server into this folder instead, and stop. It learns for minutes.",
-        ),
-    ] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
-    as_json: Json = False,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    static: Path | None = None,
+    browser: bool = True,
+    as_json: bool = False,
 ) -> None:
     """Draw demonstrations in the browser and watch them become a stable field."""
     if static is not None:
@@ -51,10 +39,8 @@ def studio(
         token = new_token()
 
     def ready(address: str) -> None:
-        if as_json:
-            print_json({"address": address, "token": token})
-        else:
-            typer.echo(f"Studio at {address}")
+        answer(as_json, {"address": address, "token": token}, f"Studio at {address}")
+        if not as_json:
             note("Ctrl-C stops it.")
         if browser:
             import threading
@@ -76,7 +62,5 @@ def _write(folder: Path, as_json: bool) -> None:
 
     page = write_gallery(folder, learned_drawings(tell))
     size = page.stat().st_size
-    if as_json:
-        print_json({"page": str(page), "bytes": size})
-    else:
-        typer.echo(f"{page}: open it, or put the folder on any web server ({size / 1e6:.2f} MB)")
+    where = f"{page}: open it, or put the folder on any web server ({size / 1e6:.2f} MB)"
+    answer(as_json, {"page": str(page), "bytes": size}, where)

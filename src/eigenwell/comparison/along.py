@@ -241,7 +241,9 @@ def _given(
         name = by if isinstance(by, str) else "parameter"
         p = _numbers(column(data, by), name)
         unique, group = np.unique(p, return_inverse=True)
-        demos = list(parts(data, by, group, basis)) if len(unique) <= len(p) / SHORT else _all(data, by, basis)
+        # All rows together where nearly every one has a value of its own.
+        apart = group if len(unique) <= len(p) / SHORT else np.zeros(len(p), dtype=np.intp)
+        demos = list(parts(data, by, apart, basis))
         p = np.repeat(unique, [d.n_samples for d in demos]) if len(demos) > 1 else p
     dims = {d.dimension for d in demos}
     if len(dims) > 1:
@@ -249,11 +251,6 @@ def _given(
     cautions = tuple(dict.fromkeys(c for d in demos for c in d.warnings))
     x, v = np.concatenate([d.x for d in demos]), np.concatenate([d.v for d in demos])
     return name, p, Demonstrations(x, v, warnings=cautions)
-
-
-def _all(data: Any, by: Any, basis: str | None) -> list[Demonstrations]:
-    """All rows together: nearly every one has a value of its own."""
-    return list(parts(data, by, np.zeros(len(column(data, by)), dtype=np.intp), basis))
 
 
 def _numbers(values: Any, name: str) -> FloatArray:

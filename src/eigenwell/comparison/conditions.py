@@ -165,7 +165,7 @@ def tracked(basins: list[Basins]) -> IntArray:
     last: list[Seen] = []
     rows: list[list[int]] = []
     for c, here in enumerate(basins):
-        owner, _ = match(last, here)
+        owner = match(last, here)
         for q in range(len(here.places)):
             s = int(owner[q])
             if s < 0:

@@ -63,16 +63,17 @@ class Seen:
         return np.asarray(self.basins.places[self.number])
 
 
-def match(states: Sequence[Seen], new: Basins) -> tuple[IntArray, IntArray]:
-    """For every attractor of `new` the state it is, -1 for none; and the state in whose basin it lies, -1 for none."""
+def match(states: Sequence[Seen], new: Basins) -> IntArray:
+    """For every attractor of `new` the state it is, -1 for none."""
     q = len(new.places)
     owner = np.full(q, -1, dtype=np.intp)
     if not states or q == 0:
-        return owner, owner.copy()
+        return owner
     before = np.array([s.place for s in states])
     gap = np.linalg.norm(before[:, None] - new.places, axis=2)
     here = new.fate(before)
-    there = np.array([_state_of(states, s, new.places) for s in range(len(states))])
+    # Whether each lies in the basin of the state, where that was last seen.
+    there = np.array([s.basins.fate(new.places) == s.number for s in states])
     mutual = (here[:, None] == np.arange(q)) & there
     near = gap < HALF_WAY * np.maximum(_next(before)[:, None], _next(new.places))
     # A point that becomes a cycle about it, or shrinks from one, is one state: kinds do not matter.
@@ -81,15 +82,7 @@ def match(states: Sequence[Seen], new: Basins) -> tuple[IntArray, IntArray]:
     rows, columns = linear_sum_assignment(np.where(allowed, gap**2, worst))
     kept = allowed[rows, columns]
     owner[columns[kept]] = rows[kept]
-    within = np.full(q, -1, dtype=np.intp)
-    for s in range(len(states)):
-        within[there[s]] = s
-    return owner, within
-
-
-def _state_of(states: Sequence[Seen], s: int, places: FloatArray) -> BoolArray:
-    """Whether each place lies in the basin of state s, where that was last seen."""
-    return np.asarray(states[s].basins.fate(places) == states[s].number)
+    return owner
 
 
 def _next(places: FloatArray) -> FloatArray:

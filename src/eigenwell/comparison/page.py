@@ -54,30 +54,25 @@ class Tabled:
         MissingExtra
             When matplotlib is not installed.
         """
-        _write(path, title, self)
+        from .. import plotting
 
-
-def _write(path: str | os.PathLike[str], title: str, result: Tabled) -> None:
-    from .. import plotting
-
-    with plotting.style():
-        drawn = result.plot()
-        picture = io.StringIO()
-        (drawn if hasattr(drawn, "figure") else drawn[0]).figure.savefig(picture, format="svg")
-    rows = result.rows()
-    head = list(rows[0]) if rows else []
-    table = repr_html.table(head, [[_cell(row[name]) for name in head] for row in rows])
-    svg = picture.getvalue()
-    text = (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{escape(title)}</title>{repr_html.STYLE}"
-        "<style>body{font-family:system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "svg{max-width:100%;height:auto}.wide{overflow-x:auto}</style>"
-        f"<h1>{escape(title)}</h1><pre>{escape(str(result))}</pre>{svg[svg.index('<svg') :]}"
-        f'<div class="eigenwell wide">{table}</div></html>\n'
-    )
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        with plotting.style():
+            drawn = self.plot()
+            picture = io.StringIO()
+            (drawn if hasattr(drawn, "figure") else drawn[0]).figure.savefig(picture, format="svg")
+        rows, svg = self.rows(), picture.getvalue()
+        head = list(rows[0]) if rows else []
+        table = repr_html.table(head, [[_cell(row[name]) for name in head] for row in rows])
+        text = (
+            '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+            f"<title>{escape(title)}</title>{repr_html.STYLE}"
+            "<style>body{font-family:system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+            "svg{max-width:100%;height:auto}.wide{overflow-x:auto}</style>"
+            f"<h1>{escape(title)}</h1><pre>{escape(str(self))}</pre>{svg[svg.index('<svg') :]}"
+            f'<div class="eigenwell wide">{table}</div></html>\n'
+        )
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
 
 
 def _cell(value: Any) -> str:

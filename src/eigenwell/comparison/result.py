@@ -207,16 +207,15 @@ class Comparison(Tabled):
                 else "–"
                 for c, r in enumerate(self.results)
             ]
-            share = [
-                f"{100 * self.shares[s, c]:.0f} % ({100 * a:.0f} to {100 * b:.0f})" for c, (a, b) in self._sides(s)
-            ]
-            table.append([str(s), *places, *share])
+            table.append([str(s), *places, *self._of_share(s)])
         return repr_html.panel(
             str(self).splitlines()[0], "", repr_html.table(head, table), list(map(str, self.warnings))
         )
 
-    def _sides(self, s: int) -> list[tuple[int, tuple[float, float]]]:
-        return [(c, (float(self.low[s, c]), float(self.high[s, c]))) for c in range(len(self.conditions))]
+    def _of_share(self, s: int) -> list[str]:
+        """The share of a state in every condition, and where it lies with 90 %."""
+        rows = zip(*(100 * part[s] for part in (self.shares, self.low, self.high)), strict=True)
+        return [f"{share:.0f} % ({low:.0f} to {high:.0f})" for share, low, high in rows]
 
     def __repr__(self) -> str:
         return f"Comparison({plural(len(self.conditions), 'condition')}, {plural(self.n_states, 'state')})"
@@ -231,9 +230,7 @@ class Comparison(Tabled):
             lines.append(f"{name}, compared with {self.conditions[0]}:")
             lines += [f"  {change}" for change in self.changes if change.condition == name]
         lines.append(f"share of {self.counted[0]}, and where it lies with 90 %:")
-        for s in range(self.n_states):
-            each = (f"{100 * self.shares[s, c]:.0f} % ({100 * a:.0f} to {100 * b:.0f})" for c, (a, b) in self._sides(s))
-            lines.append(f"  state {s}: " + ", ".join(each))
+        lines += [f"  state {s}: " + ", ".join(self._of_share(s)) for s in range(self.n_states)]
         lines += [f"  ! {caution}" for caution in self.warnings]
         return "\n".join(lines)
 

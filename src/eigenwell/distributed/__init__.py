@@ -3,6 +3,6 @@
 from .identifying import identify
 from .learning import learn
 from .result import DistributedIdentification
-from .stages import DistributedError
+from .run import DistributedError
 
 __all__ = ["DistributedError", "DistributedIdentification", "identify", "learn"]

@@ -16,8 +16,8 @@ from typing import Any
 # Names and numbers of glibc's malloc.h, and Dask's threshold.
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
 DASK_TRIMS, USUAL_MMAP = 1 << 16, 1 << 17
+# Bytes kept at most, and the largest array that is kept: what glibc itself allows where nobody interferes.
 KEPT, LARGEST_KEPT = 1 << 28, 1 << 25
-"""Bytes kept at most, and the largest array that is kept: what glibc itself allows where nobody interferes."""
 
 
 @contextmanager

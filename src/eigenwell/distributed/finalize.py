@@ -5,25 +5,85 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from .._types import IntArray
 from ..attractors import eigenpairs_for, sub_dynamics
-from ..graphs import Clique
+from ..checks import check_samples, check_tall
+from ..demonstrations import Demonstrations
+from ..files.columns import Columns
+from ..graphs import Clique, PathGraph
+from ..identification import identify
 from ..numbering import canonical_order
-from ..paths.arrival import Block, PathEnds, extent_of, path_ends
+from ..paths.arrival import Block, PathEnds, end_pace, extent_of, path_ends
 from ..paths.beside import label_confidence
 from ..paths.builders import sets_off, whole_enough
 from ..paths.grading import grade_blocks
 from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
-from .inputs import Part
-from .records import TOLD, bounds_of, column, packed, spread
-from .store import Products, fetch, fetch_all
-from .tables import embedding_table, label_table, path_table, plain, said
+from .inputs import Part, read_part
+from .records import bounds_of, column, spread
+from .store import Products, fetch, fetch_all, own
+from .tables import doubts, embedding_table, label_rows, label_table, path_table, plain, said
+from .trajectories import cautions, in_order, name_hash, stamps
 
 SAMPLES_PER_TASK = 200_000
 """Samples of the sub-dynamics that one task solves, about."""
+
+
+def identify_alone(folder: Path, *, parts: Sequence[Part], columns: Columns) -> Products:
+    """All parts together, which are small enough for `eigenwell.identify` itself. Positions and velocities are kept, to be
+    identified again in memory."""
+    demos, ids = _together(parts, columns)
+    found = identify(demos)
+    graph = found.graph
+    assert isinstance(graph, PathGraph)  # no kernel was asked for
+    lengths, heads = graph.lengths, graph.nodes[graph.offsets[:-1]]
+    path, position = np.full((2, demos.n_samples), -1, dtype=np.intp)
+    path[graph.nodes], position[graph.nodes] = np.repeat(np.arange(graph.n_paths), lengths), spread(0, lengths)
+    rows = label_rows(ids, found.labels, found.label_confidence, path, position)
+    tables: dict[str, Any] = {
+        f"labels/{p.name}.parquet": label_table(rows[p.offset : p.offset + p.rows]) for p in parts
+    }
+    pace = np.array([end_pace(demos.v[graph.path(k)]) for k in range(graph.n_paths)])
+    places = demos.x[heads], demos.x[graph.terminals]
+    tables["paths.parquet"] = path_table(graph.group, lengths, ids[heads], pace, *places)
+    for q, embedding in enumerate(found.embeddings):
+        mine, of = found.members(q), graph.paths_of(q)
+        tables[_embeddings(q)] = embedding_table(ids[mine], demos.x[mine], demos.v[mine], of, lengths[of], embedding)
+    kept = {name: a for name in ("x", "v", "offsets") if (a := getattr(demos, name)) is not None}
+    summary = {
+        "box": [demos.x.min(axis=0).tolist(), demos.x.max(axis=0).tolist()],
+        "paths": found.paths_per_attractor.tolist(),
+        "samples": found.samples_per_attractor.tolist(),
+        "arrived": found.arrived.tolist(),
+        "confidence": found.confidence,
+        "grouping": said(found.grouping),
+        "kind": found.kind,
+        "warnings": doubts(found.warnings),
+        "located": [plain(a, values) for a, values in zip(found.located, found.eigenvalues, strict=True)],
+    }
+    return Products(arrays=kept, tables=tables, summary=summary)
+
+
+def _together(parts: Sequence[Part], columns: Columns) -> tuple[Demonstrations, IntArray]:
+    """The samples as a single machine would get them, and the number of each in the input."""
+    rows = [read_part(part, columns) for part in parts]
+    x = np.concatenate([r.x for r in rows])
+    v = np.concatenate([r.v for r in rows if r.v is not None]) if columns.velocity else None
+    ids = np.arange(len(x))
+    if columns.trajectory is None:
+        demos = Demonstrations.from_samples(x, v)
+        return Demonstrations(demos.x, demos.v, warnings=columns.warnings + demos.warnings), ids
+    check_tall(x.shape)
+    names = name_hash(np.concatenate([r.trajectory for r in rows if r.trajectory is not None]))
+    found, summary = in_order(columns, ids, names, x, v, np.concatenate([stamps(r) for r in rows]))
+    ids, x, v = (column(found, name) for name in ("id", "x", "v"))
+    told = columns.warnings + cautions([summary]) + check_samples(x, v)
+    lengths = np.unique(found["called"], return_counts=True)[1]
+    return Demonstrations(x, v, offsets=bounds_of(lengths), warnings=told), ids
 
 
 def survey(folder: Path, *, names: Sequence[str], trusted_ends: bool) -> Products:
@@ -62,50 +122,37 @@ def grade(
     unit: Sequence[float],
 ) -> Products:
     """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
-    table, bucket = (np.array(fetch(folder, "survey", "survey", a)) for a in ("paths", "bucket"))
+    table, bucket = own(folder, "survey", "paths", "bucket")
     starts, ends, length, first = (column(table, name) for name in ("start", "end", "samples", "first"))
     there = {p.name.split(".")[1] for p in (folder / "work" / "measure").glob(f"{names[0]}.*.npy")}
     back = np.argsort(np.argsort(bucket, kind="stable"))
-    measured = PathEnds(**{a: fetch_all(folder, "measure", names, a)[back] for a in there})
     graded = grade_blocks(
         lambda: (_block(folder, name, k) for k, name in enumerate(names)),
-        measured,
+        PathEnds(**{a: fetch_all(folder, "measure", names, a)[back] for a in there}),
         np.array(extent),
         resolution,
         trusted_ends=trusted_ends,
         unit=np.array(unit),
     )
     group, order = canonical_order(starts, ends, graded.group, first, size)
-    number = np.argsort(order)
     # Scraps that lie on paths get their label, and stay out of the embedding.
     renumbered = np.empty(graded.grouping.n_groups, dtype=np.intp)
     renumbered[graded.group[group >= 0]] = group[group >= 0]
     labels = np.where(graded.labels >= 0, renumbered[graded.labels], -1)
     samples = np.bincount(labels[labels >= 0], weights=length[labels >= 0]).astype(np.intp)
-    return Products(
-        # Paths by their keys in earlier stages; the order of the result is `order`.
-        arrays={
-            "label": labels,
-            "sure": graded.sure,
-            "group": group,
-            "number": number,
-            "order": order,
-        },
-        tables={
-            "paths.parquet": path_table(
-                *(a[order] for a in (labels, length, first, column(table, "pace"), starts, ends))
-            )
-        },
-        summary={
-            "paths": np.bincount(group[group >= 0]).tolist(),
-            "samples": samples.tolist(),
-            "arrived": graded.arrived[np.argsort(renumbered)].tolist(),
-            "confidence": graded.grouping.probability,
-            "grouping": said(graded.grouping),
-            "eigenpairs": eigenpairs_for(starts.shape[1], group),
-            "warnings": [[c.name, c.message] for c in (*graded.warnings, *odd_cautions(graded.odd))],
-        },
-    )
+    paths = path_table(*(a[order] for a in (labels, length, first, column(table, "pace"), starts, ends)))
+    # Paths by their keys in earlier stages; the order of the result is `order`.
+    arrays = {"label": labels, "sure": graded.sure, "group": group, "number": np.argsort(order), "order": order}
+    summary = {
+        "paths": np.bincount(group[group >= 0]).tolist(),
+        "samples": samples.tolist(),
+        "arrived": graded.arrived[np.argsort(renumbered)].tolist(),
+        "confidence": graded.grouping.probability,
+        "grouping": said(graded.grouping),
+        "eigenpairs": eigenpairs_for(starts.shape[1], group),
+        "warnings": doubts([*graded.warnings, *odd_cautions(graded.odd)]),
+    }
+    return Products(arrays, {"paths.parquet": paths}, summary)
 
 
 def _block(folder: Path, name: str, index: int) -> Block:
@@ -124,47 +171,42 @@ def batches(samples: Sequence[int]) -> list[list[int]]:
 
 def solve(folder: Path, *, names: Sequence[str], which: Sequence[int], eigenpairs: int) -> Products:
     """Spectrum, embedding and attractor of some sub-dynamics; a table of each, a row per sample."""
-    group, order = (np.array(fetch(folder, "grade", "grade", a)) for a in ("group", "order"))
-    table, bucket, begin = (np.array(fetch(folder, "survey", "survey", a)) for a in ("paths", "bucket", "begin"))
+    group, order = own(folder, "grade", "group", "order")
+    table, bucket, begin = own(folder, "survey", "paths", "bucket", "begin")
     length = column(table, "samples")
     located, tables = [], {}
     for q in which:
         number = np.flatnonzero(group[order] == q)
         mine = order[number]
-        rows = np.concatenate(
-            [fetch(folder, "assemble", names[bucket[k]], "rows")[begin[k] : begin[k] + length[k]] for k in mine]
-        )
-        x, v = column(rows, "x"), column(rows, "v")
+        files = {b: fetch(folder, "assemble", names[b], "rows") for b in np.unique(bucket[mine])}
+        rows = np.concatenate([files[bucket[k]][begin[k] : begin[k] + length[k]] for k in mine])
+        ids, x, v = (column(rows, name) for name in ("id", "x", "v"))
         paths = np.split(np.arange(len(rows)), bounds_of(length[mine])[1:-1])
         spectrum, embedding, place = sub_dynamics(x, v, paths, Clique(), ExactMasses(), eigenpairs)
-        tables[f"embeddings/attractor-{q:05d}.parquet"] = embedding_table(
-            column(rows, "id"), x, v, number, length[mine], embedding
-        )
+        tables[_embeddings(q)] = embedding_table(ids, x, v, number, length[mine], embedding)
         located.append(plain(place, spectrum.eigenvalues))
     return Products(tables=tables, summary={"located": located})
+
+
+def _embeddings(q: int) -> str:
+    return f"embeddings/attractor-{q:05d}.parquet"
 
 
 def tell(
     folder: Path, *, index: int, name: str, unit: Sequence[float], recovered: bool, offsets: Sequence[int]
 ) -> Products:
     """What there is to say of the samples of a bucket, in the order of the input, with `bounds` of its partitions."""
-    labels, sure, number = (np.array(fetch(folder, "grade", "grade", a)) for a in ("label", "sure", "number"))
+    labels, sure, number = own(folder, "grade", "label", "sure", "number")
     block = _block(folder, name, index).scaled(np.array(unit))
     confidence = label_confidence(block.x, block.v, block.offsets, labels[block.number], sure[block.number], recovered)
-    ids, label, lengths = fetch(folder, "assemble", name, "rows")["id"], labels[block.path], np.diff(block.offsets)
-    position = spread(0 * lengths, lengths)
-    told = packed(TOLD, id=ids, label=label, confidence=confidence, path=number[block.path], position=position)
-    told = told[np.argsort(ids)]
+    ids, label = fetch(folder, "assemble", name, "rows")["id"], labels[block.path]
+    told = label_rows(ids, label, confidence, number[block.path], spread(0, np.diff(block.offsets)))
     summary = {"wrong": float((1 - confidence[label >= 0]).sum()), "labelled": int((label >= 0).sum())}
-    return Products({"told": told, "bounds": np.searchsorted(told["id"], offsets)}, summary=summary)
+    return Products({"told": told, "bounds": np.searchsorted(told["sample"], offsets)}, summary=summary)
 
 
 def label(folder: Path, *, part: Part, names: Sequence[str]) -> Products:
     """A row [sample, label, confidence, path, position] for every row of a partition, in its order."""
-    bounds = [fetch(folder, "tell", name, "bounds")[part.index : part.index + 2] for name in names]
-    rows = np.concatenate(
-        [fetch(folder, "tell", name, "told")[int(a) : int(b)] for name, (a, b) in zip(names, bounds, strict=True)]
-    )
-    rows = rows[np.argsort(rows["id"])]
+    rows = fetch_all(folder, "tell", names, "told", part.index)
     assert len(rows) == part.rows
-    return Products(tables=label_table(part, *(column(rows, name) for name in (TOLD.names or ())[1:])))
+    return Products(tables={f"labels/{part.name}.parquet": label_table(rows[np.argsort(rows["sample"])])})

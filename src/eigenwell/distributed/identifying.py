@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..demonstrations import DataError
-from ..files.api import Names, column_names
-from ..files.recording import Wanted
+from ..files.recording import Names, Wanted
 from ..progress import Progress, listener_of
 from .inputs import arrow, find_files, fingerprint, open_parts, written
 from .pipeline import identified
 from .result import DistributedIdentification
-from .run import Run
-from .stages import Cluster, connected, lasting
+from .run import Run, connected, lasting
 from .store import intact, put, sweep
 
 DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
@@ -25,7 +24,7 @@ BYTES_PER_SAMPLE = 4096
 """Memory that a task may take for a sample of its cell; one that matches by likelihood takes 1.3 KB of it in 2-D."""
 RESULT = ("alone", "grade", "solve", "label")
 """Stages that write the files of a result; their records say whether these are whole."""
-FORMAT = 5
+FORMAT = 6
 """Changes when stage files change their meaning: older ones are then of no use."""
 
 
@@ -60,10 +59,8 @@ def identify(
         A run that was broken off goes on where it was; False starts over.
     samples_per_cell : int, optional
         How many samples one task matches; by default it follows from the memory of the workers.
-    position, velocity : str or list of str, optional
-        Columns, which are otherwise recognised by their names.
-    time, trajectory : str, optional
-        Columns, likewise.
+    position, velocity, time, trajectory
+        Columns, as for `eigenwell.files.read`.
     tidy : bool
         Remove stage files at the end; the result has all that `learn` reads.
     progress : bool or callable
@@ -95,12 +92,12 @@ def identify(
             "to eigenwell.identify."
         )
     listener = listener_of(progress)
-    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory)
+    wanted = Wanted.of(position, velocity, time=time, trajectory=trajectory)
     folder = Path(out).absolute()
     (folder / "work").mkdir(parents=True, exist_ok=True)
     with connected(client) as connection:
         if not resume:
-            _clear(folder, "input")
+            _clear(folder)
         size = _cell_size(connection, folder, samples_per_cell)
 
         def run() -> DistributedIdentification:
@@ -108,9 +105,11 @@ def identify(
             parts, columns = open_parts(files, wanted)
             key = fingerprint(parts if name is None else [], columns, {"cell": size, "format": FORMAT, "name": name})
             _begin(folder, key, size)
-            if (done := _finished(folder, key)) is not None:
-                return done
-            return identified(Run(Cluster(connection, folder, key, listener), parts, columns, size))
+            with suppress(OSError, ValueError, KeyError):
+                stages = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["stages"]
+                if intact(folder, stages, key):  # an earlier run with the same key has finished
+                    return DistributedIdentification.open(folder)
+            return identified(Run(connection, folder, key, parts, columns, size, listener))
 
         try:
             found: DistributedIdentification = lasting(run)
@@ -123,47 +122,34 @@ def identify(
         return found
 
 
-def _finished(folder: Path, key: str) -> DistributedIdentification | None:
-    """The result of an earlier run with the same key, where all its files are whole."""
-    try:
-        stages = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["stages"]
-    except (OSError, ValueError, KeyError):
-        return None
-    return DistributedIdentification.open(folder) if intact(folder, stages, key) else None
-
-
 def _cell_size(client: Any, folder: Path, asked: int | None) -> int:
     if asked is not None:
         if not (isinstance(asked, int) and asked > 0):
             raise DataError(f"Expected samples_per_cell as a whole number > 0, got {asked!r}.")
         return asked
-    try:  # a run that goes on keeps its cells, whatever the workers of today
+    with suppress(OSError, ValueError, KeyError):  # a run that goes on keeps its cells, whatever the workers of today
         return int(json.loads((folder / "work" / "run.json").read_text())["cell"])
-    except (OSError, ValueError, KeyError):
-        pass
     try:
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
     except TypeError:  # older versions always tell of all workers
         workers = client.scheduler_info()["workers"].values()
     shares = [w["memory_limit"] / w["nthreads"] for w in workers if w.get("memory_limit")]
-    if not shares:
-        return DEFAULT_CELL
-    return int(np.clip(min(shares) / BYTES_PER_SAMPLE, SMALLEST_CELL, LARGEST_CELL))
+    fits = min(shares) / BYTES_PER_SAMPLE if shares else DEFAULT_CELL
+    return int(np.clip(fits, SMALLEST_CELL, LARGEST_CELL))
 
 
 def _begin(folder: Path, key: str, size: int) -> None:
     """Forget result and work of other data: from here on, a summary in the folder is one of this run."""
-    said = json.dumps({"key": key, "cell": size})
-    note = folder / "work" / "run.json"
+    said, note = json.dumps({"key": key, "cell": size}), folder / "work" / "run.json"
     if not note.exists() or note.read_text() != said:
-        _clear(folder)
+        _clear(folder, "input")
         put(note, lambda handle: handle.write(said.encode()), lasting=True)
 
 
-def _clear(folder: Path, *more: str) -> None:
-    """Remove the result and the work, and the partitions of a Dask collection where these are named too."""
+def _clear(folder: Path, *kept: str) -> None:
+    """Remove the result and the work, but for these folders of it."""
     for name in ("summary.json", "paths.parquet", "attractors.parquet"):
         (folder / name).unlink(missing_ok=True)
-    for place in (folder / "labels", folder / "embeddings", *(folder / "work").iterdir()):
-        if place.is_dir() and (place.name != "input" or "input" in more):
-            shutil.rmtree(place, ignore_errors=True)
+    work = [place for place in (folder / "work").iterdir() if place.is_dir() and place.name not in kept]
+    for place in (folder / "labels", folder / "embeddings", *work):
+        shutil.rmtree(place, ignore_errors=True)

@@ -19,8 +19,8 @@ from .._types import FloatArray
 from ..checks import check_finite
 from ..demonstrations import DataError
 from ..files.columns import Columns, natural_order, recognise
-from ..files.errors import EmptyFile, FileError, MissingFile, UnknownColumns, UnreadableFile, unreadable
-from ..files.parquet import Parquet, batches, numbers_of, pyarrow_for
+from ..files.errors import EmptyFile, FileError, MissingFile, UnknownColumns, UnreadableFile, parsing
+from ..files.parquet import PARQUET, batches, numbers_of, pyarrow_for
 from ..files.recording import Wanted
 
 ROWS = 1_000_000
@@ -67,13 +67,12 @@ def find_files(data: Any) -> list[Path]:
     for one in given:
         path, found = Path(one), [Path(one)]
         if path.is_dir():
-            found = [p for p in path.rglob("*") if p.suffix in Parquet.suffixes and not p.name.startswith(".")]
-            if not found:
-                raise EmptyFile(f"Expected Parquet files in the folder {path}, found none.")
+            found = [p for p in path.rglob("*") if p.suffix in PARQUET.suffixes and not p.name.startswith(".")]
         elif glob.has_magic(str(one)) and not path.exists():
             found = [Path(p) for p in glob.glob(str(one), recursive=True)]
-            if not found:
-                raise MissingFile(f"Expected files that match {one}, found none.")
+        if not found:
+            what = f"Parquet files in the folder {path}" if path.is_dir() else f"files that match {one}"
+            raise (EmptyFile if path.is_dir() else MissingFile)(f"Expected {what}, found none.")
         files += sorted(found, key=lambda p: natural_order(str(p)))
     return files
 
@@ -82,15 +81,13 @@ def find_files(data: Any) -> list[Path]:
 def _opened(path: Path, number: int) -> Iterator[Any]:
     """A Parquet file; whatever is wrong with it is said with the number of its partition."""
     _, pq = arrow()
+    if not path.exists():
+        raise MissingFile(f"Expected partition {number} at {path}, found nothing there.")
     try:
-        with pq.ParquetFile(path, memory_map=True) as table:
+        with parsing(path, PARQUET.kind), pq.ParquetFile(path, memory_map=True) as table:
             yield table
-    except FileNotFoundError as error:
-        raise MissingFile(f"Expected partition {number} at {path}, found nothing there.") from error
     except FileError as error:
         raise type(error)(f"Partition {number}: {error}") from error
-    except Exception as error:
-        raise UnreadableFile(f"Partition {number}: {unreadable(path, 'a Parquet table', error)}") from error
 
 
 def open_parts(files: Sequence[Path], wanted: Wanted, rows: int = ROWS) -> tuple[list[Part], Columns]:
@@ -114,12 +111,12 @@ def open_parts(files: Sequence[Path], wanted: Wanted, rows: int = ROWS) -> tuple
                 f"Expected the columns {list(columns.all)} of {files[0]} in every partition, got none called {missing[0]!r} in "
                 f"partition {number} ({path})."
             )
+        ends = np.cumsum([0, *counts])
         start = 0
         while start < len(counts):
-            stop = start + 1
-            while stop < len(counts) and sum(counts[start : stop + 1]) <= rows:
-                stop += 1
-            if size := sum(counts[start:stop]):
+            # As many row groups as fit, one at least.
+            stop = max(start + 1, int(np.searchsorted(ends, ends[start] + rows, side="right")) - 1)
+            if size := int(ends[stop] - ends[start]):
                 about = (str(path.absolute()), (start, stop), size, offset, state.st_size, state.st_mtime_ns)
                 parts.append(Part(len(parts), *about))
             offset, start = offset + size, stop
@@ -144,20 +141,13 @@ def read_part(part: Part, columns: Columns) -> Rows:
     if sum(len(block[columns.position[0]]) for block in blocks) != part.rows:
         raise UnreadableFile(f"Expected {part.rows} rows in {part.about}, got another number.")
 
-    def column(name: str) -> NDArray[Any]:
-        return np.concatenate([block[name] for block in blocks])
-
-    def table_of(names: Sequence[str], what: str) -> FloatArray:
-        out = np.column_stack([column(name) for name in names])
-        check_finite(out, f"{what} in {part.about}")
-        return out
-
-    return Rows(
-        table_of(columns.position, "positions"),
-        table_of(columns.velocity, "velocities") if columns.velocity else None,
-        column(columns.time) if columns.time else None,
-        column(columns.trajectory) if columns.trajectory else None,
-    )
+    whole = {name: np.concatenate([block[name] for block in blocks]) for name in columns.all}
+    x = np.column_stack([whole[name] for name in columns.position])
+    v = np.column_stack([whole[name] for name in columns.velocity]) if columns.velocity else None
+    check_finite(x, f"positions in {part.about}")
+    if v is not None:
+        check_finite(v, f"velocities in {part.about}")
+    return Rows(x, v, *(whole[name] if name else None for name in (columns.time, columns.trajectory)))
 
 
 def fingerprint(parts: Sequence[Part], columns: Columns, settings: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from ..demonstrations import DataError
 from ..progress import Progress, listener_of
 from .result import DistributedIdentification
-from .stages import DistributedError, connected
+from .run import DistributedError, connected
 
 if TYPE_CHECKING:
     from ..fields import Field
@@ -28,10 +28,7 @@ def learn(
     dtype: Any = np.float32,
     progress: bool | Progress | None = False,
 ) -> Field:
-    """One field for all attractors of `found`, as `eigenwell.learn` learns it, with the same options.
-
-    One task reads the samples from the folder of `found`, thinned along their paths (`found.in_memory()`), and trains; only the
-    field travels.
+    """One field for all attractors of `found`, as `eigenwell.learn` learns it: in one task, of `found.in_memory()`.
 
     Parameters
     ----------

@@ -1,6 +1,8 @@
-"""One cell: which sample comes next, by what a single machine does, for the samples at home in it and those around.
+"""Every part writes its samples sorted by cell, and every cell says which sample comes next, by what a single machine does.
 
-What the samples at home say counts: their links to each other become pieces of chains, links that lead out of the cell
+With one time step for all, a sample is known as far around as a lag of links leads (`paths.kinematics`): whatever has a say in
+its links lies within two steps. Without one, cells share a wide halo: fits look at eight samples on either side, time steps at a
+hundred. What the samples at home say counts: their links to each other become pieces of chains, links that lead out of the cell
 are claims for the reducer (`stitching`).
 """
 
@@ -12,56 +14,85 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import FloatArray, IntArray
+from ..files.columns import Columns
 from ..paths.chains import Chains
 from ..paths.fragments import likely_paths
+from ..paths.hashing import sample_hash
 from ..paths.meeting import halfway_links
+from ..paths.settings import DEFAULT
 from .allocator import freed_memory_kept
-from .records import CLAIMS, REPEATS, Records, packed, pieces, samples
-from .scan import Frame
-from .splitting import CellSamples, read_cell
-from .store import Products
+from .cells import by_cell
+from .inputs import Part
+from .records import Records, column, packed
+from .scan import Frame, load_cells
+from .store import Products, fetch_all
+
+HALO = 40.0
+"""Width of the wide halo in typical steps."""
+TOGETHER = 1e-8
+"""Samples that repeat each other to rounding (`paths.builders.distinct`) are seen together, also where cells meet."""
+
+
+def split(
+    folder: Path, *, part: Part, columns: Columns, frame: Frame, dt: float | None = None, halo: float = TOGETHER
+) -> Products:
+    """Samples sorted by cell, each in all cells that come within its reach; `bounds` says where each cell begins."""
+    x, v = frame.read(part, columns)
+    cells = load_cells(folder)
+    steps = 0.0 if dt is None else (DEFAULT.half_fit + 1) * dt
+    row, cell = cells.reached(x, np.maximum(steps * np.linalg.norm(v, axis=1), halo))
+    order = np.argsort(row, kind="stable")  # by row within a cell, so that ids ascend
+    sorted_, bounds = by_cell(cell[order], cells.count)
+    row, cell = row[order[sorted_]], cell[order[sorted_]]
+    rows = packed(id=part.offset + row, x=x[row], v=v[row], home=cells.home(x)[row] == cell)
+    return Products(arrays={"rows": rows, "bounds": bounds}, summary={"copies": len(rows) - len(x)})
 
 
 def match(folder: Path, *, cell: int, names: Sequence[str], frame: Frame, dt: float | None = None) -> Products:
     """Pieces and claims of a cell: by halfway meeting with the time step of all, or without one by likelihood."""
-    mine = read_cell(folder, names, cell, frame)
-    home = np.flatnonzero(mine.home)
-    successor, exact, step = np.full(len(mine.x), -1), 0, np.full(len(mine.x), dt or 0.0)
+    mine = fetch_all(folder, "split", names, "rows", cell)
+    x, v = column(mine, "x"), column(mine, "v")
+    _, first, inverse = np.unique(frame.names(x, v), return_index=True, return_inverse=True)
+    one = first[inverse.reshape(-1)]
+    fresh = one == np.arange(len(mine))
+    again, of = np.flatnonzero(~fresh), one[~fresh]
+    hashes, ids = sample_hash(x, v), mine["id"]
+    repeats = packed(id=ids[again], of=ids[of], exact=hashes[again] == hashes[of])
+    mine, x, v = mine[fresh], x[fresh], v[fresh]
+    home = np.flatnonzero(mine["home"])
+    successor, exact, step = np.full(len(mine), -1), 0, np.full(len(mine), dt or 0.0)
     if dt is not None and len(home):
-        order = cKDTree(mine.x, balanced_tree=False, compact_nodes=False).indices
-        successor, met = halfway_links(mine.x, mine.v, dt, order)
+        order = cKDTree(x, balanced_tree=False, compact_nodes=False).indices
+        successor, met = halfway_links(x, v, dt, order)
         exact = int(met[home].sum())
     elif len(home):
         with freed_memory_kept():
-            fragments, kin = likely_paths(mine.x, mine.v, cKDTree(mine.x))
+            fragments, kin = likely_paths(x, v, cKDTree(x))
         successor, step = Chains(fragments.nodes, fragments.offsets).successor, kin.dt
     follows = successor[home]
-    inside = (follows >= 0) & mine.home[follows]
-    local = np.full(len(mine.x), -1, dtype=np.intp)
+    inside = (follows >= 0) & mine["home"][follows]
+    local = np.full(len(mine), -1, dtype=np.intp)
     local[home] = np.arange(len(home))
-    chains = Chains.of(np.where(inside, local[follows], -1), mine.x[home])
-    kind = samples(mine.x.shape[1], ("dt", "f8"))
-    rows = packed(kind, id=mine.ids[home], x=mine.x[home], v=mine.v[home], dt=step[home])[chains.order]
-    claims = _claims(mine, home[(follows >= 0) & ~inside], successor, step)
-    repeats, exactly = _placed(mine.repeats, rows["id"])
+    chains = Chains.of(np.where(inside, local[follows], -1), x[home])
+    rows = packed(id=mine["id"][home], x=x[home], v=v[home], dt=step[home])[chains.order]
+    i = home[(follows >= 0) & ~inside]
+    j, u = successor[i], step[:, None] * v
+    # By how much links to samples at home elsewhere miss the trapezoid rule.
+    miss = np.linalg.norm(x[j] - x[i] - (u[i] + u[j]) / 2, axis=1)
+    claims = packed(source=mine["id"][i], target=mine["id"][j], miss=miss)
+    here = repeats[np.isin(repeats["of"], rows["id"])]
+    by_id = np.argsort(rows["id"])
+    at = by_id[np.searchsorted(rows["id"], here["of"], sorter=by_id)]
+    summary = {"samples": len(home), "linked": int(inside.sum()), "exact": exact, "repeats": int(here["exact"].sum())}
     return Products(
-        arrays={"rows": rows, "claims": claims, "pieces": _pieces(rows, chains, claims), "repeats": repeats},
-        summary={
-            "samples": len(home),
-            "linked": int(inside.sum()),
-            "exact": exact,
-            "repeats": exactly,
-            "dt": float(np.median(step[home])) if len(home) else None,
+        arrays={
+            "rows": rows,
+            "claims": claims,
+            "pieces": _pieces(rows, chains, claims),
+            "repeats": packed(id=here["id"], row=at),
         },
+        summary=summary | {"dt": float(np.median(step[home])) if len(home) else None},
     )
-
-
-def _claims(mine: CellSamples, i: IntArray, successor: IntArray, step: FloatArray) -> Records:
-    """Links of samples at home to samples at home elsewhere, and by how much they miss the trapezoid rule."""
-    j, u = successor[i], step[:, None] * mine.v
-    miss = np.linalg.norm(mine.x[j] - mine.x[i] - (u[i] + u[j]) / 2, axis=1)
-    return packed(CLAIMS, source=mine.ids[i], target=mine.ids[j], miss=miss)
 
 
 def _pieces(rows: Records, chains: Chains, claims: Records) -> Records:
@@ -75,20 +106,5 @@ def _pieces(rows: Records, chains: Chains, claims: Records) -> Records:
         cuts.append(longest[np.argmin(rows["id"][longest])] + 1)
     offsets = np.sort(np.concatenate([chains.offsets, cuts]).astype(np.intp))
     first, last = rows[offsets[:-1]], rows[offsets[1:] - 1]
-    return packed(
-        pieces(rows["x"].shape[1]),
-        first=first["id"],
-        last=last["id"],
-        length=np.diff(offsets),
-        goes_on=np.isin(offsets[1:], cuts),
-        head=first["x"],
-        tail=last["x"],
-    )
-
-
-def _placed(repeats: IntArray, chained: IntArray) -> tuple[Records, int]:
-    """The repeats of samples at home, with the row of what they repeat; and how many repeat it exactly."""
-    here = repeats[np.isin(repeats[:, 1], chained)]
-    order = np.argsort(chained)
-    row = order[np.searchsorted(chained, here[:, 1], sorter=order)]
-    return packed(REPEATS, id=here[:, 0], row=row), int(here[:, 2].sum())
+    length, goes_on = np.diff(offsets), np.isin(offsets[1:], cuts)
+    return packed(first=first["id"], last=last["id"], length=length, goes_on=goes_on, head=first["x"], tail=last["x"])

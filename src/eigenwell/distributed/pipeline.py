@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..demonstrations import Caution, DataError
+from ..paths.builders import resolution
 from ..paths.odd import label_cautions
-from . import alone, finalize, scan, tables, trajectories
-from .in_cells import InCells
+from . import assemble, finalize, matching, scan, stitching, trajectories
 from .result import DistributedIdentification
-from .run import AssembledPaths, Run, numbered, plain, repeated
-from .stages import Task
-from .store import put, write_table
+from .run import Run
+from .store import Products, intact, put, write_table
+from .tables import attractor_table, doubts
 
 TIME = Caution(
     "time-not-used",
     "The column of time was not used, because no column tells trajectories apart: the samples were taken as unordered. "
     "Say trajectory=... if there is one.",
 )
+BORDERS = Caution(
+    "matched-in-cells",
+    "The samples are noisy or have several rates, and were matched in cells: where cells meet, links may differ from those "
+    "of a single machine. Larger cells (samples_per_cell) have less border.",
+)
+
+
+@dataclass(frozen=True)
+class AssembledPaths:
+    """The buckets of the assembled paths, and what the grouping of their ends needs besides."""
+
+    names: list[str]
+    resolution: float
+    unit: list[float]
+    warnings: tuple[Caution, ...]
+    facts: dict[str, Any]
+    trusted_ends: bool = False
 
 
 def identified(run: Run) -> DistributedIdentification:
@@ -33,84 +52,126 @@ def identified(run: Run) -> DistributedIdentification:
         )
     time = (TIME,) if columns.time is not None and columns.trajectory is None else ()
     if run.total <= run.cell:
-        found = run.one("alone", alone.identify_alone, parts=run.parts, columns=columns)
-        found["warnings"] = plain(time) + found["warnings"]
+        found = run.one("alone", finalize.identify_alone, parts=run.parts, columns=columns)
+        found["warnings"] = doubts(time) + found["warnings"]
         return _finished(run, found, {"cells": 1, "way": "alone"}, ["alone"])
     cells = -(-run.total // run.cell)
     drawn = max(scan.PER_CELL * cells, scan.FEWEST) / run.total
     whole = scan.Whole.of(run.per_part("scan", scan.scan, columns=columns, drawn=drawn))
     warnings = columns.warnings + whole.check() + time
-    assembled = InCells(run, cells, whole).paths() if columns.trajectory is None else _known(run, cells)
-    found = _graded(run, replace(assembled, warnings=warnings + assembled.warnings), whole)
-    return _finished(run, found, assembled.facts, ["grade", "solve", "label"])
+    paths = _in_cells(run, cells, whole) if columns.trajectory is None else _known(run, cells)
+    found = _graded(run, replace(paths, warnings=warnings + paths.warnings), whole)
+    return _finished(run, found, paths.facts, ["grade", "solve", "label"])
 
 
 def _known(run: Run, buckets: int) -> AssembledPaths:
     """Trajectories, sorted out by their names."""
     run.per_part("sort", trajectories.sort, columns=run.columns, buckets=buckets)
-    names = numbered("bucket", buckets)
-    shared = {"names": run.part_names, "columns": run.columns, "total": run.total}
-    told = run.cluster.stage(
-        [Task("assemble", n, trajectories.assemble, {"bucket": b} | shared) for b, n in enumerate(names)]
-    )
+    names, shared = _numbered("bucket", buckets), {"names": run.part_names, "columns": run.columns, "total": run.total}
+    told = run.each("assemble", trajectories.assemble, names, {"bucket": range(buckets)}, **shared)
     names = [n for n, t in zip(names, told, strict=True) if t["paths"]]
     step = run.one("steps", trajectories.typical_step, names=names)["step"]
-    warnings = trajectories.cautions(told) + repeated(sum(t["repeats"] for t in told), run.total)
+    warnings = trajectories.cautions(told) + _repeated(sum(t["repeats"] for t in told), run.total)
     unit = [1.0] * len(run.columns.position)
     return AssembledPaths(names, step, unit, warnings, {"cells": buckets, "way": "trajectories"}, trusted_ends=True)
 
 
-def _graded(run: Run, assembled: AssembledPaths, whole: scan.Whole) -> dict[str, Any]:
+def _in_cells(run: Run, cells: int, whole: scan.Whole) -> AssembledPaths:
+    """Unordered samples, matched as a single machine does, with one time step for all or else by likelihood."""
+    by_part, of_all = {"columns": run.columns, "frame": whole.frame}, {"names": run.part_names, "frame": whole.frame}
+    run.per_part("ask", scan.ask, **by_part)
+    run.one("plan", scan.plan, count=cells, total=run.total, **of_all)
+    run.per_part("neighbours", scan.neighbours, **by_part)
+    seen = run.one("look", scan.look, **of_all)
+    if not intact(run.folder, ["doubt"], run.key):  # a run that goes on need not try again
+        scan.refuse_snapshots(seen)
+        if (dt := seen["dt"]) is not None and (met := _matched(run, cells, whole, dt=dt)) is not None:
+            return met
+        run.one("doubt", _nothing_more)
+    halo = matching.HALO * seen["step"]
+    found = _matched(run, cells, whole, halo=halo)
+    assert found is not None  # there is no other way
+    return replace(found, warnings=(*found.warnings, BORDERS), facts=found.facts | {"way": "likelihood", "halo": halo})
+
+
+def _matched(run: Run, count: int, whole: scan.Whole, dt: float | None = None, **halo: float) -> AssembledPaths | None:
+    """Paths of cells that were matched and stitched; None where the time step tried does not serve all samples."""
+    cells, cell, frame = _numbered("cell", count), {"cell": range(count)}, whole.frame
+    split = run.per_part("split", matching.split, columns=run.columns, frame=frame, dt=dt, **halo)
+    told = run.each("match", matching.match, cells, cell, names=run.part_names, frame=frame, dt=dt)
+    positions = slice(whole.dimension)
+    spread2 = float((whole.variance[positions] / np.square(frame.unit)).mean())
+    stitched = run.one("stitch", stitching.stitch, names=cells, told=told, spread2=spread2, dt=dt)
+    if not stitched["common"]:
+        return None
+    scales = stitched["scales"]
+    laid = run.one("layout", stitching.layout, per_bucket=run.cell)
+    buckets, reach = _numbered("bucket", laid["buckets"]), resolution(*scales[:2])
+    extent = float((np.ptp(whole.box[:, positions], axis=0) / frame.unit).max())
+    shared = {"names": cells, "frame": frame, "reach": reach, "extent": extent}
+    run.each("assemble", assemble.assemble, buckets, {"bucket": range(len(buckets))}, **shared)
+    copies = sum(s["copies"] for s in split)
+    facts = {"cells": count, "way": "beyond doubt", "dt": stitched["dt"], "halo_copies": copies}
+    repeats = _repeated(sum(t["repeats"] for t in told), run.total)
+    return AssembledPaths(buckets, reach, frame.unit, repeats, facts)
+
+
+def _graded(run: Run, paths: AssembledPaths, whole: scan.Whole) -> dict[str, Any]:
     """Attractors of the assembled paths, and a label for every row: what the summary says."""
-    names, unit = assembled.names, assembled.unit
-    low, high = whole.x.box
-    extent = run.one("survey", finalize.survey, names=names, trusted_ends=assembled.trusted_ends)["extent"]
-    buckets = [(name, {"index": k, "name": name}) for k, name in enumerate(names)]
-    run.cluster.stage([Task("measure", n, finalize.measure, one | {"extent": extent}) for n, one in buckets])
-    graded = run.one(
-        "grade",
-        finalize.grade,
-        names=names,
-        resolution=assembled.resolution,
-        size=float((high - low).max()),
-        extent=extent,
-        trusted_ends=assembled.trusted_ends,
-        unit=unit,
-    )
-    shared = {"names": names, "eigenpairs": graded["eigenpairs"]}
-    runs = finalize.batches(graded["samples"])
-    solved = run.cluster.stage(
-        [
-            Task("solve", f"attractors-{r[0]:05d}", finalize.solve, {"which": r} | shared, f"attractor {r[0]}")
-            for r in runs
-        ]
-    )
-    about = {"unit": unit, "recovered": not assembled.trusted_ends, "offsets": run.offsets}
-    doubts = run.cluster.stage([Task("tell", n, finalize.tell, one | about) for n, one in buckets])
-    wrong = sum(d["wrong"] for d in doubts) / max(sum(d["labelled"] for d in doubts), 1)
+    names, ends = paths.names, {"trusted_ends": paths.trusted_ends}
+    box = whole.box[:, : whole.dimension]
+    extent = run.one("survey", finalize.survey, names=names, **ends)["extent"]
+    bucket = {"index": range(len(names)), "name": names}
+    run.each("measure", finalize.measure, names, bucket, extent=extent)
+    about = {"resolution": paths.resolution, "size": float(np.ptp(box, axis=0).max()), "unit": paths.unit}
+    found = run.one("grade", finalize.grade, names=names, extent=extent, **about, **ends)
+    which = finalize.batches(found["samples"])
+    called = [f"attractors-{q[0]:05d}" for q in which]
+    solved = run.each("solve", finalize.solve, called, {"which": which}, names=names, eigenpairs=found["eigenpairs"])
+    offsets = [*(p.offset for p in run.parts), run.total]
+    labelled = {"unit": paths.unit, "recovered": not paths.trusted_ends, "offsets": offsets}
+    told = run.each("tell", finalize.tell, names, bucket, **labelled)
+    wrong = sum(d["wrong"] for d in told) / max(sum(d["labelled"] for d in told), 1)
     run.per_part("label", finalize.label, names=names)
-    return graded | {
-        "low": low.tolist(),
-        "high": high.tolist(),
+    return found | {
+        "box": box.tolist(),
         "located": [one for s in solved for one in s["located"]],
-        "warnings": plain(assembled.warnings) + graded["warnings"] + plain(label_cautions(wrong)),
+        "warnings": doubts(paths.warnings) + found["warnings"] + doubts(label_cautions(wrong)),
         "kind": "trajectories",
     }
 
 
 def _finished(run: Run, found: dict[str, Any], facts: dict[str, Any], stages: list[str]) -> DistributedIdentification:
     """The summary, which says that everything is there: all tables are on the disk before."""
-    folder = run.cluster.folder
-    table = tables.attractor_table(found["located"], found["paths"], found["samples"])
-    put(folder / "attractors.parquet", partial(write_table, table), lasting=True)
-    said = ("low", "high", "located", "paths", "samples", "arrived", "confidence", "grouping", "kind", "warnings")
-    summary = {name: found[name] for name in said} | {
-        "n_samples": run.total,
-        "partitions": [f"labels/{name}.parquet" for name in run.part_names],
-        "inputs": [{"file": p.path, "rows": p.rows, "first_sample": p.offset} for p in run.parts],
-        "facts": facts | {"run": run.cluster.run_key},
-        "stages": stages,
-    }
+    table = attractor_table(found["located"], found["paths"], found["samples"])
+    put(run.folder / "attractors.parquet", partial(write_table, table), lasting=True)
+    said = ("located", "paths", "samples", "arrived", "confidence", "grouping", "kind", "warnings")
+    low, high = found["box"]
+    summary = (
+        {"low": low, "high": high}
+        | {name: found[name] for name in said}
+        | {
+            "n_samples": run.total,
+            "partitions": [f"labels/{name}.parquet" for name in run.part_names],
+            "inputs": [{"file": p.path, "rows": p.rows, "first_sample": p.offset} for p in run.parts],
+            "facts": facts | {"run": run.key},
+            "stages": stages,
+        }
+    )
     text = json.dumps(summary, indent=1).encode()
-    put(folder / "summary.json", lambda handle: handle.write(text), lasting=True)
-    return DistributedIdentification.open(folder)
+    put(run.folder / "summary.json", lambda handle: handle.write(text), lasting=True)
+    return DistributedIdentification.open(run.folder)
+
+
+def _nothing_more(folder: Any) -> Products:
+    """Leaves a record of the task and nothing else."""
+    return Products()
+
+
+def _numbered(what: str, count: int) -> list[str]:
+    return [f"{what}-{k:05d}" for k in range(count)]
+
+
+def _repeated(count: int, total: int) -> tuple[Caution, ...]:
+    said = f"{count} of {total} samples repeat another one exactly; each is counted once."
+    return (Caution("duplicated-samples", said),) if count else ()

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import repr_html
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor, embedded
 from ..demonstrations import Caution, DataError, Demonstrations
@@ -19,7 +18,6 @@ from ..identification import identify
 from ..paths import Grouping
 from ..results import Identification, Result
 from ..spectral import ExactMasses
-from ..wording import headline
 from .inputs import arrow
 from .records import bounds_of
 from .tables import unplain
@@ -43,32 +41,18 @@ class DistributedIdentification(Result):
     ----------
     folder : Path
         Where the files are.
-    attractors : (Q, d) array
-        Places of the attractors; `located[q]` has the standard error and the single estimates.
-    located : tuple of Attractor
-        Every attractor with its standard error.
-    eigenvalues : tuple of arrays
-        Lowest eigenvalues of each graph Laplacian.
-    n_samples : int
-        Samples of all partitions.
+    attractors, located, eigenvalues, n_samples, confidence, arrived, warnings, kind
+        As for what `eigenwell.identify` finds.
     low, high : (d,) arrays
         The box of the data.
     paths_per_attractor, samples_per_attractor : (Q,) int arrays
         How many of each.
-    confidence : float
-        0 to 1, how sure the number of attractors is.
-    arrived : (Q,) array
-        How near to rest a path came at every attractor.
-    warnings : tuple of Caution
-        Doubts, each with a name and a sentence.
     partitions : tuple of str
         The label file of every input partition, in order.
     grouping : dict or None
         How the ends of the paths were grouped: low, high, probability and alternatives; None where no ends were.
     facts : dict
         How it was found: cells, time step, halo copies, and so on.
-    kind : str
-        "trajectories" or "snapshots", as for `eigenwell.identify`.
 
     Examples
     --------
@@ -112,11 +96,6 @@ class DistributedIdentification(Result):
         ------
         DataError
             Where no finished run is.
-
-        Examples
-        --------
-        >>> from eigenwell.distributed import DistributedIdentification
-        >>> found = DistributedIdentification.open("out")  # doctest: +SKIP
         """
         place = Path(folder)
         try:
@@ -127,23 +106,18 @@ class DistributedIdentification(Result):
                 "the same folder; it goes on from the stages that are finished."
             ) from error
         located = tuple(unplain(one) for one in said["located"])
+        plain: dict[str, Any] = {name: np.array(said[name]) for name in ("low", "high", "arrived")}
+        plain |= {name: said[name] for name in ("n_samples", "confidence", "grouping", "facts", "kind")}
         return cls(
             folder=place,
             attractors=np.array([a.position for a in located]).reshape(len(located), len(said["low"])),
             located=located,
             eigenvalues=tuple(np.array(one["of_graph"]) for one in said["located"]),
-            n_samples=said["n_samples"],
-            low=np.array(said["low"]),
-            high=np.array(said["high"]),
             paths_per_attractor=np.array(said["paths"], dtype=np.intp),
             samples_per_attractor=np.array(said["samples"], dtype=np.intp),
-            confidence=said["confidence"],
-            arrived=np.array(said["arrived"]),
             warnings=tuple(Caution(*w) for w in said["warnings"]),
             partitions=tuple(said["partitions"]),
-            grouping=said["grouping"],
-            facts=said["facts"],
-            kind=said["kind"],
+            **plain,
         )
 
     @property
@@ -204,15 +178,15 @@ class DistributedIdentification(Result):
         -------
         (n_q,) int array
         """
-        return np.asarray(self._table(q).column("sample").to_numpy(), dtype=np.intp)
+        return np.concatenate(self.paths(q))
 
     def paths(self, q: int) -> list[IntArray]:
         """Sample indices of every path of sub-dynamics q, in order of time.
 
         Parameters
         ----------
-        q : int
-            The sub-dynamics, 0 to Q - 1.
+        q
+            As for `members`.
 
         Returns
         -------
@@ -242,19 +216,18 @@ class DistributedIdentification(Result):
             arrays = {p.name.split(".")[1]: np.load(p) for p in alone.glob("*.npy")}
             return identify(Demonstrations(**arrays, warnings=self.warnings))
         step = max(1, -(-int(self.samples_per_attractor.sum()) // most))
-        samples, positions, velocities, group = [], [], [], []
+        ids, x, v, group = [], [], [], []
         for q in range(self.n_attractors):
             table = self._table(q)
-            parts = (table.column("sample").to_numpy(), _columns(table, "x"), _columns(table, "v"))
-            for ids, x, v in zip(*(_by_path(table, part) for part in parts), strict=True):
-                kept = thinned(len(ids), step)
-                samples.append(ids[kept])
-                positions.append(x[kept])
-                velocities.append(v[kept])
-                group.append(q)
-        offsets = bounds_of([len(one) for one in positions])
-        demos = Demonstrations(np.concatenate(positions), np.concatenate(velocities), offsets=offsets)
-        graph = PathGraph(demos.n_samples, np.arange(demos.n_samples), offsets, np.array(group, dtype=np.intp))
+            kept = [path[thinned(len(path), step)] for path in _by_path(table, np.arange(table.num_rows))]
+            rows = np.concatenate(kept)
+            ids.append(table.column("sample").to_numpy()[rows])
+            x.append(_columns(table, "x")[rows])
+            v.append(_columns(table, "v")[rows])
+            group += [(q, len(path)) for path in kept]
+        owner, lengths = np.array(group, dtype=np.intp).T
+        demos = Demonstrations(np.concatenate(x), np.concatenate(v), offsets=bounds_of(lengths))
+        graph = PathGraph(demos.n_samples, np.arange(demos.n_samples), bounds_of(lengths), owner)
         solved = []
         for q, values in enumerate(self.eigenvalues):
             mine = [graph.path(int(k)) for k in graph.paths_of(q)]
@@ -263,36 +236,22 @@ class DistributedIdentification(Result):
         if self.grouping is not None:
             reading = {name: self.grouping[name] for name in ("low", "high", "probability")}
             grouping = Grouping(graph.group, **reading, membership=np.ones(len(graph.group)))
+        same = ("attractors", "located", "arrived", "confidence", "warnings")
         return Identification(
             demos=demos,
             labels=graph.labels,
-            attractors=self.attractors,
-            located=self.located,
             embeddings=tuple(u for _, u in solved),
             spectra=tuple(spectrum for spectrum, _ in solved),
             graph=graph,
             grouping=grouping,
-            arrived=self.arrived,
-            confidence=self.confidence,
-            label_confidence=self.label_confidence[np.concatenate(samples)],
-            warnings=self.warnings,
+            label_confidence=self.label_confidence[np.concatenate(ids)],
+            **{name: getattr(self, name) for name in same},
         )
 
     def _table(self, q: int) -> Any:
         self._check(q)
         _, pq = arrow()
         return pq.read_table(self.folder / "embeddings" / f"attractor-{q:05d}.parquet")
-
-    def _repr_html_(self) -> str:
-        places = repr_html.places(self.attractors, self.uncertainty)
-        counted = zip(self.paths_per_attractor, self.samples_per_attractor, strict=True)
-        rows = [[str(q), places[q], f"{paths:,}", f"{samples:,}"] for q, (paths, samples) in enumerate(counted)]
-        return repr_html.panel(
-            f"{headline(self.n_attractors, self.confidence)}, {self.n_samples:,} samples",
-            "",
-            repr_html.table(["", "x* ± std. error", "paths", "samples"], rows),
-            [str(caution) for caution in self.warnings],
-        )
 
 
 def _columns(table: Any, letter: str) -> FloatArray:

@@ -1,66 +1,141 @@
-"""A run: the input, the cluster, and what its ways to paths hand on."""
+"""A run: its input, the user's cluster, and stages, many tasks of one kind. A task that is run twice leaves the same files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ..demonstrations import Caution
+from ..demonstrations import DataError
+from ..errors import EigenwellError, missing_extra
 from ..files.columns import Columns
+from ..progress import Progress
 from .inputs import Part
-from .stages import Cluster, Task
+from .store import Products, StageFileLost, finished, keep
+
+
+class DistributedError(EigenwellError, OSError):
+    """The cluster could not finish; the message says with which part of the data."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """`cell` is the number of samples that one task takes on."""
+    """A Dask client, the folder of the result, the key of input and settings, the input, and the samples one task takes on."""
 
-    cluster: Cluster
+    client: Any
+    folder: Path
+    key: str
     parts: list[Part]
     columns: Columns
     cell: int
+    progress: Progress | None = None
 
     @property
     def total(self) -> int:
         return self.parts[-1].offset + self.parts[-1].rows
 
     @property
-    def offsets(self) -> list[int]:
-        return [p.offset for p in self.parts] + [self.total]
-
-    @property
     def part_names(self) -> list[str]:
         return [p.name for p in self.parts]
 
-    def one(self, stage: str, function: Any, **arguments: Any) -> dict[str, Any]:
+    def one(self, stage: str, function: Callable[..., Products], /, **arguments: Any) -> dict[str, Any]:
         """A stage of one task."""
-        return self.cluster.stage([Task(stage, stage, function, arguments)])[0]
+        return self.stage(stage, function, {stage: arguments})[0]
 
-    def per_part(self, stage: str, function: Any, **arguments: Any) -> list[dict[str, Any]]:
-        return self.cluster.stage([Task(stage, p.name, function, {"part": p} | arguments, p.about) for p in self.parts])
+    def per_part(self, stage: str, function: Callable[..., Products], /, **arguments: Any) -> list[dict[str, Any]]:
+        return self.each(stage, function, self.part_names, {"part": self.parts}, **arguments)
+
+    def each(
+        self,
+        stage: str,
+        function: Callable[..., Products],
+        tasks: Iterable[str],
+        own: Mapping[str, Iterable[Any]],
+        /,
+        **shared: Any,
+    ) -> list[dict[str, Any]]:
+        """A stage of many tasks: each has an argument of its `own` of every name, and those that all share."""
+        rows = zip(tasks, *own.values(), strict=True)
+        return self.stage(stage, function, {name: dict(zip(own, row, strict=True)) | shared for name, *row in rows})
+
+    def stage(
+        self, stage: str, function: Callable[..., Products], tasks: Mapping[str, dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """The summaries of `function(folder, **arguments)` for all tasks, in their order."""
+        from distributed import KilledWorker, as_completed
+
+        summaries: dict[str, dict[str, Any]] = {}
+        mark, futures = uuid.uuid4().hex[:8], {}
+        self._tell(stage, 0, len(tasks))
+        for name, arguments in tasks.items():
+            call, key = (self.folder, self.key, stage, name, function, arguments), f"eigenwell-{stage}-{name}-{mark}"
+            futures[key] = name, self.client.submit(execute, *call, key=key, pure=False)
+        try:
+            for future in as_completed([future for _, future in futures.values()]):  # type: ignore[no-untyped-call]
+                name = futures[future.key][0]
+                try:
+                    summaries[name] = future.result()
+                except KilledWorker as error:
+                    about = tasks[name]["part"].about if "part" in tasks[name] else name
+                    raise DistributedError(
+                        f"The workers that took on {about} died, one after the other. If they ran out of memory, give them more "
+                        "or pass a smaller samples_per_cell; then run again: finished stages are kept."
+                    ) from error
+                # What has been told need not be told again when the worker that remembers it dies.
+                futures.pop(future.key)[1].release()
+                self._tell(stage, len(summaries), len(tasks))
+        finally:
+            self.client.cancel([future for _, future in futures.values()])
+        return [summaries[name] for name in tasks]
+
+    def _tell(self, stage: str, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(stage, done, total)
 
 
-@dataclass(frozen=True)
-class AssembledPaths:
-    """Where the assembled paths are, and what the grouping of their ends needs besides."""
-
-    names: list[str]
-    resolution: float
-    unit: list[float]
-    warnings: tuple[Caution, ...]
-    facts: dict[str, Any]
-    trusted_ends: bool = False
+def execute(
+    folder: Path, run: str, stage: str, name: str, function: Callable[..., Products], arguments: dict[str, Any]
+) -> dict[str, Any]:
+    """Run a task where it has not been finished before; what was made from other data or arguments is made again."""
+    said = json.dumps([run, stage, name, arguments], default=str, sort_keys=True)
+    key = hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+    done = finished(folder, stage, name, key)
+    return keep(folder, stage, name, key, run, function(folder, **arguments)) if done is None else done
 
 
-def numbered(what: str, count: int) -> list[str]:
-    return [f"{what}-{k:05d}" for k in range(count)]
+@contextmanager
+def connected(client: Any) -> Iterator[Any]:
+    """The client given, else the current one, else a cluster on this machine that is closed afterwards."""
+    try:
+        from distributed import Client, LocalCluster, get_client
+    except ImportError as error:
+        raise missing_extra("eigenwell.distributed", "dask", "dask") from error
+    if client is not None and not isinstance(client, Client):
+        raise DataError(f"Expected client as a dask.distributed Client, got {type(client).__name__}.")
+    if client is None:
+        with suppress(ValueError):
+            client = get_client()
+    if client is not None:
+        yield client
+        return
+    local: Any = LocalCluster
+    with local(processes=True, threads_per_worker=1, dashboard_address="127.0.0.1:0") as own, Client(own) as new:  # type: ignore[no-untyped-call]
+        yield new
 
 
-def plain(warnings: Sequence[Caution]) -> list[list[str]]:
-    return [[c.name, c.message] for c in warnings]
-
-
-def repeated(count: int, total: int) -> tuple[Caution, ...]:
-    said = f"{count} of {total} samples repeat another one exactly; each is counted once."
-    return (Caution("duplicated-samples", said),) if count else ()
+def lasting(run: Callable[[], Any], tries: int = 3) -> Any:
+    """Run again from the finished stages when a stage's file was lost on the way."""
+    try:
+        return run()
+    except StageFileLost as error:
+        if tries > 1:
+            return lasting(run, tries - 1)
+        raise DistributedError(
+            f"Files of the work folder vanish or are cut short while they are used: {error}. Does something else write to or "
+            "clean this folder?"
+        ) from error

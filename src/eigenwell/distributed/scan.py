@@ -26,8 +26,7 @@ from ..paths.meeting import common_time_step
 from ..paths.settings import DEFAULT
 from .cells import Cells
 from .inputs import Part, read_part
-from .moments import Moments
-from .store import Products, fetch, fetch_all
+from .store import Products, fetch, fetch_all, own
 
 # Samples that draw a cell's borders: shares come out even to five percent.
 PER_CELL = 400
@@ -35,36 +34,53 @@ FEWEST = 20_000
 
 
 def scan(folder: Path, *, part: Part, columns: Columns, drawn: float) -> Products:
-    """Box and moments of a part, and a share of its positions."""
+    """What there is to know of the size of a part, and a share of its positions."""
     rows = read_part(part, columns)
     v = rows.v if rows.v is not None else np.ones_like(rows.x)
     chosen = share(sample_hash(rows.x, v), drawn)
-    summary = {"x": Moments.of(rows.x).plain(), "v": Moments.of(v).plain()}
-    return Products(arrays={"drawn": rows.x[chosen]}, summary=summary)
+    return Products(arrays={"drawn": rows.x[chosen]}, summary=moments(np.hstack([rows.x, v])))
+
+
+def moments(state: FloatArray) -> dict[str, Any]:
+    """Mean, sum of squared deviations, lowest and highest of every column."""
+    mean = state.mean(axis=0)
+    found = [mean, ((state - mean) ** 2).sum(axis=0), state.min(axis=0), state.max(axis=0)]
+    return {"rows": len(state), "moments": [one.tolist() for one in found]}
 
 
 @dataclass(frozen=True)
 class Whole:
-    """What a single machine knows of all samples when it begins, from the scan of all parts."""
+    """What a single machine knows of all samples when it begins: mean and variance of x and v, and their boxes (2, d)."""
 
-    x: Moments
-    v: Moments
+    count: int
+    mean: FloatArray
+    variance: FloatArray
+    box: FloatArray
 
     @classmethod
     def of(cls, told: Sequence[dict[str, Any]]) -> Whole:
-        return cls(*(Moments.pooled(Moments.read(one[name]) for one in told) for name in ("x", "v")))
+        """From the scans of all parts, to rounding."""
+        means, squares, low, high = np.array([one["moments"] for one in told]).swapaxes(0, 1)
+        count = np.array([one["rows"] for one in told])[:, None]
+        mean = (count * means).sum(axis=0) / count.sum()
+        variance = (squares + count * (means - mean) ** 2).sum(axis=0) / count.sum()
+        return cls(int(count.sum()), mean, variance, np.stack([low.min(axis=0), high.max(axis=0)]))
+
+    @property
+    def dimension(self) -> int:
+        return len(self.mean) // 2
 
     def check(self) -> tuple[Caution, ...]:
         """What `Demonstrations` checks; repeats are counted later."""
-        check_tall((self.x.count, len(self.x.mean)))
-        return check_samples(self.x.box, self.v.box)
+        check_tall((self.count, self.dimension))
+        return check_samples(*np.split(self.box, 2, axis=1))
 
     @property
     def frame(self) -> Frame:
-        x, v = np.sqrt(self.x.variance), np.sqrt(self.v.variance)
+        x, v = np.split(np.sqrt(self.variance), 2)
         unit = units(np.stack([-x, x]), np.stack([-v, v]))  # two samples that spread as all do
-        pace = float(np.abs(self.v.box / unit).max()) or 1.0
-        return Frame(unit.tolist(), (self.x.mean / unit).tolist(), pace)
+        pace = float(np.abs(self.box[:, self.dimension :] / unit).max()) or 1.0
+        return Frame(unit.tolist(), (self.mean[: self.dimension] / unit).tolist(), pace)
 
 
 @dataclass(frozen=True)
@@ -86,25 +102,22 @@ class Frame:
 
     def distinct(self, states: FloatArray) -> FloatArray:
         """States (n, 2 d) of which none repeats an earlier one."""
-        d = len(self.unit)
-        return states[np.sort(np.unique(self.names(states[:, :d], states[:, d:]), return_index=True)[1])]
+        return states[np.sort(np.unique(self.names(*np.split(states, 2, axis=1)), return_index=True)[1])]
+
+    def asked(self, states: FloatArray) -> FloatArray:
+        """The distinct states with the smallest hashes."""
+        states = self.distinct(states)
+        return states[smallest(sample_hash(*np.split(states, 2, axis=1)), DEFAULT.asked)]
 
 
 def ask(folder: Path, *, part: Part, columns: Columns, frame: Frame) -> Products:
-    """The distinct samples of a part with the smallest hashes."""
-    x, v = frame.read(part, columns)
-    return Products(arrays={"asked": _first_few(np.hstack([x, v]), frame)})
-
-
-def _first_few(states: FloatArray, frame: Frame) -> FloatArray:
-    d, states = len(frame.unit), frame.distinct(states)
-    return states[smallest(sample_hash(states[:, :d], states[:, d:]), DEFAULT.asked)]
+    """The samples of a part that are asked where it is the only one."""
+    return Products(arrays={"asked": frame.asked(np.hstack(frame.read(part, columns)))})
 
 
 def plan(folder: Path, *, names: Sequence[str], count: int, frame: Frame, total: int) -> Products:
     """The samples asked among all parts, and the cells."""
-    asked = _first_few(fetch_all(folder, "ask", names, "asked"), frame)
-    d = asked.shape[1] // 2
+    asked, d = frame.asked(fetch_all(folder, "ask", names, "asked")), len(frame.unit)
     places = len(np.unique(asked[:, :d], axis=0))
     check_places(places, total, d, str(places))
     drawn = fetch_all(folder, "scan", names, "drawn") / frame.unit
@@ -112,14 +125,13 @@ def plan(folder: Path, *, names: Sequence[str], count: int, frame: Frame, total:
 
 
 def load_cells(folder: Path) -> Cells:
-    return Cells(*(np.array(fetch(folder, "plan", "plan", name)) for name in ("axis", "value", "low", "high")))
+    return Cells(*own(folder, "plan", "axis", "value", "low", "high"))
 
 
 def neighbours(folder: Path, *, part: Part, columns: Columns, frame: Frame) -> Products:
     """Of every sample asked the nearest distinct samples in this part."""
-    asked = fetch(folder, "plan", "plan", "asked")
-    x, v = frame.read(part, columns)
-    d, states = x.shape[1], frame.distinct(np.hstack([x, v]))
+    d, (asked,) = len(frame.unit), own(folder, "plan", "asked")
+    states = frame.distinct(np.hstack(frame.read(part, columns)))
     # A tree for a few queries need not be balanced.
     tree = cKDTree(states[:, :d], balanced_tree=False, compact_nodes=False)
     k = min(NEIGHBOURS + 1, len(states))
@@ -130,8 +142,7 @@ def look(folder: Path, *, names: Sequence[str], frame: Frame) -> Products:
     """How regular in time the faster samples asked are; the time step that all share, None where there is none; and the
     median distance that they move until they are nearest to another one ahead."""
     asked, near = _nearest_of_all(folder, names, frame)
-    d = asked.shape[1] // 2
-    x, v, near_x, near_v = asked[:, :d], asked[:, d:], near[:, :, :d], near[:, :, d:]
+    (x, v), (near_x, near_v) = np.split(asked, 2, axis=1), np.split(near, 2, axis=2)
     fast = in_motion(np.linalg.norm(v, axis=1))
     regular = regularity(x[fast], v[fast], near_x[fast, 1:], near_v[fast, 1:])  # every sample is its own nearest
     few = slice(DEFAULT.neighbours + 1)
@@ -146,9 +157,8 @@ def look(folder: Path, *, names: Sequence[str], frame: Frame) -> Products:
 
 def _nearest_of_all(folder: Path, names: Sequence[str], frame: Frame) -> tuple[FloatArray, FloatArray]:
     """The samples asked (m, 2 d), and their nearest distinct samples in all parts (m, k, 2 d), the first of them themselves."""
-    asked = np.array(fetch(folder, "plan", "plan", "asked"))
-    d, best = asked.shape[1] // 2, []
-    near = np.concatenate([fetch(folder, "neighbours", name, "near") for name in names], axis=1)
+    d, (asked,) = len(frame.unit), own(folder, "plan", "asked")
+    near, best = np.concatenate([fetch(folder, "neighbours", name, "near") for name in names], axis=1), []
     for one, states in zip(asked, near, strict=True):
         states = frame.distinct(states)
         gap = np.linalg.norm(states[:, :d] - one[:d], axis=1)

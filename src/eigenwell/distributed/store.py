@@ -77,40 +77,29 @@ def _measured(file: Any) -> list[int]:
 
 def finished(folder: Path, stage: str, task: str, key: str) -> dict[str, Any] | None:
     """The summary of a task that was finished under this key and whose files are all whole; None otherwise."""
-    record = _record(folder / "work" / stage / f"{task}.json")
-    if record is None or record["key"] != key or not _whole(folder, record):
-        return None
-    return dict(record["summary"])
+    record = _record(folder, folder / "work" / stage / f"{task}.json", key=key)
+    return None if record is None else dict(record["summary"])
 
 
 def intact(folder: Path, stages: Sequence[str], run: str) -> bool:
     """Whether these stages have left something, all of it in this run, and all of it is whole."""
-    for stage in stages:
-        records = [_record(path) for path in (folder / "work" / stage).glob("*.json")]
-        if not records or not all(r is not None and r["run"] == run and _whole(folder, r) for r in records):
-            return False
-    return True
+    left = [list((folder / "work" / stage).glob("*.json")) for stage in stages]
+    return all(left) and all(_record(folder, path, run=run) is not None for paths in left for path in paths)
 
 
-def _record(path: Path) -> dict[str, Any] | None:
+def _record(folder: Path, path: Path, **expected: str) -> dict[str, Any] | None:
+    """The record of a task, where it says what is expected and all the task's files are whole."""
     try:
-        record = json.loads(path.read_bytes())
-        return record if {"key", "run", "files", "summary"} <= record.keys() else None
-    except (OSError, ValueError, AttributeError):
-        return None
-
-
-def _whole(folder: Path, record: dict[str, Any]) -> bool:
-    try:
-        for name, (size, checksum) in record["files"].items():
-            if (folder / name).stat().st_size != size:
-                return False
+        record: dict[str, Any] = json.loads(path.read_bytes())
+        if any(record[name] != value for name, value in expected.items()):
+            return None
+        for name, measure in record["files"].items():
             with (folder / name).open("rb") as file:
-                if _measured(file) != [size, checksum]:
-                    return False
-    except OSError:
-        return False
-    return True
+                if os.fstat(file.fileno()).st_size != measure[0] or _measured(file) != measure:
+                    return None
+        return record
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        return None
 
 
 def fetch(folder: Path, stage: str, task: str, name: str) -> NDArray[Any]:
@@ -125,9 +114,18 @@ def fetch(folder: Path, stage: str, task: str, name: str) -> NDArray[Any]:
         raise StageFileLost(f"{stage} {task}: {path} is missing or not whole ({error})") from error
 
 
-def fetch_all(folder: Path, stage: str, tasks: Sequence[str], name: str) -> NDArray[Any]:
-    """The arrays that these tasks left, one after the other."""
-    return np.concatenate([fetch(folder, stage, task, name) for task in tasks])
+def own(folder: Path, stage: str, *names: str) -> list[NDArray[Any]]:
+    """Arrays that a stage of one task left, in memory."""
+    return [np.array(fetch(folder, stage, stage, name)) for name in names]
+
+
+def fetch_all(folder: Path, stage: str, tasks: Sequence[str], name: str, piece: int | None = None) -> NDArray[Any]:
+    """The arrays that these tasks left, one after the other; or of each the rows of one piece, by its `bounds`."""
+    arrays = [fetch(folder, stage, task, name) for task in tasks]
+    if piece is not None:
+        ends = [fetch(folder, stage, task, "bounds")[piece : piece + 2] for task in tasks]
+        arrays = [array[int(a) : int(b)] for array, (a, b) in zip(arrays, ends, strict=True)]
+    return np.concatenate(arrays)
 
 
 def write_table(table: Any, file: Any) -> None:

@@ -10,52 +10,52 @@ from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
+from ..demonstrations import Caution
 from ..paths import Grouping
-from .inputs import Part, arrow
-from .records import spread
+from .inputs import arrow
+from .records import Records, column, packed, spread
 
 
-def _columns(letter: str, table: FloatArray) -> dict[str, FloatArray]:
-    return {f"{letter}{i + 1}": np.ascontiguousarray(column) for i, column in enumerate(table.T)}
+def table(**columns: Any) -> Any:
+    """An Arrow table; of a matrix (n, d) called x the columns x1, x2, ..."""
+    flat: dict[str, NDArray[Any]] = {}
+    for name, values in columns.items():
+        parts = {name: values} if np.ndim(values) == 1 else {f"{name}{i + 1}": c for i, c in enumerate(values.T)}
+        flat |= {one: np.ascontiguousarray(c) for one, c in parts.items()}
+    return arrow()[0].table(flat)
 
 
-def label_table(
-    part: Part, label: IntArray, confidence: NDArray[Any], path: IntArray, position: IntArray
-) -> dict[str, Any]:
-    """The label of every row of a partition, in its order, and where it is in which path."""
-    columns: dict[str, NDArray[Any]] = {"sample": part.offset + np.arange(part.rows), "label": label.astype(np.int32)}
-    columns |= {"confidence": confidence.astype(np.float32), "path": path.astype(np.int32), "position": position}
-    return {f"labels/{part.name}.parquet": arrow()[0].table(columns)}
+def label_rows(ids: IntArray, label: IntArray, sure: NDArray[Any], path: IntArray, position: IntArray) -> Records:
+    """What is found of samples, in the order of the input: label, how sure, path, and where it is in the path."""
+    label, path, sure = label.astype(np.int32), path.astype(np.int32), sure.astype(np.float32)
+    return packed(sample=ids, label=label, confidence=sure, path=path, position=position)[np.argsort(ids)]
+
+
+def label_table(rows: Records) -> Any:
+    return table(**{name: column(rows, name) for name in rows.dtype.names or ()})
 
 
 def path_table(
     label: IntArray, samples: IntArray, first: IntArray, pace: FloatArray, start: FloatArray, end: FloatArray
 ) -> Any:
     """A row per path, in the order of the result."""
-    columns = {
-        "path": np.arange(len(label)),
-        "label": label,
-        "samples": samples,
-        "first_sample": first,
-        "end_pace": pace,
-    }
-    return arrow()[0].table(columns | _columns("start_x", start) | _columns("end_x", end))
+    said = {"label": label, "samples": samples, "first_sample": first, "end_pace": pace}
+    return table(path=np.arange(len(label)), **said, start_x=start, end_x=end)
 
 
 def embedding_table(
     ids: IntArray, x: FloatArray, v: FloatArray, number: IntArray, length: IntArray, embedding: FloatArray
 ) -> Any:
     """Samples of one sub-dynamics, path after path: where they are, how they move, and their linear coordinates."""
-    columns = {"sample": ids, "path": np.repeat(number, length), "position": spread(0 * length, length)}
-    return arrow()[0].table(columns | _columns("x", x) | _columns("v", v) | _columns("u", embedding))
+    path, position = np.repeat(number, length), spread(0, length)
+    return table(sample=ids, path=path, position=position, x=x, v=v, u=embedding)
 
 
 def attractor_table(located: Sequence[dict[str, Any]], paths: Sequence[int], samples: Sequence[int]) -> Any:
     """A row per attractor."""
-    columns = {"label": np.arange(len(located)), "paths": np.array(paths), "samples": np.array(samples)}
-    for what, name in (("x", "position"), ("error_x", "standard_error")):
-        columns |= _columns(what, np.array([one[name] for one in located]))
-    return arrow()[0].table(columns)
+    place, error = (np.array([one[name] for one in located]) for name in ("position", "standard_error"))
+    counted = {"paths": np.array(paths), "samples": np.array(samples)}
+    return table(label=np.arange(len(located)), **counted, x=place, error_x=error)
 
 
 def plain(attractor: Attractor, eigenvalues: FloatArray) -> dict[str, Any]:
@@ -69,13 +69,14 @@ def plain(attractor: Attractor, eigenvalues: FloatArray) -> dict[str, Any]:
 
 def unplain(said: dict[str, Any]) -> Attractor:
     """The attractor that `plain` wrote."""
-    arrays: dict[str, Any] = {
-        name: np.array(value) if isinstance(value, list) else value for name, value in said.items()
-    }
-    del arrays["of_graph"]
+    arrays: dict[str, Any] = {k: np.array(a) if isinstance(a, list) else a for k, a in said.items() if k != "of_graph"}
     if arrays["eigenvalues"] is not None:
         arrays["eigenvalues"] = arrays["eigenvalues"] @ [1, 1j]
     return Attractor(**arrays)
+
+
+def doubts(warnings: Sequence[Caution]) -> list[list[str]]:
+    return [[c.name, c.message] for c in warnings]
 
 
 def said(grouping: Grouping | None) -> dict[str, Any] | None:
@@ -83,5 +84,4 @@ def said(grouping: Grouping | None) -> dict[str, Any] | None:
     if grouping is None:
         return None
     others = [{"attractors": r.n_groups, "probability": r.probability} for r in grouping.alternatives]
-    reading = {"low": grouping.low, "high": grouping.high, "probability": grouping.probability}
-    return reading | {"alternatives": others}
+    return {name: getattr(grouping, name) for name in ("low", "high", "probability")} | {"alternatives": others}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from ..arguments import moving_columns
 from ..checks import time_stamps
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
@@ -21,8 +20,8 @@ from ..paths.hashing import Hash, sample_hash
 from .assemble import finish
 from .cells import by_cell
 from .inputs import Part, Rows, read_part
-from .records import bounds_of, column, packed, samples
-from .store import Products, fetch, fetch_all
+from .records import Records, bounds_of, column, packed
+from .store import Products, fetch_all
 
 
 def name_hash(names: NDArray[Any]) -> Hash:
@@ -41,36 +40,14 @@ def stamps(rows: Rows) -> NDArray[Any]:
     return rows.time.astype("datetime64[ns]").astype(np.int64) if rows.time.dtype.kind == "M" else rows.time
 
 
-@dataclass(frozen=True, eq=False)
-class Ordered:
-    """Samples trajectory after trajectory in order of time, each trajectory called by its first row in the input.
-
-    `fresh` is False for rows that repeat the one before in all they say, as a partition given twice does.
-    """
-
-    called: IntArray
-    ids: IntArray
-    x: FloatArray
-    v: FloatArray
-    fresh: BoolArray
-    told: tuple[Caution, ...]
-
-    @property
-    def lengths(self) -> IntArray:
-        """Samples of every trajectory, without repeats."""
-        return np.unique(self.called[self.fresh], return_counts=True)[1]
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """What `cautions` goes by."""
-        short, told = int((self.lengths < SHORTEST_PATH).sum()), [[c.name, c.message] for c in self.told]
-        return {"cautions": told, "paths": len(self.lengths), "short": short, "repeats": int((~self.fresh).sum())}
-
-
 def in_order(
     columns: Columns, ids: IntArray, names: Hash, x: FloatArray, v: FloatArray | None, time: NDArray[Any]
-) -> Ordered:
-    """The samples of some trajectories, given in the order of their ids; velocities are estimated where there are none."""
+) -> tuple[Records, dict[str, Any]]:
+    """Samples given in the order of their ids, trajectory after trajectory in order of time; and what `cautions` goes by.
+
+    A trajectory is `called` by its first row in the input. Velocities are estimated where there are none. `fresh` is False for
+    rows that repeat the one before in all they say, as a partition given twice does.
+    """
     _, first, owner = np.unique(names, return_index=True, return_inverse=True)
     called = ids[first][owner.reshape(-1)]
     order = np.lexsort((ids, time, called))
@@ -88,7 +65,10 @@ def in_order(
         clocks = time_stamps(xs, np.split(clock, cuts), None)
     found = moving_columns(xs, vs, clocks)
     same = np.cumsum(fresh) - 1  # a repeat stands right behind the row it repeats
-    return Ordered(called, ids, found["x"][same], found["v"][same], fresh, told + found["warnings"])
+    short = sum(len(one) < SHORTEST_PATH for one in xs)
+    said = [[c.name, c.message] for c in told + found["warnings"]]
+    summary = {"cautions": said, "paths": len(xs), "short": short, "repeats": int((~fresh).sum())}
+    return packed(called=called, id=ids, x=found["x"][same], v=found["v"][same], fresh=fresh), summary
 
 
 def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Products:
@@ -98,29 +78,22 @@ def sort(folder: Path, *, part: Part, columns: Columns, buckets: int) -> Product
     hashes = name_hash(rows.trajectory)
     order, bounds = by_cell((hashes % np.uint64(buckets)).astype(np.intp), buckets)
     v, ids = 0.0 if rows.v is None else rows.v, part.offset + np.arange(part.rows)
-    kept = packed(samples(rows.x.shape[1]), id=ids, x=rows.x, v=v)[order]
-    return Products({"rows": kept, "names": hashes[order], "time": stamps(rows)[order], "bounds": bounds})
+    kept = packed(id=ids, x=rows.x, v=v, name=hashes, time=stamps(rows))
+    return Products({"rows": kept[order], "bounds": bounds})
 
 
 def assemble(folder: Path, *, bucket: int, names: Sequence[str], columns: Columns, total: int) -> Products:
     """The trajectories of one bucket."""
-
-    def gathered(what: str) -> NDArray[Any]:
-        parts = []
-        for name in names:
-            bounds = fetch(folder, "sort", name, "bounds")
-            parts.append(fetch(folder, "sort", name, what)[int(bounds[bucket]) : int(bounds[bucket + 1])])
-        return np.concatenate(parts)
-
-    rows = gathered("rows")
+    rows = fetch_all(folder, "sort", names, "rows", bucket)
     if len(rows) == 0:
-        return Products(summary={"paths": 0, "cautions": [], "short": 0, "repeats": 0})
-    v = column(rows, "v") if columns.velocity else None
-    found = in_order(columns, column(rows, "id"), gathered("names"), column(rows, "x"), v, gathered("time"))
-    lengths = found.lengths
-    products = finish(found.called, found.ids, found.x, found.v, lengths, lengths >= SHORTEST_PATH)
-    steps = moving_steps(found.x[found.fresh], found.v[found.fresh], bounds_of(lengths), total)
-    return Products(products.arrays | {"steps": steps}, summary=found.summary)
+        return Products(summary={"cautions": [], "paths": 0, "short": 0, "repeats": 0})
+    ids, x, v, called, time = (column(rows, name) for name in ("id", "x", "v", "name", "time"))
+    found, summary = in_order(columns, ids, called, x, v if columns.velocity else None, time)
+    called, ids, x, v = (column(found, name) for name in ("called", "id", "x", "v"))
+    lengths = np.unique(called[found["fresh"]], return_counts=True)[1]
+    products = finish(called, ids, x, v, lengths, lengths >= SHORTEST_PATH)
+    steps = moving_steps(x[found["fresh"]], v[found["fresh"]], bounds_of(lengths), total)
+    return Products(products.arrays | {"steps": steps}, summary=summary)
 
 
 def typical_step(folder: Path, *, names: Sequence[str]) -> Products:
@@ -137,8 +110,6 @@ def cautions(told: Sequence[dict[str, Any]]) -> tuple[Caution, ...]:
     if short == total:
         raise DataError(f"Expected trajectories of at least {SHORTEST_PATH} samples, got {total} shorter ones.")
     if short:
-        said = (
-            f"{short} of {total} trajectories have fewer than {SHORTEST_PATH} samples; their samples stay unassigned."
-        )
-        kept["short-trajectory"] = Caution("short-trajectory", said)
+        said = f"{short} of {total} trajectories have fewer than {SHORTEST_PATH} samples"
+        kept["short-trajectory"] = Caution("short-trajectory", f"{said}; their samples stay unassigned.")
     return tuple(kept.values())

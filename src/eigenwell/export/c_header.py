@@ -19,7 +19,7 @@ from ..fields import Field, StableField
 from ..files import replacing
 from ..models import as_field
 from .c_text import Writer, c_header, identifier
-from .exported import Answers, Parity, ParityError
+from .exported import Answers, Parity, ParityError, Steps
 from .parity import STATES, compare_advance, compare_poses, prove
 from .precision import FLOAT, Precision
 
@@ -44,7 +44,6 @@ def export_c(
     Parameters
     ----------
     field : Field or StableField
-        What was learned.
     path : str or path
         The header.
     precision : Precision
@@ -169,18 +168,10 @@ class Compiled:
         said = self._ask("b", x, 2)
         return said[:, 0].astype(np.intp), said[:, 1]
 
-    def motion(
-        self,
-        goal: int,
-        x0: FloatArray,
-        phase0: FloatArray,
-        x: FloatArray,
-        phase: FloatArray,
-        after: FloatArray,
-        dt: float,
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        n = len(x0)
-        rows = np.column_stack([x0, np.full(n, goal), phase0, x, phase, after, np.full(n, dt)])
+    def motion(self, steps: Steps) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Velocity and rate at the second step, and the phase once the third is seen."""
+        goal, x0, *between, dt = steps
+        rows = np.column_stack([x0, np.full(len(x0), goal), *between, np.full(len(x0), dt)])
         said = self._ask("m", rows, self.dimension + 2)
         return said[:, :-2], said[:, -2], said[:, -1]
 

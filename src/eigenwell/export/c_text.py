@@ -31,20 +31,8 @@ from .precision import Precision
 from .tables import Tables, tables
 
 Numbers = tuple[NDArray[Any], type]
-MOTION_HELP = """ * A motion, which follows what was shown even where it crosses itself; the struct is its memory:
- *   int  @P@_motion_begin(@P@_motion *m, const @REAL@ x[@D@])
- *   int  @P@_motion_begin_at(@P@_motion *m, int goal, @REAL@ phase, const @REAL@ x[@D@])
- *   int  @P@_motion_step(@P@_motion *m, const @REAL@ x[@D@], @REAL@ dt, @REAL@ v[@D@])    v for the next dt
- *   int  @P@_motion_advance(@P@_motion *m, const @REAL@ x[@D@], @REAL@ dt, @REAL@ next[@D@])    or where to be after it
- *   int  @P@_motion_done(const @P@_motion *m)
-"""
 SHORTEST = 1e-3
 """Share of a latent step below which no place between is looked for."""
-POSE_HELP = """ * Poses, orientations as unit quaternions x, y, z, w; 0 and NaN half a turn from where the motions end:
- *   int  @P@_twist(const @REAL@ position[@PLACES@], const @REAL@ quaternion[4], @REAL@ linear[@PLACES@], @REAL@ angular[3])
- *   int  @P@_state(const @REAL@ position[@PLACES@], const @REAL@ quaternion[4], @REAL@ x[@D@])    for all the others
- *   void @P@_angular(const @REAL@ x[@D@], const @REAL@ v[@D@], @REAL@ angular[3])           of their velocities
-"""
 
 
 def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -> str:
@@ -90,9 +78,11 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
     still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells) / 2}
     words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
     words["WORLD"] = writer.filled("world.h", seen)
-    words["MOTION_HELP"] = writer.fill(MOTION_HELP, words) if field.lifted else ""
+    words["MOTION_HELP"] = writer.filled("motion_help.h", words) if field.lifted else ""
     words["POSES"] = "" if field.chart is None else writer.filled("pose.h", _pose_words(field.chart, writer))
-    words["POSE_HELP"] = "" if field.chart is None else writer.fill(POSE_HELP, words | {"PLACES": field.dimension - 3})
+    words["POSE_HELP"] = (
+        "" if field.chart is None else writer.filled("pose_help.h", words | {"PLACES": field.dimension - 3})
+    )
     return at_home(writer.filled("field.h", words), prefix)
 
 
@@ -154,6 +144,7 @@ class Writer:
         words = {
             "WHAT": what,
             "M": f"{self.shared['P']}_{kind}",
+            "WAY": "0" if kind == "map" else "n + 1",
             "D": these.dimension,
             "K": these.wells.goals.shape[1],
             "L": these.flow.frequencies.shape[1],

@@ -10,17 +10,24 @@ from .._types import FloatArray
 from ..fields import Field
 from ..fields.around import CENTRE, SLOW, UNION, Around
 from ..fields.bodies import REACH, THINNEST
-from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, SOFT, STEEPEST, STRONGEST, Moved
-from ..fields.warping import MARGIN
+from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, STEEPEST, STRONGEST, Moved
+from ..fields.warping import MARGIN, of_kind
 from ..fields.warps import BACK, SKIN, Stretch, Within
 
 BODIES = 8
 """Room for so many, or for as many as the exported field has."""
 
 
-def of_kind(field: Field, kind: type) -> list[Any]:
-    world = field.map.model.world
-    return [] if world is None else [one for one in world.warps if isinstance(one, kind)]
+def _ways(field: Field) -> int:
+    """The map, and each goal alone where there are several and fields that have no other."""
+    return 1 + field.n_attractors if field.n_attractors > 1 and (field.goals or field.lifted) else 1
+
+
+def _moves(field: Field) -> list[Moved]:
+    """Of every way; none where nothing is moved."""
+    alone = field.lifted or field.goals
+    worlds = [one.model.world for one in (field.map, *alone[: _ways(field) - 1])]
+    return [warp for world in worlds if world is not None for warp in world.warps if isinstance(warp, Moved)]
 
 
 def marks(field: Field) -> tuple[FloatArray, FloatArray]:
@@ -32,13 +39,14 @@ def marks(field: Field) -> tuple[FloatArray, FloatArray]:
 def world_tables(field: Field) -> dict[str, FloatArray]:
     """What a world is made with at run time, and the soft walls that were learned."""
     old, new = marks(field)
-    starts = field._begins
+    leads = field._leads[: _ways(field)]
     soft = of_kind(field, Stretch)
     named = {
         "mark_old": old,
         "mark_new": new,
-        "start": old[0] if starts is None else starts.mean,
-        "scatter": np.zeros((old.shape[1],) * 2) if starts is None else starts.spread,
+        "lead_middle": np.stack([one.middle for one in leads]),
+        "lead_share": np.stack([one.share for one in leads]),
+        "lead_slope": np.stack([one.slope for one in leads]),
     }
     if soft:
         named |= {"soft_low": soft[0].low, "soft_high": soft[0].high, "soft_margin": soft[0].margin}
@@ -48,7 +56,6 @@ def world_tables(field: Field) -> dict[str, FloatArray]:
 def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
     """The words of world.h; `number` and `braces` write numbers and arrays as C reads them."""
     bodies = sum(len(one.centres) for one in of_kind(field, Around))
-    steps = max([MOST_STEPS, *(len(one.path) for one in of_kind(field, Moved))])
     constants = {
         "SKIN": SKIN,
         "SLOW": SLOW,
@@ -57,7 +64,6 @@ def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
         "MARGIN": MARGIN,
         "REACH": REACH,
         "THINNEST": THINNEST,
-        "SOFTEN": (SOFT / 2) ** 2,
         "STRONGEST": STRONGEST,
         "STEEPEST": STEEPEST,
         "LENGTH": LENGTH,
@@ -66,20 +72,24 @@ def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
     }
     return {name: number(value) for name, value in constants.items()} | {
         "N": field.places.shape[1],
-        "MARKS": len(marks(field)[0]),
-        "STEPS": steps,
+        "PASSED": len(marks(field)[0]) - field.n_attractors,
+        "WAYS": _ways(field),
+        "STEPS": _most_steps(field),
         "BODIES": max(BODIES, bodies),
-        "STARTED": number(0.0 if field._begins is None else 0.5),
         "UNION": UNION,
         "SOFT": int(bool(of_kind(field, Stretch))),
         "HOME": _home(field, braces),
     }
 
 
+def _most_steps(field: Field) -> int:
+    return max([MOST_STEPS, *(len(one.path) for one in _moves(field))])
+
+
 def _home(field: Field, braces: Any) -> str:
     """The initialiser of the world as it was exported."""
     n = field.places.shape[1]
-    groups, walls, moved = (of_kind(field, kind) for kind in (Around, Within, Moved))
+    groups, walls, moved = of_kind(field, Around), of_kind(field, Within), _moves(field)
     counts = [len(one.centres) for one in groups]
     said: dict[str, Any] = {"goal": field.places, "bodies": sum(counts)}
     open_ = np.full(n, np.inf)
@@ -103,10 +113,18 @@ def _home(field: Field, braces: Any) -> str:
             "reach": np.array([float(one.reach) for one in groups]),
         }
     if moved:
-        one = moved[0]
-        said |= {"moved": 1, "marks": len(one.old), "steps": len(one.path)}
-        said |= {"matrix": one.matrix, "shift": one.shift, "length": one.length}
-        if len(one.path):
-            said |= {"path": one.path, "force": one.force}
+        steps, ways = _most_steps(field), []
+        path, force = (np.zeros((steps * sum(len(one.old) for one in moved), n)) for _ in range(2))
+        first = 0
+        for one in moved:
+            used = slice(first, first + one.path.shape[0] * one.path.shape[1])
+            path[used], force[used] = one.path.reshape(-1, n), one.force.reshape(-1, n)
+            arrays = ", ".join(braces(value) for value in (one.matrix, one.shift, one.length))
+            ways.append(f"{{{arrays}, {len(one.old)}, {len(one.path)}, {first}}}")
+            first += steps * len(one.old)
+        said |= {"moved": 1, "way": f"{{{', '.join(ways)}}}"}
+        last = int(np.flatnonzero(force.any(1))[-1]) + 1 if force.any() else 0
+        if last:
+            said |= {"path": path[:last], "force": force[:last]}
     parts = [f".{name} = {braces(value) if isinstance(value, np.ndarray) else value}" for name, value in said.items()]
     return "{" + ",\n    ".join(parts) + "}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..errors import EigenwellError
@@ -20,29 +20,6 @@ class ParityError(EigenwellError, ValueError):
 class Parity:
     """What comparing an exported field with the library found.
 
-    Attributes
-    ----------
-    path : Path
-        What was written.
-    proved : bool
-        Whether it was run and compared; where it could not be, `reason` says why.
-    states : int
-        Compared.
-    max_error : float
-        The largest of a velocity, potential or rate, relative to the larger of its own size and that at the samples.
-    tolerance : float
-        What it was held to.
-    ties : int
-        States on a border of basins or of what is far, where rounding decides.
-    latency_us : float
-        Microseconds of one velocity.
-    reason : str
-        Why it was not proved.
-    loop : Loop or None
-        What loops on the exported field did.
-    motion_us : float
-        Microseconds of one step of a motion.
-
     Examples
     --------
     >>> from eigenwell.export import export_c
@@ -51,15 +28,25 @@ class Parity:
     """
 
     path: Path
+    """What was written."""
     proved: bool
+    """Whether it was run and compared; where it could not be, `reason` says why."""
     states: int = 0
+    """Compared."""
     max_error: float = math.nan
+    """The largest of a velocity, potential or rate, relative to the larger of its own size and that at the samples."""
     tolerance: float = math.nan
+    """What it was held to."""
     ties: int = 0
+    """States on a border of basins or of what is far, where rounding decides."""
     latency_us: float = math.nan
+    """Microseconds of one velocity."""
     reason: str = ""
+    """Why it was not proved."""
     loop: Loop | None = None
+    """What loops on the exported field did."""
     motion_us: float = math.nan
+    """Microseconds of one step of a motion."""
 
     def __str__(self) -> str:
         if not self.proved:
@@ -83,36 +70,13 @@ class Answers:
     potential: FloatArray
 
 
-class Exported(Protocol):
-    """An exported field that can be asked, in the data's units."""
+class Steps(NamedTuple):
+    """Two steps of motions to one goal: begun at (x0, phase0), then asked at (x, phase), and once more when `after` is seen."""
 
-    def answers(self, x: FloatArray) -> Answers: ...
-
-    def velocity(self, x: FloatArray) -> FloatArray: ...
-
-    def toward(self, goal: int, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Velocity and potential."""
-        ...
-
-    def begin(self, x: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Goal and phase with which motions begin."""
-        ...
-
-    def motion(
-        self,
-        goal: int,
-        x0: FloatArray,
-        phase0: FloatArray,
-        x: FloatArray,
-        phase: FloatArray,
-        after: FloatArray,
-        dt: float,
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Of motions begun at (x0, phase0): velocity and rate at (x, phase), and the phase once `after` is seen."""
-        ...
-
-    def roll(self, x0: FloatArray, dt: float, steps: int) -> tuple[FloatArray, BoolArray]:
-        """Where motions from x0 have come, and whether they are done."""
-        ...
-
-    def latency(self, x: FloatArray, *, motions: bool) -> float: ...
+    goal: int
+    x0: FloatArray
+    phase0: FloatArray
+    x: FloatArray
+    phase: FloatArray
+    after: FloatArray
+    dt: float

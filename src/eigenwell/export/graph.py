@@ -1,18 +1,19 @@
 """Arrays that write themselves down as ONNX nodes: the formulas of `fields`, run on them once, are the exported graph.
 
 Every value carries an example of itself, a NumPy array for a few points, which knows its shape; the number of points stays
-open. `Operations` is the library of such arrays, as NumPy is that of its own.
+open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from types import EllipsisType
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, NDArray
 
 POINTS = 3
@@ -81,17 +82,42 @@ class Graph:
         return [Value(self, name, one.example) for name, one in zip(names, out, strict=True)]
 
 
-class Value:
-    """An array of the graph."""
-
-    # NumPy must leave `array * value` to Value.
-    __array_ufunc__ = None
+class Value(NDArrayOperatorsMixin):
+    """An array of the graph; what NumPy's functions would do to it is written down instead."""
 
     def __init__(self, graph: Graph, name: str, example: NDArray[Any]) -> None:
         self.graph, self.name, self.example = graph, name, example
 
     def __array_namespace__(self, **_: Any) -> Operations:
         return OPERATIONS
+
+    def __array_ufunc__(self, function: Any, _: str, *inputs: Any) -> Value:
+        """function(*inputs); a number beside a value is of its kind."""
+        if function is np.cos:  # by a sine: runtimes have no cosine in double
+            half = np.sin(0.5 * self)
+            return 1.0 - 2.0 * half * half  # type: ignore[no-any-return]
+        if function is np.power and inputs[1] in (1, 2):
+            return self if inputs[1] == 1 else self * self
+        return self._written(OPERATORS[function.__name__], function, *inputs)
+
+    def __array_function__(self, function: Any, _: Any, given: Any, named: Any) -> Any:
+        if function is np.where:
+            return self._written("Where", function, *given)
+        if function in (np.ones_like, np.zeros_like):
+            return self * 0.0 + float(function is np.ones_like)
+        values, axis = given[0], named["axis"]
+        if function is np.stack:
+            values = [value[None] for value in values]
+        # What has no rows is left out.
+        some = [value for value in values if np.shape(_example(value))[axis]]
+        join = partial(np.concatenate, axis=axis)
+        return some[0] if len(some) == 1 else self._written("Concat", lambda *parts: join(parts), *some, axis=axis)
+
+    def _written(self, operator: str, function: Callable[..., Any], *inputs: Any, **attributes: Any) -> Value:
+        kind = next(one.dtype for one in reversed(inputs) if isinstance(one, Value))
+        inputs = tuple(one if isinstance(one, Value) else np.asarray(one, dtype=kind) for one in inputs)
+        with np.errstate(all="ignore"):
+            return self.graph.node(operator, function(*map(_example, inputs)), *inputs, **attributes)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -106,57 +132,6 @@ class Value:
 
     def call(self, operator: str, example: Any, *others: Any, **attributes: Any) -> Value:
         return self.graph.node(operator, example, self, *others, **attributes)
-
-    def _with(self, operator: str, function: Callable[..., Any], other: Any, turned: bool = False) -> Value:
-        if not isinstance(other, Value):
-            other = np.asarray(other, dtype=self.example.dtype)
-        mine, theirs = (other, self) if turned else (self, other)
-        with np.errstate(all="ignore"):
-            return self.graph.node(operator, function(_example(mine), _example(theirs)), mine, theirs)
-
-    def __add__(self, other: Any) -> Value:
-        return self._with("Add", np.add, other)
-
-    def __radd__(self, other: Any) -> Value:
-        return self._with("Add", np.add, other, True)
-
-    def __sub__(self, other: Any) -> Value:
-        return self._with("Sub", np.subtract, other)
-
-    def __rsub__(self, other: Any) -> Value:
-        return self._with("Sub", np.subtract, other, True)
-
-    def __mul__(self, other: Any) -> Value:
-        return self._with("Mul", np.multiply, other)
-
-    def __rmul__(self, other: Any) -> Value:
-        return self._with("Mul", np.multiply, other, True)
-
-    def __truediv__(self, other: Any) -> Value:
-        return self._with("Div", np.divide, other)
-
-    def __rtruediv__(self, other: Any) -> Value:
-        return self._with("Div", np.divide, other, True)
-
-    def __matmul__(self, other: Any) -> Value:
-        return self._with("MatMul", np.matmul, other)
-
-    def __rmatmul__(self, other: Any) -> Value:
-        return self._with("MatMul", np.matmul, other, True)
-
-    def __lt__(self, other: Any) -> Value:
-        return self._with("Less", np.less, other)
-
-    def __gt__(self, other: Any) -> Value:
-        return self._with("Greater", np.greater, other)
-
-    def __neg__(self) -> Value:
-        return self.call("Neg", -self.example)
-
-    def __pow__(self, power: float) -> Value:
-        if power == 1:
-            return self
-        return self * self if power == 2 else self._with("Pow", np.power, float(power))
 
     def __getitem__(self, key: Any) -> Any:
         value, axis = self, 0
@@ -187,14 +162,11 @@ class Value:
     def sum(self, axis: int) -> Value:
         return self.call("ReduceSum", self.example.sum(axis), np.array([axis]), keepdims=0)
 
-    def mean(self, axis: int) -> Value:
-        return self.call("ReduceMean", self.example.mean(axis), axes=[axis], keepdims=0)
-
-    def min(self, axis: int) -> Value:
-        return self.call("ReduceMin", self.example.min(axis), axes=[axis], keepdims=0)
-
-    def max(self, axis: int) -> Value:
-        return self.call("ReduceMax", self.example.max(axis), axes=[axis], keepdims=0)
+    def __getattr__(self, name: str) -> Callable[[int], Value]:
+        if name not in ("mean", "min", "max"):
+            raise AttributeError(name)
+        example: Any = getattr(self.example, name)
+        return lambda axis: self.call(f"Reduce{name.capitalize()}", example(axis), axes=[axis], keepdims=0)
 
     def argmin(self, axis: int) -> Value:
         return self.call("ArgMin", self.example.argmin(axis), axis=axis, keepdims=0)
@@ -217,58 +189,17 @@ def _example(value: Any) -> Any:
 
 
 class Operations:
-    """Functions of values, under the names that NumPy has for them."""
+    """NumPy under another name: what is not NumPy's own takes the way that every library has."""
 
-    def __getattr__(self, name: str) -> Callable[..., Value]:
-        if name not in PLAIN:
-            raise AttributeError(f"No operation {name!r}; there are {', '.join(PLAIN)}.")
-        return partial(_called, *PLAIN[name])
-
-    def cos(self, x: Value) -> Value:
-        """By a sine: runtimes have no cosine in double."""
-        half = self.sin(0.5 * x)
-        return 1.0 - 2.0 * half * half
-
-    def ones_like(self, x: Value) -> Value:
-        return x * 0.0 + 1.0
-
-    def zeros_like(self, x: Value) -> Value:
-        return x * 0.0
-
-    def concatenate(self, values: Sequence[Any], axis: int) -> Any:
-        """Side by side; what has no rows is left out."""
-        some = [value for value in values if np.shape(_example(value))[axis]]
-        if len(some) == 1:
-            return some[0]
-        return _called("Concat", lambda *a, axis: np.concatenate(a, axis), *some, axis=axis)
-
-    def stack(self, values: Sequence[Value], axis: int) -> Any:
-        assert axis == 0
-        return self.concatenate([value[None] for value in values], 0)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
 
 
-def _called(operator: str, function: Callable[..., Any], *values: Any, **attributes: Any) -> Any:
-    """A node, or of numbers that are known, what NumPy says."""
-    graphs = [value.graph for value in values if isinstance(value, Value)]
-    with np.errstate(all="ignore"):
-        example = function(*map(_example, values), **attributes)
-    return graphs[0].node(operator, example, *values, **attributes) if graphs else example
-
-
-PLAIN: dict[str, tuple[str, Callable[..., Any]]] = {
-    "abs": ("Abs", np.abs),
-    "equal": ("Equal", np.equal),
-    "exp": ("Exp", np.exp),
-    "isnan": ("IsNaN", np.isnan),
-    "log": ("Log", np.log),
-    "logical_and": ("And", np.logical_and),
-    "logical_not": ("Not", np.logical_not),
-    "maximum": ("Max", np.maximum),
-    "minimum": ("Min", np.minimum),
-    "sin": ("Sin", np.sin),
-    "sqrt": ("Sqrt", np.sqrt),
-    "tanh": ("Tanh", np.tanh),
-    "where": ("Where", np.where),
+OPERATORS = {
+    **{"add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "matmul": "MatMul", "power": "Pow"},
+    **{"negative": "Neg", "absolute": "Abs", "less": "Less", "greater": "Greater", "equal": "Equal", "isnan": "IsNaN"},
+    **{"logical_and": "And", "logical_not": "Not", "maximum": "Max", "minimum": "Min"},
+    **{name: name.capitalize() for name in ("exp", "log", "sin", "sqrt", "tanh")},
 }
-"""Operators of ONNX, and what they do to examples."""
+"""What NumPy's functions are called in ONNX."""
 OPERATIONS = Operations()

@@ -31,7 +31,7 @@ static inline void @M@_at(int n, const @P@_world *world, const @WORK@ *x, @M@_pl
     enum { D = @M@_space, F = @M@_features, P = @M@_passes, M = @M@_moves };
     @WORK@ *y = at->y;
     for (int i = 0; i < D; ++i) y[i] = at->x[i] = x[i];
-    @P@_enter(world, y, &at->seen);
+    @P@_enter(world, @WAY@, y, &at->seen);
 #if @SOFT@
     @P@_soften(@M@_knee[n], y, &at->seen);
 #endif

@@ -18,7 +18,7 @@ from ..fields import Field, StableField
 from ..fields.simulation import ARRIVED
 from ..files import replacing
 from ..models import as_field
-from .exported import Answers, Parity, ParityError
+from .exported import Answers, Parity, ParityError, Steps
 from .onnx_graphs import basin_model, map_model, motion_model
 from .parity import prove
 from .precision import FLOAT, Precision
@@ -47,7 +47,6 @@ def export_onnx(field: Field | StableField, path: str | os.PathLike[str], *, pre
     Parameters
     ----------
     field : Field or StableField
-        What was learned.
     path : str or path
         The first graph; others are put beside it.
     precision : Precision
@@ -152,22 +151,14 @@ class Sessions:
         fed = {"x": x, "phase": phase, "goal": np.asarray(goal, dtype=np.int64), "heading": heading, "radius": radius}
         return self._run("motion", ["velocity", "phase_rate", "heading_out", "radius_out"], fed)
 
-    def motion(
-        self,
-        goal: int,
-        x0: FloatArray,
-        phase0: FloatArray,
-        x: FloatArray,
-        phase: FloatArray,
-        after: FloatArray,
-        dt: float,
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def motion(self, steps: Steps) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Velocity and rate at the second step, and the phase once the third is seen."""
+        goal, x0, phase0, x, phase, after, dt = steps
         velocity, rate, *_ = self._step(goal, x, phase, *self._step(goal, x0, phase0)[2:])
         velocity, rate = self._shortened(goal, x, phase, velocity, rate, dt)
         scale = self.field.lifted[goal].scale[:-1]
         asked, moved = dt * velocity / scale, (after - x) / scale
-        length = np.maximum((asked * asked).sum(1), 1e-300)
-        seen = np.clip((moved * asked).sum(1) / length, 0, 1)
+        seen = np.clip((moved * asked).sum(1) / np.maximum((asked * asked).sum(1), 1e-300), 0, 1)
         return velocity, rate, phase + seen * dt * rate
 
     def _shortened(

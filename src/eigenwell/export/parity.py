@@ -14,7 +14,7 @@ from ..fields import REACH, Around, Field, Motion
 from ..fields.curves import ON_TIME
 from ..fields.learned import LATE
 from ..fields.loops import Loop, run_loops
-from .exported import Answers, Exported, Parity, ParityError
+from .exported import Answers, Parity, ParityError, Steps
 from .precision import Precision
 
 STATES = 10_000
@@ -35,8 +35,8 @@ MOST_TIES = 1e-3
 """Share of states that may lie on a border between basins, to rounding, and be given to the other side."""
 
 
-def prove(field: Field, exported: Exported, path: Path, precision: Precision) -> Parity:
-    """Compare an export with the library in everything it says; or a ParityError."""
+def prove(field: Field, exported: Any, path: Path, precision: Precision) -> Parity:
+    """Compare an export, `c_header.Compiled` or `onnx.Sessions`, with the library in everything it says; or a ParityError."""
     x = parity_states(field, precision)
     error, ties = compare(field, x, exported.answers(x), precision)
     error = max(error, compare_toward(field, x, exported, precision))
@@ -100,12 +100,13 @@ def compare(field: Field, x: FloatArray, said: Answers, precision: Precision) ->
     return worst, ties
 
 
-def compare_toward(field: Field, x: FloatArray, exported: Exported, precision: Precision) -> float:
+def compare_toward(field: Field, x: FloatArray, exported: Any, precision: Precision) -> float:
     """The fields of one attractor each, every state asked of one of them."""
     worst = 0.0
     for q in range(field.n_attractors):
         mine = x[q :: field.n_attractors]
-        worst = max(worst, _agreement(field.toward(q), field, mine, *exported.toward(q, mine), precision))
+        velocity, potential = exported.toward(q, mine)
+        worst = max(worst, _agreement(field.toward(q), field, mine, velocity, potential, precision))
     return worst
 
 
@@ -225,7 +226,7 @@ def compare_advance(field: Field, exported: Any, precision: Precision) -> float:
 # --- motions ------------------------------------------------------------------------------------------
 
 
-def compare_motions(field: Field, x: FloatArray, exported: Exported, precision: Precision) -> tuple[float, int]:
+def compare_motions(field: Field, x: FloatArray, exported: Any, precision: Precision) -> tuple[float, int]:
     """Where motions begin, what they ask off their paths, and how they credit what was seen."""
     ties = _begin_ties(field, x, exported, precision)
     rng = np.random.default_rng(1)
@@ -256,7 +257,7 @@ def compare_motions(field: Field, x: FloatArray, exported: Exported, precision: 
         after = _rounded(now + dt * rng.uniform(-0.2, 1.2, (share, 1)) * expected[:, :-1], precision)
         for motion, seen in zip(motions, after, strict=True):
             motion.step(seen, dt)
-        velocity, rate, credited = exported.motion(q, start, phase0, now, phase, after, dt)
+        velocity, rate, credited = exported.motion(Steps(q, start, phase0, now, phase, after, dt))
         got = np.column_stack([velocity, rate]) / lifted.scale
         typical = lifted.predict(np.column_stack([field.samples[mine], field.phases[mine]])) / lifted.scale
         gap = np.abs(credited - [motion.phase for motion in motions]).max()
@@ -268,7 +269,7 @@ def _rounded(values: FloatArray, precision: Precision) -> FloatArray:
     return values.astype(precision.outside).astype(np.float64)
 
 
-def _begin_ties(field: Field, x: FloatArray, exported: Exported, precision: Precision) -> int:
+def _begin_ties(field: Field, x: FloatArray, exported: Any, precision: Precision) -> int:
     """Motions that begin with another sample than NumPy's; it must be as near."""
     goal, phase = exported.begin(x)
     mine, begins = field._beginnings(x)
@@ -292,20 +293,20 @@ def _begin_ties(field: Field, x: FloatArray, exported: Exported, precision: Prec
 class _Asked:
     """The field as `run_loops` asks for it, with the export's answers in place of NumPy's."""
 
-    def __init__(self, field: Field, exported: Exported) -> None:
+    def __init__(self, field: Field, exported: Any) -> None:
         self._field, self._exported = field, exported
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._field, name)
 
     def predict(self, x: FloatArray) -> FloatArray:
-        return self._exported.velocity(x)
+        return np.asarray(self._exported.velocity(x))
 
     def basin(self, x: FloatArray) -> IntArray:
-        return self._exported.answers(x).basin
+        return np.asarray(self._exported.answers(x).basin)
 
 
-def _loops(field: Field, exported: Exported) -> Loop:
+def _loops(field: Field, exported: Any) -> Loop:
     """The user's loop, x += dt * v, on the exported velocity, and motions until they are done; or a ParityError."""
     rng = np.random.default_rng(2)
     middle = (field.samples.min(0) + field.samples.max(0)) / 2
@@ -322,7 +323,7 @@ def _loops(field: Field, exported: Exported) -> Loop:
     return loop
 
 
-def _check_motions(field: Field, exported: Exported, starts: FloatArray, dt: float) -> None:
+def _check_motions(field: Field, exported: Any, starts: FloatArray, dt: float) -> None:
     """Motions on the export are done, or those of NumPy are not either."""
     steps = 10 * CROSSING
     done = exported.roll(starts, dt, steps)[1]

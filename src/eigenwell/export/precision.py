@@ -12,15 +12,6 @@ import numpy as np
 class Precision:
     """States come and velocities go as `outside`; the arithmetic between them is done in `inside`.
 
-    Parameters
-    ----------
-    outside : type
-        A NumPy float type.
-    inside : type
-        A NumPy float type.
-    tolerance : float
-        What parity with NumPy is held to: the error of velocity and potential, relative to their size.
-
     Examples
     --------
     >>> from eigenwell.export import DOUBLE
@@ -29,8 +20,11 @@ class Precision:
     """
 
     outside: type[np.floating[Any]]
+    """A NumPy float type."""
     inside: type[np.floating[Any]]
+    """A NumPy float type."""
     tolerance: float
+    """What parity with NumPy is held to: the error of velocity and potential, relative to their size."""
 
     @property
     def tie(self) -> float:

@@ -6,7 +6,7 @@ Fields with fewer layers or features than others are padded with zero weights, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,9 @@ from .._types import FloatArray
 from ..fields import StableField
 from ..fields.flows import Flow
 from ..fields.stable import Speed, Wells
-from ..models.warps import home_of
 
 
-@dataclass(frozen=True, eq=False)
-class Tables:
+class Tables(NamedTuple):
     """N fields of Q attractors in d dimensions; every array has a first axis of N."""
 
     attractors: FloatArray
@@ -45,33 +43,34 @@ class Tables:
 
 def tables(fields: Sequence[StableField]) -> Tables:
     """Of fields with the same number of attractors, in the same space."""
-    flows, speeds = [one.model.flow for one in fields], [one.model.speed for one in fields]
-    layers, features = (max(flow.frequencies.shape[axis] for flow in flows) for axis in (0, 1))
-    count = max(len(one.frequencies) for one in speeds)
-    flow = [
-        Flow(
-            _padded(one.frequencies, layers, features),
-            _with_features(_padded(one.weights, layers), features),
-            one.window,
+    layers, features = (max(one.model.flow.frequencies.shape[axis] for one in fields) for axis in (0, 1))
+    count = max(len(one.model.speed.frequencies) for one in fields)
+
+    def own(one: StableField) -> Tables:
+        flow, speed, world = one.model.flow, one.model.speed, one.model.world
+        weights = _with_features(_padded(flow.weights, layers), features)
+        return Tables(
+            attractors=one.attractors,
+            centre=one.centre,
+            scale=one.scale,
+            gain=one.scale * one.pace,
+            pace=np.asarray(one.pace),
+            brake=one.model.brake,
+            knee=np.asarray(0.0 if world is None or world.home is None else world.home.knee),
+            flow=Flow(_padded(flow.frequencies, layers, features), weights, flow.window),
+            speed=Speed(
+                _padded(speed.frequencies, count), _with_features(speed.weights, count), speed.offset, speed.window
+            ),
+            wells=one.wells,
         )
-        for one in flows
-    ]
-    speed = [
-        one._replace(frequencies=_padded(one.frequencies, count), weights=_with_features(one.weights, count))
-        for one in speeds
-    ]
-    return Tables(
-        attractors=np.stack([one.attractors for one in fields]),
-        centre=np.stack([one.centre for one in fields]),
-        scale=np.stack([one.scale for one in fields]),
-        gain=np.stack([one.scale * one.pace for one in fields]),
-        pace=np.array([one.pace for one in fields]),
-        brake=np.stack([one.model.brake for one in fields]),
-        knee=np.array([0.0 if home is None else float(home.knee) for home in map(home_of, fields)]),
-        flow=Flow(*map(np.stack, zip(*flow, strict=True))),
-        speed=Speed(*map(np.stack, zip(*speed, strict=True))),
-        wells=Wells(*map(np.stack, zip(*(one.wells for one in fields), strict=True))),
-    )
+
+    return _stacked([own(one) for one in fields])  # type: ignore[no-any-return]
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    """Arrays, or tuples of them, side by side."""
+    first = parts[0]
+    return type(first)(*map(_stacked, zip(*parts, strict=True))) if isinstance(first, tuple) else np.stack(parts)
 
 
 def _padded(values: FloatArray, *sizes: int) -> FloatArray:

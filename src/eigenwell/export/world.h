@@ -3,10 +3,19 @@
 
 enum {
     @P@_warped = @N@,         /* coordinates that warps act on: all, or positions */
-    @P@_landmarks = @MARKS@,  /* goals, and places that are passed */
+    @P@_passed = @PASSED@,    /* places that are passed */
+    @P@_ways = @WAYS@,        /* the map, and where there are several goals each of them alone */
     @P@_most_steps = @STEPS@,
+    @P@_most_marks = @P@_attractor_count + @P@_passed,
+    @P@_places = @P@_most_steps * (@P@_most_marks + (@P@_ways - 1) * (1 + @P@_passed)),
     @P@_most_bodies = @BODIES@
 };
+
+/* An affine map and a flow that take goals and places passed to where they are: S(x) = steps(matrix x + shift). */
+typedef struct {
+    @WORK@ matrix[@P@_warped][@P@_warped], shift[@P@_warped], length[@P@_warped];
+    int marks, steps, first; /* of each step's landmarks in `path` and `force` */
+} @P@_way;
 
 /* What the field is seen through. Begin with a copy of @P@_home, set goals, bodies and walls, and call @P@_world_ready:
  * nothing is allocated, and it takes microseconds. Walls are -HUGE_VAL and HUGE_VAL where open; a ball has 1 / radius on the
@@ -17,12 +26,12 @@ typedef struct {
     @WORK@ centre[@P@_most_bodies][@P@_warped], shape[@P@_most_bodies][@P@_warped][@P@_warped];
     @WORK@ low[@P@_warped], high[@P@_warped];
     /* From here on what @P@_world_ready makes. */
-    int walls, groups, moved, marks, steps;
+    int walls, groups, moved;
     @WORK@ margin[2][@P@_warped], braking;
     int first[@P@_most_bodies], last[@P@_most_bodies]; /* bodies of a group */
     @WORK@ middle[@P@_most_bodies][@P@_warped], reach[@P@_most_bodies];
-    @WORK@ matrix[@P@_warped][@P@_warped], shift[@P@_warped], length[@P@_warped];
-    @WORK@ path[@P@_most_steps][@P@_landmarks][@P@_warped], force[@P@_most_steps][@P@_landmarks][@P@_warped];
+    @P@_way way[@P@_ways];
+    @WORK@ path[@P@_places][@P@_warped], force[@P@_places][@P@_warped];
 } @P@_world;
 
 @TABLES@
@@ -146,8 +155,8 @@ static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *
     return tau;
 }
 
-/* x = S(x): from the world to the learned one. */
-static inline void @P@_enter(const @P@_world *world, @WORK@ *x, @P@_seen *seen)
+/* x = S(x): from the world to the learned one, of the map (0) or of goal n alone (n + 1). */
+static inline void @P@_enter(const @P@_world *world, int way, @WORK@ *x, @P@_seen *seen)
 {
     enum { N = @P@_warped };
     for (int i = 0; i < N && world->walls; ++i) x[i] = @P@_wall(world, i, x[i], seen);
@@ -171,31 +180,32 @@ static inline void @P@_enter(const @P@_world *world, @WORK@ *x, @P@_seen *seen)
         }
     }
     if (world->moved) {
+        const @P@_way *by = &world->way[way < @P@_ways ? way : 0];
         @WORK@ y[N];
         for (int i = 0; i < N; ++i) {
-            y[i] = world->shift[i];
+            y[i] = by->shift[i];
             for (int j = 0; j < N; ++j) {
-                y[i] += world->matrix[i][j] * x[j];
-                seen->jacobian[i][j] = world->matrix[i][j];
+                y[i] += by->matrix[i][j] * x[j];
+                seen->jacobian[i][j] = by->matrix[i][j];
             }
         }
-        for (int s = 0; s < world->steps; ++s) {
+        for (int s = 0; s < by->steps; ++s) {
             @WORK@ to[N], step[N][N], product[N][N];
             for (int i = 0; i < N; ++i) {
                 to[i] = y[i];
                 for (int j = 0; j < N; ++j) step[i][j] = i == j;
             }
-            for (int m = 0; m < world->marks; ++m) {
+            for (int m = by->first + s * by->marks; m < by->first + (s + 1) * by->marks; ++m) {
                 @WORK@ off[N], square = 0;
                 for (int i = 0; i < N; ++i) {
-                    off[i] = (y[i] - world->path[s][m][i]) / world->length[i];
+                    off[i] = (y[i] - world->path[m][i]) / by->length[i];
                     square += off[i] * off[i];
                 }
                 const @WORK@ k = exp@f@(-square / 2);
                 for (int i = 0; i < N; ++i) {
-                    const @WORK@ push = k * world->force[s][m][i];
+                    const @WORK@ push = k * world->force[m][i];
                     to[i] += push;
-                    for (int j = 0; j < N; ++j) step[i][j] -= push * off[j] / world->length[j];
+                    for (int j = 0; j < N; ++j) step[i][j] -= push * off[j] / by->length[j];
                 }
             }
             for (int i = 0; i < N; ++i) {
@@ -397,53 +407,29 @@ static inline int @P@_arranged(@P@_world *world)
     return 1;
 }
 
-/* The affine map and the flow that take goals to where they are. Returns 0 where they would fold the space. */
-static inline int @P@_landmarked(@P@_world *world)
+/* One way: `marks` of goals and places passed, and its places from `first` on. Returns 0 where it would fold the space. */
+static inline int @P@_way_ready(@P@_world *world, int way, int marks, const int *mark, int first)
 {
-    enum { N = @P@_warped, M = @P@_landmarks, ALL = M + 1 };
-    @WORK@ place[ALL][N], shift[ALL][N], weight[ALL], middle[N] = {0}, mean[N] = {0}, to[M][N], left[M][N];
-    @WORK@ spread[N * N], bend[N * N], forward[N * N], back[N * N];
-    world->moved = (int)M > (int)@P@_attractor_count;
-    world->marks = M;
-    world->steps = 0;
-    for (int m = 0; m < M; ++m) {
-        for (int i = 0; i < N; ++i) {
-            to[m][i] = m < @P@_attractor_count ? world->goal[m][i] : @P@_mark_new[m][i];
-            const @WORK@ off = to[m][i] - @P@_mark_old[m][i];
-            world->moved |= off > 0 || off < 0;
-            place[m][i] = @P@_mark_old[m][i] / @P@_box[i];
-            shift[m][i] = off / @P@_box[i];
+    enum { N = @P@_warped, M = @P@_most_marks, Q = @P@_attractor_count };
+    @P@_way *by = &world->way[way];
+    @WORK@ to[M][N], left[M][N], bend[N][N] = {{0}}, drift[N] = {0}, forward[N * N], back[N * N], farthest = 0;
+    by->marks = marks;
+    by->steps = 0;
+    by->first = first;
+    for (int m = 0; m < marks; ++m) {
+        const int q = mark[m];
+        for (int i = 0; i < N; ++i) to[m][i] = q < Q ? world->goal[q < Q ? q : 0][i] : @P@_mark_new[q < M ? q : 0][i];
+        for (int i = 0; i < N && q < Q; ++i) {
+            const @WORK@ off = to[m][i] - @P@_mark_old[q][i];
+            drift[i] += @P@_lead_share[way][q < Q ? q : 0] * off;
+            for (int j = 0; j < N; ++j) bend[i][j] += off * @P@_lead_slope[way][q < Q ? q : 0][j];
         }
     }
-    if (!world->moved) return 1;
-    /* The starts are one more place, which stays, with half of the weight. */
-    for (int i = 0; i < N; ++i) {
-        place[M][i] = @P@_start[i] / @P@_box[i];
-        shift[M][i] = 0;
-    }
-    for (int k = 0; k < ALL; ++k) {
-        weight[k] = k < M ? (1 - @STARTED@) / M : @STARTED@;
-        for (int i = 0; i < N; ++i) {
-            middle[i] += weight[k] * place[k][i];
-            mean[i] += weight[k] * shift[k][i];
-        }
-    }
-    for (int i = 0; i < N; ++i) {
-        for (int j = 0; j < N; ++j) {
-            spread[i * N + j] = @STARTED@ * @P@_scatter[i][j] / @P@_box[i] / @P@_box[j] + (i == j ? @SOFTEN@ : 0);
-            bend[i * N + j] = 0; /* transposed */
-            for (int k = 0; k < ALL; ++k) {
-                spread[i * N + j] += weight[k] * (place[k][i] - middle[i]) * (place[k][j] - middle[j]);
-                bend[i * N + j] += weight[k] * (place[k][i] - middle[i]) * (shift[k][j] - mean[j]);
-            }
-        }
-    }
-    (void)@P@_solve(N, spread, N, bend);
     for (int turn = 0; turn < 60; ++turn) {
         @WORK@ off = 0;
         for (int i = 0; i < N; ++i) {
             for (int j = 0; j < N; ++j) {
-                forward[i * N + j] = (i == j) + bend[j * N + i];
+                forward[i * N + j] = (i == j) + bend[i][j] * @P@_box[j] / @P@_box[i];
                 back[i * N + j] = i == j;
             }
         }
@@ -452,63 +438,64 @@ static inline int @P@_landmarked(@P@_world *world)
             for (int j = 0; j < N; ++j) off += (back[i * N + j] - (i == j)) * (back[i * N + j] - (i == j));
         }
         if (determinant > 0 && sqrt@f@(off) <= @STRONGEST@) break;
-        for (int i = 0; i < N * N; ++i) bend[i] *= 0.9@f@;
+        for (int i = 0; i < N; ++i) {
+            for (int j = 0; j < N; ++j) bend[i][j] *= 0.9@f@;
+        }
     }
     for (int i = 0; i < N; ++i) {
-        world->shift[i] = middle[i];
+        by->shift[i] = @P@_lead_middle[way][i];
         for (int j = 0; j < N; ++j) {
-            world->shift[i] -= back[i * N + j] * (middle[j] + mean[j]);
-            world->matrix[i][j] = back[i * N + j] * @P@_box[i] / @P@_box[j];
+            by->matrix[i][j] = back[i * N + j] * @P@_box[i] / @P@_box[j];
+            by->shift[i] -= by->matrix[i][j] * (@P@_lead_middle[way][j] + drift[j]);
         }
-        world->shift[i] *= @P@_box[i];
     }
-    @WORK@ farthest = 0;
-    for (int m = 0; m < M; ++m) {
+    for (int m = 0; m < marks; ++m) {
         for (int i = 0; i < N; ++i) {
-            @WORK@ at = world->shift[i];
-            for (int j = 0; j < N; ++j) at += world->matrix[i][j] * to[m][j];
-            left[m][i] = @P@_mark_old[m][i] - at;
+            @WORK@ at = by->shift[i];
+            for (int j = 0; j < N; ++j) at += by->matrix[i][j] * to[m][j];
+            left[m][i] = @P@_mark_old[mark[m]][i] - at;
             if (fabs@f@(left[m][i] / @P@_box[i]) > farthest) farthest = fabs@f@(left[m][i] / @P@_box[i]);
         }
     }
-    if (!(farthest > @NOTHING@)) return 1;
+    /* One goal is where it belongs by the affine map alone. */
+    if (marks == 1 || !(farthest > @NOTHING@)) return 1;
     @WORK@ share = @LENGTH@;
     for (int shorter = 0; shorter < 6; ++shorter, share *= 0.7@f@) {
         int steps = 1;
-        for (int i = 0; i < N; ++i) world->length[i] = share * @P@_box[i];
+        for (int i = 0; i < N; ++i) by->length[i] = share * @P@_box[i];
         while (steps <= @P@_most_steps) {
             @WORK@ steepest = 0;
             for (int s = 0; s < steps; ++s) {
-                @WORK@ kernel[M * M], force[M * N], steep = 0;
-                for (int m = 0; m < M; ++m) {
+                @WORK@ kernel[M * M], force[M * N], (*path)[N] = world->path + first + s * marks, steep = 0;
+                for (int m = 0; m < marks; ++m) {
                     for (int i = 0; i < N; ++i) {
-                        world->path[s][m][i] = @P@_mark_old[m][i] - left[m][i] + (@WORK@)s / (@WORK@)steps * left[m][i];
+                        path[m][i] = @P@_mark_old[mark[m]][i] - left[m][i] + (@WORK@)s / (@WORK@)steps * left[m][i];
                         force[m * N + i] = left[m][i] / (@WORK@)steps;
                     }
                 }
-                for (int m = 0; m < M; ++m) {
-                    for (int k = 0; k < M; ++k) {
+                for (int m = 0; m < marks; ++m) {
+                    for (int k = 0; k < marks; ++k) {
                         @WORK@ square = 0;
                         for (int i = 0; i < N; ++i) {
-                            const @WORK@ off = (world->path[s][m][i] - world->path[s][k][i]) / world->length[i];
+                            const @WORK@ off = (path[m][i] - path[k][i]) / by->length[i];
                             square += off * off;
                         }
-                        kernel[m * M + k] = exp@f@(-square / 2) + (m == k ? @NOTHING@ : 0);
+                        kernel[m * marks + k] = exp@f@(-square / 2) + (m == k ? @NOTHING@ : 0);
                     }
                 }
-                if (@P@_solve(M, kernel, N, force) == 0) return 0;
-                for (int m = 0; m < M; ++m) {
+                if (@P@_solve(marks, kernel, N, force) == 0) return 0;
+                for (int m = 0; m < marks; ++m) {
                     @WORK@ square = 0;
                     for (int i = 0; i < N; ++i) {
-                        world->force[s][m][i] = force[m * N + i];
-                        square += force[m * N + i] / world->length[i] * force[m * N + i] / world->length[i];
+                        world->force[first + s * marks + m][i] = force[m * N + i];
+                        square += force[m * N + i] / by->length[i] * force[m * N + i] / by->length[i];
                     }
                     steep += sqrt@f@(square) * exp@f@(-0.5@f@);
                 }
                 if (steep > steepest) steepest = steep;
             }
             if (steepest <= @STEEPEST@) {
-                world->steps = steps;
+                by->steps = steps;
                 return 1;
             }
             if (!(steepest < 1e6@f@)) break;
@@ -516,6 +503,25 @@ static inline int @P@_landmarked(@P@_world *world)
         }
     }
     return 0;
+}
+
+/* The affine maps and flows that take goals to where they are. Returns 0 where they would fold the space. */
+static inline int @P@_landmarked(@P@_world *world)
+{
+    enum { N = @P@_warped, M = @P@_most_marks, Q = @P@_attractor_count, V = @P@_passed };
+    int mark[M], fine = 1;
+    world->moved = V > 0;
+    for (int q = 0; q < Q; ++q) {
+        for (int i = 0; i < N; ++i) world->moved |= world->goal[q][i] > @P@_mark_old[q][i] || world->goal[q][i] < @P@_mark_old[q][i];
+    }
+    for (int m = 0; m < M; ++m) mark[m] = m;
+    if (world->moved) fine = @P@_way_ready(world, 0, M, mark, 0);
+    for (int way = 1; way < @P@_ways && world->moved && fine; ++way) {
+        mark[0] = way - 1;
+        for (int m = 1; m <= V; ++m) mark[m] = Q + m - 1;
+        fine = @P@_way_ready(world, way, 1 + V, mark, @P@_most_steps * (M + (way - 1) * (1 + V)));
+    }
+    return fine;
 }
 
 /* Make a world ready that goals, bodies and walls were set in. Returns 1; or 0, and it must not be used: a goal outside the

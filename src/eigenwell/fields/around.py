@@ -116,9 +116,6 @@ class Radial(Slope):
         """phi'."""
         return (self.rise - self.phi) / self.tau
 
-    def push(self, w: Array) -> Array:
-        return self.phi * w + self.bend * (self.slope * w).sum(0) * self.away
-
     def pull(self, w: Array) -> Array:
         return (w - self.bend / self.rise * (self.slope * w).sum(0) * self.away) / self.phi
 

@@ -28,12 +28,17 @@ class Bodies(NamedTuple):
         return Bodies(*(np.concatenate([mine, theirs]) for mine, theirs in zip(self, others, strict=True)))
 
 
+def as_numbers(value: Any, what: str) -> FloatArray:
+    """An array of what a user gave."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Expected {what}, got {type(value).__name__}.") from error
+
+
 def check_bodies(centre: Any, radius: Any, axes: Any, d: int) -> Bodies:
     """Balls or ellipsoids as a user gives them, one or several."""
-    try:
-        centres = np.atleast_2d(np.asarray(centre, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise DataError(f"Expected a centre as {d} numbers, or several, got {type(centre).__name__}.") from error
+    centres = np.atleast_2d(as_numbers(centre, f"a centre as {d} numbers, or several"))
     if centres.ndim != 2 or centres.shape[1] != d or not np.isfinite(centres).all():
         raise DataError(f"Expected centres as {d} finite numbers each, got shape {np.shape(centre)}.")
     if (radius is None) == (axes is None):

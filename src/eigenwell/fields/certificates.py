@@ -40,15 +40,6 @@ FINE_STEPS = 3000
 class Verdict:
     """One part of a certificate: its name, whether it holds, and the number it was decided by.
 
-    Attributes
-    ----------
-    name : str
-        "stable", "arrives", "where basin said", "stays home" or "follows".
-    holds : bool
-        Whether it does.
-    said : str
-        With its number.
-
     Examples
     --------
     >>> [one.name for one in field.certificate(samples=4, rates=(50.0,)).verdicts]
@@ -56,8 +47,11 @@ class Verdict:
     """
 
     name: str
+    """One of "stable", "arrives", "where basin said", "stays home" or "follows"."""
     holds: bool
+    """Whether it does."""
     said: str
+    """With its number."""
 
     def __str__(self) -> str:
         return f"{self.name if self.holds else 'NOT ' + self.name}: {self.said}"
@@ -67,30 +61,6 @@ class Verdict:
 class Certificate:
     """What sampling found of a field. `holds` is all of `verdicts`: what a script may rely on.
 
-    Attributes
-    ----------
-    attractors : (Q, d) array
-        Of the field.
-    saddles : (n, d) array
-        Where its basins meet.
-    sinks : int
-        Equilibria that attract all around, by the eigenvalues of the Jacobian.
-    speed_at_attractors : float
-        The largest; zero where all is well.
-    decreasing : float
-        Share of the sampled states at which V falls.
-    loops : tuple of Loop
-        What loops on `predict` did.
-    jump : float
-        The largest change of the velocity between states 1e-9 apart, as a share of the speed limit.
-    samples : int
-        States at which dV/dt was asked.
-    fit : Fit or None
-        How well the field follows the data.
-    motions : tuple of Loop
-        What loops on `motion.step` did, of a field with memory, at the slowest rate; at the next one too where they did not
-        arrive.
-
     Examples
     --------
     >>> certificate = field.certificate(samples=4, rates=(50.0,))
@@ -99,15 +69,26 @@ class Certificate:
     """
 
     attractors: FloatArray
+    """(Q, d): of the field."""
     saddles: FloatArray
+    """(n, d): where its basins meet."""
     sinks: int
+    """Equilibria that attract all around, by the eigenvalues of the Jacobian."""
     speed_at_attractors: float
+    """The largest; zero where all is well."""
     decreasing: float
+    """Share of the sampled states at which V falls."""
     loops: tuple[Loop, ...]
+    """What loops on `predict` did."""
     jump: float
+    """The largest change of the velocity between states 1e-9 apart, as a share of the speed limit."""
     samples: int
+    """States at which dV/dt was asked."""
     fit: Fit | None
+    """How well the field follows the data."""
     motions: tuple[Loop, ...] = ()
+    """What loops on `motion.step` did, of a field with memory, at the slowest rate; at the next one too where they did
+    not arrive."""
 
     @property
     def holds(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from .. import repr_html
 from .._types import BoolArray, FloatArray
 from . import curves, single
-from .queries import check_states, check_step, check_times
+from .queries import check_step, check_times, of_states
 from .simulation import Latent, Stepper
 from .stable import (
     StableModel,
@@ -33,22 +33,154 @@ FEW = 8
 """States that are faster asked one by one, in plain numbers, than as arrays: about sixteen take the same time."""
 
 
+class Coordinates:
+    """Between the data's units, unit coordinates and the world that was learned, for states (..., d)."""
+
+    model: StableModel
+    centre: FloatArray
+    scale: FloatArray
+
+    def to_unit(self, x: FloatArray) -> FloatArray:
+        """Unit coordinates of states in the data's units."""
+        return np.asarray((x - self.centre) / self.scale)
+
+    def from_unit(self, x: FloatArray) -> FloatArray:
+        """States in the data's units from unit coordinates."""
+        return np.asarray(x * self.scale + self.centre)
+
+    def learned_place(self, x: FloatArray) -> FloatArray:
+        """S(x): where states (n, d) of the world are in the learned one, the same without warps."""
+        world = self.model.world
+        return x if world is None else self.from_unit(world.outer.forward(self.to_unit(x).T).T)
+
+    def present_place(self, z: FloatArray) -> FloatArray:
+        """S^-1(z): where states (n, d) of the learned world are now."""
+        world = self.model.world
+        return z if world is None else self.from_unit(world.outer.inverse(self.to_unit(z).T).T)
+
+
+class Questions:
+    """What a stable field is asked, and a learned one of its `map`, the stable field of all attractors without memory."""
+
+    map: StableField
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of coordinates."""
+        return len(self.map.centre)
+
+    @property
+    def n_attractors(self) -> int:
+        """Q, the number of attractors."""
+        return len(self.map.model.attractors)
+
+    @of_states("(d,) or (n, d) array")
+    def predict(self, x: Any) -> FloatArray:
+        """The velocity of one state or of many; exactly zero at the attractors.
+
+        Examples
+        --------
+        >>> field.toward(0).predict([0.0, 1.0]).shape
+        (2,)
+        """
+        one = self.map
+        # psi(x) - psi(x*) is zero at the attractors up to rounding; the field is zero by definition.
+        if 0 < len(x) <= FEW and one.passage.fast:
+            velocities = np.array([one._velocity_of_one(state) for state in x.tolist()])
+        else:
+            velocities = one._apply(velocity, x).T * (one.scale * one.pace)
+            velocities[one._at_attractor(x) & (not one.moves)] = 0.0
+        return np.asarray(velocities)
+
+    @of_states("float or (n,) array")
+    def potential(self, x: Any) -> Any:
+        """V, a Lyapunov function: half the squared power mean of the latent distances to the attractors, zero there."""
+        one = self.map
+        values = one._apply(potential, x)
+        values[one._at_attractor(x)] = 0.0
+        return values
+
+    @of_states("(d,) or (n, d) array")
+    def potential_gradient(self, x: Any) -> FloatArray:
+        """grad V in the data's units."""
+        one = self.map
+        gradients = one._apply(potential_gradient, x).T / one.scale
+        gradients[one._at_attractor(x)] = 0.0
+        return np.asarray(gradients)
+
+    @of_states()
+    def advance(self, x: Any, dt: float) -> FloatArray:
+        """The state after dt along the true solution, for robots that are told positions: safe at any rate.
+
+        A loop x = field.advance(x, dt) stays on one solution whatever dt is, and ends where `basin` says.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+        dt : float
+            Time until the next step, > 0.
+
+        Returns
+        -------
+        (d,) or (n, d) array
+
+        Examples
+        --------
+        >>> field.toward(0).advance([0.0, 1.0], 0.01).shape
+        (2,)
+        """
+        one = self.map
+        unit, dt = one.to_unit(x), check_step(dt) * one.pace
+        if 0 < len(x) <= FEW and one.passage.fast:
+            return np.array([at if at in one._places else one.passage.after(at, dt) for at in x.tolist()])
+        after = one._apply(lambda model, wells, x: curves.after(model, wells, x, dt), x).T
+        return np.where((after == unit).all(1, keepdims=True), x, one.from_unit(after))
+
+    @of_states("int or (n,) int array")
+    def basin(self, x: Any) -> Any:
+        """The attractor 0..Q-1 in which each state ends, followed in the latent space; -1 on a border, up to rounding."""
+        one = self.map
+        y = one._apply(lambda model, _, x: latent(model, x), x)
+        return np.concatenate([curves.fate(one.wells, part) for part in _blocks(y, 8 * BLOCK)])
+
+    @property
+    def attractors(self) -> FloatArray:
+        """(Q, d), the places where the field is zero and stable."""
+        return self.map._attractors
+
+    @cached_property
+    def saddles(self) -> FloatArray:
+        """(n, d), the equilibria other than the attractors: where basins meet. None of them is stable."""
+        return self.map._from_latent(curves.saddles(self.map.wells))
+
+    def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
+        """The borders of the basins of a planar field: one curve (n, 2) through every saddle, `reach` boxes out.
+
+        Parameters
+        ----------
+        reach : float
+            How far out, in boxes.
+
+        Returns
+        -------
+        list of (n, 2) arrays
+        """
+        one = self.map
+        if self.dimension != 2:
+            raise ValueError(
+                f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only."
+            )
+        extent = float(np.ptp(one.wells.goals, axis=0).max())
+        return [one._from_latent(curve) for curve in curves.separatrices(one.wells, reach + extent)]
+
+
 @dataclass(frozen=True, eq=False)
-class StableField:
+class StableField(Coordinates, Questions):
     """One stable field in the data's units, in NumPy alone: exactly the sinks `attractors`, continuous everywhere.
 
     x = centre + scale * x_unit,    xdot = scale * pace * f_unit(x_unit)
 
     With one attractor it is globally stable at it.
-
-    Attributes
-    ----------
-    model : StableModel
-        Everything the field is made of, in unit coordinates.
-    centre, scale : (d,) arrays
-        From unit coordinates to the data's.
-    pace : float
-        From the unit of time to the data's.
 
     Examples
     --------
@@ -57,9 +189,13 @@ class StableField:
     """
 
     model: StableModel
+    """Everything the field is made of, in unit coordinates."""
     centre: FloatArray
+    """(d,): from unit coordinates to the data's."""
     scale: FloatArray
+    """(d,): from unit coordinates to the data's."""
     pace: float
+    """From the unit of time to the data's."""
 
     def __getstate__(self) -> dict[str, Any]:
         # Caches stay behind: the fast path is a closure, which does not pickle.
@@ -75,18 +211,12 @@ class StableField:
         return repr_html.panel(title, "", repr_html.table(["", "x*"], rows), [])
 
     @property
-    def dimension(self) -> int:
-        """d, the number of coordinates."""
-        return len(self.centre)
-
-    @property
-    def n_attractors(self) -> int:
-        """Q, the number of attractors."""
-        return len(self.model.attractors)
+    def map(self) -> StableField:  # type: ignore[override]
+        """Itself."""
+        return self
 
     @cached_property
-    def attractors(self) -> FloatArray:
-        """(Q, d), the places where the field is zero and stable."""
+    def _attractors(self) -> FloatArray:
         places = self.from_unit(self.model.attractors)
         if self.model.world is not None:
             places[:, : self.model.world.places.shape[1]] = self.model.world.places
@@ -103,155 +233,30 @@ class StableField:
         """Whether goals of it move by themselves, see `Field.moved`."""
         return self.model.world is not None and bool(self.model.world.later)
 
-    def learned_place(self, x: FloatArray) -> FloatArray:
-        """S(x): where states of the world are in the learned one, in the data's units; the same without warps.
-
-        Parameters
-        ----------
-        x : (n, d) array
-
-        Returns
-        -------
-        (n, d) array
-        """
-        world = self.model.world
-        return x if world is None else self.from_unit(world.outer.forward(self.to_unit(x).T).T)
-
-    def present_place(self, z: FloatArray) -> FloatArray:
-        """S^-1(z): where states of the learned world are now.
-
-        Parameters
-        ----------
-        z : (n, d) array
-
-        Returns
-        -------
-        (n, d) array
-        """
-        world = self.model.world
-        return z if world is None else self.from_unit(world.outer.inverse(self.to_unit(z).T).T)
-
     @cached_property
     def wells(self) -> Wells:
         """The attractors in the latent space."""
         return wells(self.model)
 
     @cached_property
-    def passage(self) -> single.Passage | None:
-        """The way of a single state, fast; None where arrays are as fast, or goals move."""
-        if self.moves or self.dimension > single.MOST:
-            return None
-        return single.Passage(self.model, self.centre, self.scale, self.pace)
-
-    @cached_property
-    def _pulled(self) -> Callable[..., single.Numbers]:
-        return single.of_wells(latent_velocity, self.wells)
+    def passage(self) -> single.Passage:
+        """The way of a single state, fast."""
+        return single.Passage(self.model, self.wells, self.centre, self.scale, self.pace)
 
     def _velocity_of_one(self, x: list[float]) -> single.Numbers:
-        assert self.passage is not None
         if x in self._places:
             return [0.0] * len(x)
         here = self.passage.at(x)
-        return here.finish([here.speed * c for c in self._pulled(here.y)])[0]
+        return here.finish([here.speed * c for c in self.passage.kernel(latent_velocity)(here.y)])[0]
 
     @cached_property
     def _places(self) -> list[list[float]]:
         return self.attractors.tolist()  # type: ignore[no-any-return]
 
-    def to_unit(self, x: FloatArray) -> FloatArray:
-        """Unit coordinates of states in the data's units.
-
-        Parameters
-        ----------
-        x : (..., d) array
-
-        Returns
-        -------
-        (..., d) array
-        """
-        return np.asarray((x - self.centre) / self.scale)
-
-    def from_unit(self, x: FloatArray) -> FloatArray:
-        """States in the data's units from unit coordinates.
-
-        Parameters
-        ----------
-        x : (..., d) array
-
-        Returns
-        -------
-        (..., d) array
-        """
-        return np.asarray(x * self.scale + self.centre)
-
-    def predict(self, x: Any) -> FloatArray:
-        """The velocity of one state or of many; exactly zero at the attractors.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        (d,) or (n, d) array
-
-        Raises
-        ------
-        ValueError
-            For states of another dimension, or that are not finite.
-
-        Examples
-        --------
-        >>> field.toward(0).predict([0.0, 1.0]).shape
-        (2,)
-        """
-        states, alone = check_states(x, self.dimension)
-        # psi(x) - psi(x*) is zero at the attractors up to rounding; the field is zero by definition.
-        if 0 < len(states) <= FEW and self.passage is not None:
-            velocities = np.array([self._velocity_of_one(state) for state in states.tolist()])
-        else:
-            velocities = self._apply(velocity, states).T * (self.scale * self.pace)
-            velocities[self._at_attractor(states) & (not self.moves)] = 0.0
-        return np.asarray(velocities[0] if alone else velocities)
-
     def _at_attractor(self, states: FloatArray) -> BoolArray:
         return np.asarray((states[:, None] == self.attractors).all(2).any(1))
 
-    def potential(self, x: Any) -> Any:
-        """V, a Lyapunov function: half the squared power mean of the latent distances to the attractors, zero there.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        float or (n,) array
-        """
-        states, alone = check_states(x, self.dimension)
-        values = self._apply(potential, states)
-        values[self._at_attractor(states)] = 0.0
-        return float(values[0]) if alone else values
-
-    def potential_gradient(self, x: Any) -> FloatArray:
-        """grad V in the data's units.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        (d,) or (n, d) array
-        """
-        states, alone = check_states(x, self.dimension)
-        gradients = self._apply(potential_gradient, states).T / self.scale
-        gradients[self._at_attractor(states)] = 0.0
-        return np.asarray(gradients[0] if alone else gradients)
-
+    @of_states()
     def simulate(
         self, x0: Any, duration: float | None = None, *, t: Any = None, stepper: Stepper | None = None
     ) -> FloatArray:
@@ -260,7 +265,6 @@ class StableField:
         Parameters
         ----------
         x0 : (d,) or (m, d) array
-            Starts.
         duration : float, optional
             How long; in 200 steps or more, a hundredth of the way through the box each.
         t : (k,) array, optional
@@ -272,105 +276,18 @@ class StableField:
         -------
         (k, d) or (m, k, d) array
 
-        Raises
-        ------
-        ValueError
-            Where neither or both of duration and t are given.
-
         Examples
         --------
         >>> field.toward(0).simulate([0.0, 1.0], duration=2.0).shape[1]
         2
         """
-        states, alone = check_states(x0, self.dimension)
         times = check_times(duration, t, self.pace)
         stepper = Latent() if stepper is None else stepper
-        rolled = self.from_unit(stepper.roll(self.model, self.to_unit(states), times * self.pace))
-        rolled[:, 0] = states
-        at_rest = self._at_attractor(states)
-        rolled[at_rest] = states[at_rest][:, None]
-        return np.asarray(rolled[0] if alone else rolled)
-
-    def advance(self, x: Any, dt: float) -> FloatArray:
-        """The state after dt along the true solution, for robots that are told positions: safe at any rate.
-
-        A loop x = field.advance(x, dt) stays on one solution whatever dt is, and ends where `basin` says.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-        dt : float
-            Time until the next step, > 0.
-
-        Returns
-        -------
-        (d,) or (n, d) array
-
-        Raises
-        ------
-        ValueError
-            For states that are not finite, or a time step that is not positive.
-
-        Examples
-        --------
-        >>> field.toward(0).advance([0.0, 1.0], 0.01).shape
-        (2,)
-        """
-        states, alone = check_states(x, self.dimension)
-        unit, dt = self.to_unit(states), check_step(dt) * self.pace
-        if 0 < len(states) <= FEW and self.passage is not None:
-            some = [state if state in self._places else self.passage.after(state, dt) for state in states.tolist()]
-            return np.array(some[0] if alone else some)
-        after = self._apply(lambda model, wells, x: curves.after(model, wells, x, dt), states).T
-        after = np.where((after == unit).all(1, keepdims=True), states, self.from_unit(after))
-        return np.asarray(after[0] if alone else after)
-
-    def basin(self, x: Any) -> Any:
-        """The attractor 0..Q-1 in which each state ends, followed in the latent space; -1 on a border, up to rounding.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        int or (n,) int array
-        """
-        states, alone = check_states(x, self.dimension)
-        y = self._apply(lambda model, _, x: latent(model, x), states)
-        ends = np.concatenate([curves.fate(self.wells, part) for part in _blocks(y, 8 * BLOCK)])
-        return int(ends[0]) if alone else ends
-
-    @cached_property
-    def saddles(self) -> FloatArray:
-        """(n, d), the equilibria other than the attractors: where basins meet. None of them is stable."""
-        return self._from_latent(curves.saddles(self.wells))
-
-    def separatrices(self, reach: float = 3.0) -> list[FloatArray]:
-        """The borders of the basins of a planar field: one curve (n, 2) through every saddle, `reach` boxes out.
-
-        Parameters
-        ----------
-        reach : float
-            How far out, in boxes.
-
-        Returns
-        -------
-        list of (n, 2) arrays
-
-        Raises
-        ------
-        ValueError
-            For a field that is not in the plane.
-        """
-        if self.dimension != 2:
-            raise ValueError(
-                f"Expected a field in 2 dimensions, got {self.dimension}. Borders are curves in a plane only."
-            )
-        extent = float(np.ptp(self.wells.goals, axis=0).max())
-        return [self._from_latent(curve) for curve in curves.separatrices(self.wells, reach + extent)]
+        rolled = self.from_unit(stepper.roll(self.model, self.to_unit(x0), times * self.pace))
+        rolled[:, 0] = x0
+        at_rest = self._at_attractor(x0)
+        rolled[at_rest] = x0[at_rest][:, None]
+        return rolled
 
     def alone(self, q: int) -> StableField:
         """The field of attractor q alone in the same coordinates: globally stable at it.

@@ -16,24 +16,6 @@ GOOD = 0.05
 class Followed:
     """One demonstration and the roll-out from its start until at rest, distances as shares of the data's extent.
 
-    Attributes
-    ----------
-    name : str
-        Which demonstration.
-    goal : int
-        Its attractor.
-    distance : float
-        Between the path of the demonstration and that of the roll-out, whatever their clocks say: by dynamic time warping
-        at even lengths, root mean square per point.
-    end_error : float
-        From the roll-out to the attractor when the demonstration ends.
-    cosine_error : float
-        Mean of |1 - cos(f(x), v)|.
-    arrives : bool
-        Whether a loop from its start ends at its attractor.
-    timing : float
-        How early or late the roll-out is along the way, on average, as a share of the demonstration's duration.
-
     Examples
     --------
     >>> sorted({one.goal for one in field.fit.demonstrations})
@@ -41,24 +23,35 @@ class Followed:
     """
 
     name: str
+    """Which demonstration."""
     goal: int
+    """Its attractor."""
     distance: float
+    """Between the path of the demonstration and that of the roll-out, whatever their clocks say: by dynamic time
+    warping at even lengths, root mean square per point."""
     end_error: float
+    """From the roll-out to the attractor when the demonstration ends."""
     cosine_error: float
+    """Mean of |1 - cos(f(x), v)|."""
     arrives: bool
+    """Whether a loop from its start ends at its attractor."""
     timing: float = 0.0
+    """How early or late the roll-out is along the way, on average, as a share of the demonstration's duration."""
+
+
+def _mean(name: str, told: str) -> property:
+    """The mean of a number over the demonstrations."""
+
+    def mean(fit: Fit) -> float:
+        return float(np.mean([getattr(one, name) for one in fit.demonstrations]))
+
+    mean.__doc__ = told
+    return property(mean)
 
 
 @dataclass(frozen=True)
 class Fit:
     """How each demonstration is followed, by its motion or by the map: on which path, and how well in time.
-
-    Attributes
-    ----------
-    demonstrations : tuple of Followed
-        One for each.
-    by : str
-        "map" or "motion".
 
     Examples
     --------
@@ -67,32 +60,17 @@ class Fit:
     """
 
     demonstrations: tuple[Followed, ...]
+    """One for each."""
     by: str
+    """Either "map" or "motion"."""
+    as_learned: bool = False
+    """Whether the field is seen through warps by now: its numbers are of the field as it was learned."""
 
-    @property
-    def distance(self) -> float:
-        """Mean distance of a roll-out from its demonstration, as a share of the extent."""
-        return float(np.mean([one.distance for one in self.demonstrations]))
-
-    @property
-    def end_error(self) -> float:
-        """Mean over the demonstrations, as a share of the extent."""
-        return float(np.mean([one.end_error for one in self.demonstrations]))
-
-    @property
-    def cosine_error(self) -> float:
-        """Mean over the demonstrations."""
-        return float(np.mean([one.cosine_error for one in self.demonstrations]))
-
-    @property
-    def arrives(self) -> float:
-        """Share of demonstrations whose roll-out ends at their own attractor."""
-        return float(np.mean([one.arrives for one in self.demonstrations]))
-
-    @property
-    def timing(self) -> float:
-        """Mean over the demonstrations: how early or late roll-outs are, as a share of the duration."""
-        return float(np.mean([one.timing for one in self.demonstrations]))
+    distance = _mean("distance", "Mean distance of a roll-out from its demonstration, as a share of the extent.")
+    end_error = _mean("end_error", "Mean over the demonstrations, as a share of the extent.")
+    cosine_error = _mean("cosine_error", "Mean over the demonstrations.")
+    arrives = _mean("arrives", "Share of demonstrations whose roll-out ends at their own attractor.")
+    timing = _mean("timing", "Mean over the demonstrations: how early or late, as a share of the duration.")
 
     @property
     def worst(self) -> Followed:
@@ -107,8 +85,9 @@ class Fit:
     def __str__(self) -> str:
         worst = self.worst
         off = "" if worst.arrives else ", at the wrong attractor"
+        whose = "as it was learned, " * self.as_learned
         return (
-            f"{self.by} follows {plural(len(self.demonstrations), 'demonstration')} to {self.distance:.1%} of the extent "
+            f"{whose}{self.by} follows {plural(len(self.demonstrations), 'demonstration')} to {self.distance:.1%} of the extent "
             f"(worst: {worst.name}, {worst.distance:.1%}{off}), in time to {self.timing:.0%} of the duration; "
             f"{self.arrives:.0%} end at their own attractor"
         )

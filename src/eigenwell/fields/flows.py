@@ -6,8 +6,8 @@ One coupling layer splits x into a part p that passes and a part q that is moved
     phi(p) = [cos(W p), sin(W p)] / sqrt(F)                      (Rahimi & Recht's features, spread instead of drawn),
     a(q) = (1 + (k q)^2)^(-1/2),    b(p) = 1 / (1 + (k^2 mean p^2)^2).
 
-Its Jacobian is block triangular, [[I, 0], [M, diag(dq'/dq)]], so J w, J^-1 w and J^T w are substitutions and
-log|det J| is a sum; no matrix is ever inverted. theta = 0 is the identity.
+Its Jacobian is block triangular, [[I, 0], [M, diag(dq'/dq)]], so J^-1 w and J^T w are substitutions; no matrix is
+ever inverted. theta = 0 is the identity.
 
 The windows a and b let psi fade to the identity away from the data, over 1/k: Fourier features alone would wiggle for
 ever, and so would the way home. With k = 0 there is no window, a = b = 1.
@@ -299,14 +299,6 @@ def _back(first: int, dimension: int) -> Array:
 # --- products with the Jacobian -----------------------------------------------------------------------
 
 
-def push(steps: list[Step], w: Array) -> Array:
-    """J w: velocities of x become velocities of y."""
-    for passing, moving, scale, shear in steps:
-        p = w[passing]
-        w = _joined(passing, p, scale * w[moving] + (shear * p).sum(1))
-    return w
-
-
 def pull(steps: list[Step], w: Array) -> Array:
     """J^-1 w: velocities of y become velocities of x, by forward substitution."""
     for passing, moving, scale, shear in reversed(steps):
@@ -326,19 +318,3 @@ def push_gradient(steps: list[Step], w: Array) -> Array:
         q = w[moving]
         w = _joined(passing, w[passing] + (shear * q[:, None]).sum(0), scale * q)
     return w
-
-
-def log_det(steps: list[Step]) -> Array:
-    """log |det J|, the sum of the layers' log-scales."""
-    return sum(namespace(step.scale).log(step.scale).sum(0) for step in steps)
-
-
-def jacobian(steps: list[Step], dimension: int) -> Array:
-    """J as matrices (d, d, n), for reports and tests; the products above never need it."""
-    scale = steps[0].scale
-    xp = namespace(scale)
-    units = [
-        xp.broadcast_to(xp.asarray(e, dtype=scale.dtype)[:, None], (dimension, scale.shape[1]))
-        for e in np.eye(dimension)
-    ]
-    return xp.stack([push(steps, unit) for unit in units], axis=1)

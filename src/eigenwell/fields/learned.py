@@ -10,17 +10,16 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .. import repr_html
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, Chart
 from ..progress import Progress, told
 from ..wording import plural
 from .certificates import Certificate, certify
-from .field import StableField
+from .field import Questions, StableField
 from .fit import Fit
-from .map_queries import MapQueries
 from .motion import Motion
 from .poses import PoseField
-from .queries import check_index, check_states, check_times
+from .queries import check_index, check_state, check_times, of_states
 from .saving import Saved
 from .simulation import Stepper
 from .warping import Warped
@@ -33,34 +32,11 @@ place that is nearer but already under way."""
 
 
 @dataclass(frozen=True, eq=False)
-class Field(Saved, Warped, MapQueries):
+class Field(Saved, Warped, Questions):
     """A learned field: a map to follow from anywhere, and motions that follow what was shown.
 
     The *map* (`predict`, `simulate`, `basin`) needs no memory; the *motions* (`motion(x0)`) carry a phase, and follow what was
     shown even where it crosses itself.
-
-    Attributes
-    ----------
-    map : StableField
-        One stable field of all Q attractors.
-    goals : tuple of StableField
-        A stable field for each attractor alone, or none: then `toward` takes the map's own coordinates.
-    lifted : tuple of StableField
-        A stable field of (x, phase) for each attractor, or none: a field without memory.
-    samples : (n, d) array
-        Training samples.
-    labels : (n,) int array
-        Their attractors.
-    phases : (n,) array
-        Their phases, 1 at the start of a path.
-    fit : Fit or None
-        How well each demonstration is followed by `simulate`.
-    map_fit : Fit or None
-        The same by the map, without memory.
-    chart : Chart or None
-        How the last three coordinates are orientations, for a field learned from poses; see `poses`.
-    warnings : tuple of Caution
-        Doubts about data and training.
 
     Examples
     --------
@@ -71,15 +47,25 @@ class Field(Saved, Warped, MapQueries):
     """
 
     map: StableField
+    """One stable field of all Q attractors."""
     goals: tuple[StableField, ...]
+    """A stable field for each attractor alone, or none: then `toward` takes the map's own coordinates."""
     lifted: tuple[StableField, ...]
+    """A stable field of (x, phase) for each attractor, or none: a field without memory."""
     samples: FloatArray
+    """(n, d): training samples."""
     labels: IntArray
+    """(n,): their attractors."""
     phases: FloatArray
+    """(n,): their phases, 1 at the start of a path."""
     fit: Fit | None = None
+    """How well each demonstration is followed by `simulate`."""
     map_fit: Fit | None = None
+    """The same by the map, without memory."""
     warnings: tuple[Caution, ...] = field(default=(), repr=False)
+    """Doubts about data and training."""
     chart: Chart | None = field(default=None, repr=False)
+    """How the last three coordinates are orientations, for a field learned from poses; see `poses`."""
 
     def __repr__(self) -> str:
         memory = ", with memory" if self.lifted else ""
@@ -147,27 +133,18 @@ class Field(Saved, Warped, MapQueries):
     def _starts(self) -> cKDTree:
         return cKDTree(np.column_stack([self.samples / self.box, LATE * self.phases]))
 
+    @of_states("bool or (n,) bool array")
     def far(self, x: Any) -> Any:
         """True where no sample lies within a quarter of the box: stable and braked there, but nothing was learned.
-
-        Parameters
-        ----------
-        x : (d,) or (n, d) array
-            States.
-
-        Returns
-        -------
-        bool or (n,) bool array
 
         Examples
         --------
         >>> field.far(field.samples[0])
         False
         """
-        states, single = check_states(x, self.dimension)
-        flags: BoolArray = np.asarray(self._tree.query(self._learned(states) / self.box)[0]) > REACH
-        return bool(flags[0]) if single else flags
+        return np.asarray(self._tree.query(self._learned(x) / self.box)[0]) > REACH
 
+    @of_states()
     def simulate(
         self,
         x0: Any,
@@ -184,25 +161,14 @@ class Field(Saved, Warped, MapQueries):
 
         Parameters
         ----------
-        x0 : (d,) or (m, d) array
-            Starts.
-        duration : float, optional
-            How long; in 200 steps or more, a hundredth of the way through the box each.
-        t : (k,) array, optional
-            Or the times at which states are wanted, of which the first is that of x0.
+        x0, duration, t, stepper
+            As in `StableField.simulate`.
         memory : bool, optional
             Follow motions or the map.
-        stepper : Stepper, optional
-            How; by default Latent().
 
         Returns
         -------
         (k, d) or (m, k, d) array
-
-        Raises
-        ------
-        ValueError
-            Where neither or both of duration and t are given, or memory is asked of a field without.
 
         Examples
         --------
@@ -211,15 +177,14 @@ class Field(Saved, Warped, MapQueries):
         """
         if not (self.by_motion if memory is None else memory):
             return self.map.simulate(x0, duration, t=t, stepper=stepper)
-        states, single = check_states(x0, self.dimension)
         times = check_times(duration, t, self.map.pace)
-        goal, phase = self._beginnings(states)
-        rolled = np.empty((len(states), len(times), self.dimension))
+        goal, phase = self._beginnings(x0)
+        rolled = np.empty((len(x0), len(times), self.dimension))
         for q in np.unique(goal):
             mine = goal == q
-            lifted = np.column_stack([states[mine], phase[mine]])
+            lifted = np.column_stack([x0[mine], phase[mine]])
             rolled[mine] = self._lifted(int(q)).simulate(lifted, t=times, stepper=stepper)[..., :-1]
-        return np.asarray(rolled[0] if single else rolled)
+        return rolled
 
     def toward(self, goal: Any) -> StableField:
         """The stable field of one attractor alone: an index, or a state whose sub-dynamics is meant.
@@ -234,11 +199,6 @@ class Field(Saved, Warped, MapQueries):
         Returns
         -------
         StableField
-
-        Raises
-        ------
-        ValueError
-            For a number that no attractor has.
 
         Examples
         --------
@@ -268,22 +228,15 @@ class Field(Saved, Warped, MapQueries):
         -------
         Motion
 
-        Raises
-        ------
-        ValueError
-            For a field without memory.
-
         Examples
         --------
         >>> motion = field.motion(field.samples[0])
         >>> motion.step(field.samples[0], dt=0.01).shape
         (2,)
         """
-        states, single = check_states(x0, self.dimension)
-        if not single:
-            raise ValueError(f"Expected one state ({self.dimension},), got {len(states)}. Start one motion for each.")
-        q, begin = self._beginnings(states, None if goal is None else self._goal(goal))
-        return Motion.at(self._lifted(int(q[0])), int(q[0]), states[0], float(begin[0]) if phase is None else phase)
+        x = check_state(x0, self.dimension)
+        q, begin = self._beginnings(x[None], None if goal is None else self._goal(goal))
+        return Motion.at(self._lifted(int(q[0])), int(q[0]), x, float(begin[0]) if phase is None else phase)
 
     def _learned(self, states: FloatArray) -> FloatArray:
         return self.map.learned_place(states)
@@ -309,10 +262,8 @@ class Field(Saved, Warped, MapQueries):
     def _goal(self, goal: Any) -> int:
         if np.ndim(goal) == 0:
             return check_index(goal, self.n_attractors, "a goal")
-        states, single = check_states(goal, self.dimension)
-        if not single:
-            raise ValueError(f"Expected one goal, an index or a state ({self.dimension},), got {len(states)} states.")
-        return int(self.labels[self._tree.query(self._learned(states) / self.box)[1][0]])
+        place = self._learned(check_state(goal, self.dimension)[None])
+        return int(self.labels[self._tree.query(place / self.box)[1][0]])
 
     def certificate(
         self,
@@ -339,11 +290,6 @@ class Field(Saved, Warped, MapQueries):
         Returns
         -------
         Certificate
-
-        Raises
-        ------
-        ValueError
-            For no samples or no rates.
 
         Examples
         --------

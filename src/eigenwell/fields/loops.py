@@ -28,29 +28,6 @@ SLOWEST = 20.0
 class Loop:
     """What loops did at one rate, by one method, from one region.
 
-    Attributes
-    ----------
-    method : str
-        "euler", on `predict`; "advance"; or "motion", on `motion.step`, from the starts that were shown.
-    rate : float
-        Steps per unit of time.
-    region : float
-        Size of the box that starts were drawn from, in boxes of the data.
-    starts : int
-        How many.
-    arrived : float
-        Share that came within a hundredth of the box of an attractor; of motions, that was done.
-    as_basin_said : float
-        Share that arrived where `basin` had said, or at the goal of the motion; starts within a step of a border may not.
-    falling : float
-        Share of the steps in which V fell.
-    excursion : float
-        How far those that started in the box of the data left it, in boxes.
-    path_ratio : (float, float)
-        Median and 95 % quantile of the way made, over the straight way.
-    pushed : bool
-        Whether each was pushed by a fifth of the box, once, at a random moment.
-
     Examples
     --------
     >>> [loop.pushed for loop in field.certificate(samples=4, rates=(50.0,)).motions]
@@ -58,15 +35,26 @@ class Loop:
     """
 
     method: str
+    """Either "euler", on `predict`; "advance"; or "motion", on `motion.step`, from the starts that were shown."""
     rate: float
+    """Steps per unit of time."""
     region: float
+    """Size of the box that starts were drawn from, in boxes of the data."""
     starts: int
+    """How many."""
     arrived: float
+    """Share that came within a hundredth of the box of an attractor; of motions, that was done."""
     as_basin_said: float
+    """Share that arrived where `basin` had said, or at the goal of the motion; starts within a step of a border may
+    not."""
     falling: float
+    """Share of the steps in which V fell."""
     excursion: float
+    """How far those that started in the box of the data left it, in boxes."""
     path_ratio: tuple[float, float]
+    """Median and 95 % quantile of the way made, over the straight way."""
     pushed: bool = False
+    """Whether each was pushed by a fifth of the box, once, at a random moment."""
 
     @property
     def holds(self) -> bool:

@@ -24,9 +24,7 @@ as that: a loop at a low rate does not run past its goal, to and fro, for ever. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -37,22 +35,10 @@ from .._types import FloatArray
 from . import single
 from .curves import AT_REST, turning
 from .field import StableField
-from .flows import Array, linearise, linearise_inverse, namespace, pull
-from .queries import check_states, check_step
+from .flows import Array, namespace
+from .queries import check_state, check_step
 from .simulation import ARRIVED
-from .stable import (
-    Wells,
-    braked,
-    clock_of,
-    from_latent,
-    latent,
-    latent_velocity,
-    learned,
-    length,
-    log_speed,
-    winding,
-    wound,
-)
+from .stable import Wells, latent, latent_velocity, length, winding, wound
 
 RETURN = 10.0
 """k, in 1 / unit time: a push has faded to 1/e in a tenth of the time a box takes at root mean square speed."""
@@ -68,15 +54,6 @@ MOST_STEPS = 1000
 class Motion:
     """A motion under way: `step(x, dt)` gives the velocity at the measured state and carries the phase.
 
-    Attributes
-    ----------
-    lifted : StableField
-        The stable field of (x, phase) that is followed.
-    goal : int
-        Index of its attractor in the field it came from.
-    phase : float
-        1 at the start of a path, 0 at its end.
-
     Examples
     --------
     >>> motion = field.motion(field.samples[0])
@@ -85,8 +62,11 @@ class Motion:
     """
 
     lifted: StableField
+    """The stable field of (x, phase) that is followed."""
     goal: int
+    """Index of its attractor in the field it came from."""
     phase: float
+    """1 at the start of a path, 0 at its end."""
     _path: Path = field(repr=False)
     _last: tuple[FloatArray, FloatArray, float] | None = field(default=None, repr=False)
     """The last state, the lifted velocity asked there, and for how long."""
@@ -103,7 +83,6 @@ class Motion:
         goal : int
             Index of its attractor.
         x0 : (d,) array
-            The start.
         phase : float
             To begin with.
 
@@ -111,15 +90,10 @@ class Motion:
         -------
         Motion
         """
-        phase = check_phase(phase)
-        states, single = check_states(x0, lifted.dimension - 1)
-        if not single:
-            raise ValueError(
-                f"Expected one state ({lifted.dimension - 1},) to start from, got {len(states)}. Start one each."
-            )
-        y = latent(lifted.model, lifted.to_unit(np.append(states[0], phase))[:, None])[:, 0] - lifted.wells.goals[0]
+        x0, phase = check_state(x0, lifted.dimension - 1), check_phase(phase)
+        y = latent(lifted.model, lifted.to_unit(np.append(x0, phase))[:, None])[:, 0] - lifted.wells.goals[0]
         radius = float(np.linalg.norm(y))
-        return cls(lifted, goal, phase, Path(y / radius if radius > 0 else y, radius), None, (states[0], phase))
+        return cls(lifted, goal, phase, Path(y / radius if radius > 0 else y, radius), None, (x0, phase))
 
     @property
     def attractor(self) -> FloatArray:
@@ -145,10 +119,8 @@ class Motion:
             Another phase.
         """
         assert self._start is not None
-        start = self._start[0] if x0 is None else x0
-        self.__dict__.update(
-            Motion.at(self.lifted, self.goal, start, self._start[1] if phase is None else phase).__dict__
-        )
+        start = self._start[0] if x0 is None else x0, self._start[1] if phase is None else phase
+        self.__dict__.update(Motion.at(self.lifted, self.goal, *start).__dict__)
 
     def step(self, x: Any, dt: float) -> FloatArray:
         """The velocity to move with for the next dt, at the measured state x (d,).
@@ -156,7 +128,6 @@ class Motion:
         Parameters
         ----------
         x : (d,) array
-            The measured state.
         dt : float
             Time until the next step.
 
@@ -164,11 +135,6 @@ class Motion:
         -------
         (d,) array
             The velocity.
-
-        Raises
-        ------
-        ValueError
-            For a state that is not finite or a time step that is not positive.
         """
         x, dt = self._measured(x), check_step(dt)
         zdot = self._velocity(x)
@@ -186,20 +152,12 @@ class Motion:
 
         Parameters
         ----------
-        x : (d,) array
-            The measured state.
-        dt : float
-            Time until the next step.
+        x, dt
+            As in `step`.
 
         Returns
         -------
         (d,) array
-            The next position.
-
-        Raises
-        ------
-        ValueError
-            For a state that is not finite or a time step that is not positive.
         """
         x, dt = self._measured(x), check_step(dt)
         z = np.append(x, self.phase)
@@ -207,88 +165,57 @@ class Motion:
         self._last = (x, (after - z) / dt, dt)
         return np.asarray(after[:-1])
 
-    def _measured(self, x: Any) -> FloatArray:
-        """The one state that was measured; what it shows of the last step is credited."""
-        states, single = check_states(x, self.lifted.dimension - 1)
-        if not single:
-            raise ValueError(
-                f"Expected one state ({self.lifted.dimension - 1},), got {len(states)}. Use one motion for each."
-            )
-        self._credit(states[0])
-        return np.asarray(states[0])
+    def _measured(self, state: Any) -> FloatArray:
+        """The one state that was measured; what it shows of the last step is credited to the phase."""
+        x = check_state(state, self.lifted.dimension - 1)
+        if self._last is not None:
+            before, zdot, dt = self._last
+            scale = self.lifted.scale[:-1]
+            asked, moved = dt * zdot[:-1] / scale, (x - before) / scale
+            length = float(asked @ asked)
+            share = min(1.0, max(0.0, float(moved @ asked) / length)) if length > 0 else 1.0
+            # Not clipped: the proof is about the lifted state as it moves, and off its path it may pass below 0 on its way.
+            self.phase += share * dt * float(zdot[-1])
+        return x
 
     def _velocity(self, x: FloatArray) -> FloatArray:
         z = np.append(x, self.phase)
         if (z == self.lifted.attractors[0]).all():
             return np.zeros(len(z))
-        if self.lifted.passage is None:
-            return motion_velocity(self.lifted, z, self._path)
         here = self.lifted.passage.at(z.tolist())
         return np.array(here.finish(self._asked(here))[0])
 
     def _asked(self, here: single.Place) -> single.Numbers:
         """The latent velocity of the law."""
+        passage, d = self.lifted.passage, self.lifted.dimension
         aim = self._path.aim(self.lifted.wells, np.array(here.y)[:, None])[:, 0]
         ease = 1.0
         if here.warped:
-            ease = 1.0 / max(1.0, here.clock([here.speed * c for c in self._drawn(here.y)]))
-        return self._law(here.y, [here.speed], aim.tolist(), [ease])
+            drawn = passage.kernel(latent_velocity)(here.y)
+            ease = 1.0 / max(1.0, here.clock([here.speed * c for c in drawn]))
+        return passage.kernel(law, (1,), (d, 1), (1,))(here.y, [here.speed], aim.tolist(), [ease])
 
     def _after(self, z: FloatArray, dt: float) -> FloatArray:
         """z = (x, phase) after dt of the law, by Runge-Kutta 4 in the latent space, where it is a few smooth numbers."""
-        lifted, model, wells, turn = self.lifted, self.lifted.model, self.lifted.wells, 1 + turning(self.lifted.wells)
-        passage = lifted.passage
-        here = None if passage is None else passage.begin(z.tolist())
+        wells, turn, passage = self.lifted.wells, 1 + turning(self.lifted.wells), self.lifted.passage
+        here = passage.begin(z.tolist())
 
         def slope(y: FloatArray) -> tuple[FloatArray, float]:
             """ydot, and how fast y / R and R change at most."""
             nonlocal here
-            if here is not None and passage is not None:
-                here = passage.found(here, y[:, 0].tolist())
-                w, s = np.array(self._asked(here))[:, None], here.speed
-                m = here.finish(w[:, 0].tolist())[1]
-            else:
-                unit, steps = linearise_inverse(model.flow, y)
-                s = np.exp(log_speed(model.speed, unit))
-                drawn = clock_of(model, unit, pull(steps, s * latent_velocity(wells, y)))[1]
-                w = law(wells, y, s, self._path.aim(wells, y), eased(drawn))
-                slowed, clock = clock_of(model, unit, pull(steps, w))
-                m = slowed * clock
-            rate = m * (RETURN + turn * s / (length(y - wells.goals.T) + wells.softening))
-            return m * w, float(rate[0])
+            here = passage.found(here, y[:, 0].tolist())
+            w = self._asked(here)
+            m = here.finish(w)[1]
+            rate = m * (RETURN + turn * here.speed / (length(y - wells.goals.T)[0] + wells.softening[0]))
+            return m * np.array(w)[:, None], float(rate)
 
-        y, left = latent(model, lifted.to_unit(z)[:, None]), dt * lifted.pace
+        left = dt * self.lifted.pace
+        y = np.array(here.y)[:, None]
         while left > 0 and length(y - wells.goals.T)[0] > AT_REST:
-            step = min(left, max(CHANGE / slope(y)[1], dt * lifted.pace / MOST_STEPS))
+            step = min(left, max(CHANGE / slope(y)[1], dt * self.lifted.pace / MOST_STEPS))
             y = runge_kutta.step(lambda there: slope(there)[0], y, step)
             left -= step
-        if here is not None and passage is not None:
-            return np.array(passage.found(here, y[:, 0].tolist()).towards(y[:, 0].tolist()))
-        return np.asarray(lifted.from_unit(from_latent(model, y)[:, 0]))
-
-    @cached_property
-    def _law(self) -> Callable[..., single.Numbers]:
-        return single.of_wells(law, self.lifted.wells, (1,), (self.lifted.dimension, 1), (1,))
-
-    @cached_property
-    def _drawn(self) -> Callable[..., single.Numbers]:
-        return single.of_wells(latent_velocity, self.lifted.wells)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The fast path is a closure, which does not pickle.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_law", "_drawn")}
-
-    def _credit(self, x: FloatArray) -> None:
-        """Move the phase by the share of the last step that was seen."""
-        if self._last is None:
-            return
-        before, zdot, dt = self._last
-        scale = self.lifted.scale[:-1]
-        asked, moved = dt * zdot[:-1] / scale, (x - before) / scale
-        length = float(asked @ asked)
-        share = min(1.0, max(0.0, float(moved @ asked) / length)) if length > 0 else 1.0
-        # Not clipped: the proof is about the lifted state as it moves, and off its path it may pass below 0 on its way.
-        self.phase += share * dt * float(zdot[-1])
+        return np.array(passage.found(here, y[:, 0].tolist()).towards(y[:, 0].tolist()))
 
 
 def check_phase(phase: Any) -> float:
@@ -326,14 +253,3 @@ def eased(clock: Array) -> Array:
     """1 / max(1, c): where the learned world is stretched its clock runs c times as fast, and states would be turned back c times
     as fast as a controller can follow."""
     return 1.0 / namespace(clock).maximum(clock, 1.0)
-
-
-def motion_velocity(lifted: StableField, z: FloatArray, path: Path) -> FloatArray:
-    """zdot of the law above at z = (x, phase), in the data's units: velocity and rate of the phase."""
-    unit, seen = learned(lifted.model, lifted.to_unit(z)[:, None])
-    y, steps = linearise(lifted.model.flow, unit)
-    s = np.exp(log_speed(lifted.model.speed, unit))
-    drawn = pull(steps, s * latent_velocity(lifted.wells, y))
-    ease = eased(np.ones(1) if seen is None else seen.carry(drawn)[1])
-    free = pull(steps, law(lifted.wells, y, s, path.aim(lifted.wells, y), ease))
-    return np.asarray(braked(lifted.model, free, seen)[:, 0] * (lifted.scale * lifted.pace))

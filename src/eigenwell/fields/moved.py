@@ -1,10 +1,14 @@
 """Places that were moved: an affine map for the shape of the whole, and a flow that carries what is left.
 
-The affine map x -> x + B x + e of the learned world takes goals to where they are now and leaves starts where they are, by
-least squares with the least B: with one start and one goal it is the stretch and shear along the way between them, and the look
-of a motion is kept exactly. Starts count with their scatter: where they are all over the place, their mean is none that B
-should shear the space for. What it leaves is done by the flow that carries landmarks q_i along straight lines (or bows, where
-those would meet),
+A motion with its goal moved by delta should look as it did: start where it was, goal where it is now, and the ways between as a
+stretch and shear along the way w from start s to goal show them, x -> x + phi(x) delta with phi = (x - s).w / |w|^2. Those of
+one goal begin at many places, and one map of the space serves them all: phi_q = a_q + b_q.(x - m), by least squares over their
+places, by length, and their starts. Of one goal alone phi(x*) = 1 exactly, and S is affine:
+
+    S^-1(x) = x + sum_q phi_q(x) delta_q.
+
+Where all goals share a map, and where other places are passed, that leaves something over. It is done by the flow that carries
+landmarks q_i along straight lines (or bows, where those would meet),
 
     y <- y + h sum_i k(y, q_i) p_i,      K p = qdot,      k(y, q) = exp(-|(y - q) / l|^2 / 2),      N steps of h = 1 / N.
 
@@ -14,6 +18,7 @@ Each step takes landmarks exactly where they belong, and is a diffeomorphism of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
@@ -27,7 +32,7 @@ from .warps import Slope
 
 LENGTH = 0.5
 """l, in boxes: what is moved takes its surroundings along over half the extent."""
-SOFT = 0.1
+SOFT = 0.05
 """Ends of a way nearer than this, in boxes, say little about how to stretch it: the ridge of the affine map."""
 STRONGEST = 4.0
 """|A^-1 - I| of the affine map A, at most: it shrinks no direction to less than a fifth."""
@@ -101,9 +106,6 @@ class Linear(Slope):
     undo: Array
     keeps_speed = False
 
-    def push(self, w: Array) -> Array:
-        return self.matrix @ w
-
     def pull(self, w: Array) -> Array:
         return self.undo @ w
 
@@ -153,9 +155,6 @@ class Dense(Slope):
     matrix: Array
     keeps_speed = False
 
-    def push(self, w: Array) -> Array:
-        return (self.matrix * w).sum(1)
-
     def pull(self, w: Array) -> Array:
         """By elimination, without pivots, which such matrices do not need."""
         rows, answer = list(self.matrix), list(w)
@@ -173,26 +172,59 @@ class Dense(Slope):
         return (self.matrix * w[:, None]).sum(0)
 
 
-class Starts(NamedTuple):
-    """Mean (d,) and covariance (d, d) of the places where ways begin."""
+class Leads(NamedTuple):
+    """phi_q(x) = share_q + slope_q.(x - middle): how much of each goal's displacement a place follows."""
 
-    mean: FloatArray
-    spread: FloatArray
+    middle: FloatArray
+    """(d,)."""
+    share: FloatArray
+    """(Q,)."""
+    slope: FloatArray
+    """(Q, d)."""
+
+
+def leads(
+    paths: Sequence[tuple[int, FloatArray]], goals: FloatArray, box: FloatArray, only: int | None = None
+) -> Leads:
+    """Of paths (goal, (n, d)) in the learned world; of one goal's alone, for the fields that have no other."""
+    rows, wanted, weights = [np.empty((0, goals.shape[1]))], [np.empty((0, len(goals)))], [np.empty(0)]
+    for q, x in paths:
+        if only is None or q == only:
+            steps = np.append(np.linalg.norm(np.diff(x, axis=0), axis=1), 0.0)
+            along, way = (steps + np.append(0.0, steps[:-1])) / max(2 * steps.sum(), NOTHING), goals[q] - x[0]
+            phi = (x - x[0]) @ way / (way @ way + (SOFT * box.max()) ** 2)
+            # The start counts as much as the whole way.
+            rows += [x, x[:1]]
+            wanted += [phi[:, None] * (np.arange(len(goals)) == q), np.zeros((1, len(goals)))]
+            weights += [along, np.ones(1)]
+    x, phi, weight = np.concatenate(rows), np.concatenate(wanted), np.concatenate(weights)
+    weight = weight / max(float(weight.sum()), 1.0)
+    if only is not None:
+        middle, share = goals[only], (np.arange(len(goals)) == only).astype(float)
+    elif len(x):
+        middle, share = weight @ x, weight @ phi
+    else:
+        middle, share = goals.mean(0), np.full(len(goals), 1 / len(goals))
+    near = (x - middle) / box
+    spread = (weight[:, None] * near).T @ near + SOFT**2 * np.eye(len(box))
+    slope = np.linalg.solve(spread, (weight[:, None] * near).T @ (phi - share)).T / box
+    return Leads(middle, share, slope)
 
 
 def moved(
-    old: FloatArray, new: FloatArray, goals: IntArray, starts: Starts | None, box: FloatArray, length: float = LENGTH
+    old: FloatArray, new: FloatArray, goals: IntArray, lead: Leads, box: FloatArray, length: float = LENGTH
 ) -> Moved:
     """The warp that takes places `new` (m, d) to `old`, and starts nearly to themselves."""
-    began = None if starts is None else Starts(starts.mean / box, starts.spread / np.outer(box, box))
-    matrix, shift = _affine(old / box, new / box, began)
-    matrix, shift = matrix * box[:, None] / box, shift * box
+    delta, own = np.zeros_like(lead.slope), goals >= 0
+    delta[goals[own]] = (new - old)[own]
+    matrix, shift = _affine(delta, lead, box)
     begin = new @ matrix.T + shift
     left = old - begin
     for bulge, shorter in product(BULGES, range(6)):
         size = length * 0.7**shorter * box
         aside = bulge * box * _aside(begin / box, left / box)
-        steps = int(np.abs(left / box).max() > NOTHING)
+        # One goal is where it belongs by the affine map alone.
+        steps = int(len(old) > 1 and np.abs(left / box).max() > NOTHING)
         while steps <= MOST_STEPS:
             path, force, steepest = _flow(begin, left, aside, size, steps)
             if steepest <= STEEPEST:
@@ -205,24 +237,16 @@ def moved(
     )
 
 
-def _affine(old: FloatArray, new: FloatArray, starts: Starts | None) -> tuple[FloatArray, FloatArray]:
-    """Matrix and shift of the world's way back to the learned one, in boxes."""
-    d, begin = old.shape[1], Starts(np.zeros(old.shape[1]), np.zeros((old.shape[1],) * 2)) if starts is None else starts
-    half = 0.0 if starts is None else 0.5
-    # The starts are one more place, which stays, with half of the weight.
-    places, shifts = np.vstack([old, begin.mean]), np.vstack([new - old, np.zeros(d)])
-    weight = np.append(np.full(len(old), (1 - half) / len(old)), half)
-    middle, mean = weight @ places, weight @ shifts
-    around = places - middle
-    spread = (weight[:, None] * around).T @ around + half * begin.spread + (SOFT / 2) ** 2 * np.eye(d)
-    bend = np.linalg.solve(spread, (weight[:, None] * around).T @ (shifts - mean)).T
+def _affine(delta: FloatArray, lead: Leads, box: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Matrix and shift of the world's way back to the learned one."""
+    bend, eye = delta.T @ lead.slope, np.eye(len(box))
     for _ in range(60):
-        forward = np.eye(d) + bend
-        if np.linalg.det(forward) > 0 and np.linalg.norm(np.linalg.inv(forward) - np.eye(d)) <= STRONGEST:
+        forward = (eye + bend) * box / box[:, None]
+        if np.linalg.det(forward) > 0 and np.linalg.norm(np.linalg.inv(forward) - eye) <= STRONGEST:
             break
         bend = 0.9 * bend
-    matrix = np.linalg.inv(np.eye(d) + bend)
-    return np.asarray(matrix, dtype=np.float64), np.asarray(middle - matrix @ (middle + mean))
+    matrix = np.linalg.inv(eye + bend)
+    return np.asarray(matrix, dtype=np.float64), np.asarray(lead.middle - matrix @ (lead.middle + lead.share @ delta))
 
 
 def _aside(begin: FloatArray, left: FloatArray) -> FloatArray:

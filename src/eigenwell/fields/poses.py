@@ -58,19 +58,6 @@ class Twist(NamedTuple):
 class PoseCertificate:
     """Loops on `PoseField.predict`, and the certificate of the field in its chart.
 
-    Attributes
-    ----------
-    inner : Certificate
-        Of the field in its chart.
-    rate : float
-        Steps of the loops per unit of time.
-    starts : int
-        How many.
-    arrived : float
-        Share of loops from samples of the data that come within a hundredth of the box of an attractor.
-    widest : float
-        Largest angle from the chart's reference along them, in radians; the chart ends at half a turn.
-
     Examples
     --------
     >>> field.poses.certificate().holds  # doctest: +SKIP
@@ -78,10 +65,15 @@ class PoseCertificate:
     """
 
     inner: Certificate
+    """Of the field in its chart."""
     rate: float
+    """Steps of the loops per unit of time."""
     starts: int
+    """How many."""
     arrived: float
+    """Share of loops from samples of the data that come within a hundredth of the box of an attractor."""
     widest: float
+    """Largest angle from the chart's reference along them, in radians; the chart ends at half a turn."""
 
     @property
     def holds(self) -> bool:
@@ -100,20 +92,15 @@ class PoseCertificate:
 class PoseField:
     """What `field.poses` gives: `predict` a twist, `simulate` poses. Orientations within half a turn of `chart.reference`.
 
-    Attributes
-    ----------
-    field : Field
-        Of positions and three coordinates of orientation.
-    chart : Chart
-        What these coordinates mean.
-
     Examples
     --------
     >>> twist = field.poses.predict([0.4, 0.0, 0.2], [0.0, 0.0, 0.0, 1.0])  # doctest: +SKIP
     """
 
     field: Field
+    """Of positions and three coordinates of orientation."""
     chart: Chart
+    """What these coordinates mean."""
 
     def __repr__(self) -> str:
         return f"PoseField({plural(self.field.n_attractors, 'attractor')})"
@@ -129,7 +116,6 @@ class PoseField:
         Parameters
         ----------
         position : (d,) or (n, d) array
-            Where.
         orientation : (4,) or (n, 4) array
             Unit quaternions x, y, z, w.
 
@@ -138,9 +124,8 @@ class PoseField:
         Twist
             Linear and angular velocity.
         """
-        states, single = self._states(position, orientation)
-        linear, angular = self.twists(states, self.field.predict(states))
-        return Twist(linear[0], angular[0]) if single else Twist(linear, angular)
+        states = self.states(position, orientation)
+        return self.twists(states, self.field.predict(states))
 
     def simulate(
         self,
@@ -155,10 +140,8 @@ class PoseField:
 
         Parameters
         ----------
-        position : (d,) or (n, d) array
-            Where it starts.
-        orientation : (4,) or (n, 4) array
-            Unit quaternions x, y, z, w.
+        position, orientation
+            As in `predict`.
         duration, t, memory
             As in `Field.simulate`.
 
@@ -167,28 +150,22 @@ class PoseField:
         Pose
             (len(t), d) and (len(t), 4), or with a first axis for many starts.
         """
-        states, single = self._states(position, orientation)
-        rolled = self.field.simulate(states, duration, t=t, memory=memory)
-        return self.of(rolled[0] if single else rolled)
+        return self.of(self.field.simulate(self.states(position, orientation), duration, t=t, memory=memory))
 
     def basin(self, position: Any, orientation: Any) -> Any:
         """The attractor in which each pose ends.
 
         Parameters
         ----------
-        position : (d,) or (n, d) array
-            Where.
-        orientation : (4,) or (n, 4) array
-            Unit quaternions x, y, z, w.
+        position, orientation
+            As in `predict`.
 
         Returns
         -------
         int or (n,) int array
             As `Field.basin`.
         """
-        states, single = self._states(position, orientation)
-        ends = self.field.basin(states)
-        return int(ends[0]) if single else ends
+        return self.field.basin(self.states(position, orientation))
 
     def certificate(
         self, *, samples: int = 50, rates: tuple[float, ...] = (100.0, 1000.0), seed: int = 0
@@ -197,12 +174,8 @@ class PoseField:
 
         Parameters
         ----------
-        samples : int
-            Loops.
-        rates : tuple of float
-            Steps per unit of time.
-        seed : int
-            Of the samples they start from.
+        samples, rates, seed
+            As in `Field.certificate`; loops start from samples of the data.
 
         Returns
         -------
@@ -230,7 +203,6 @@ class PoseField:
         Parameters
         ----------
         x : (..., d + 3) array
-            States.
         v : (..., d + 3) array
             Their velocities, such as `field.motion(x).step` gives.
 
@@ -246,16 +218,20 @@ class PoseField:
 
         Parameters
         ----------
-        position : (d,) or (n, d) array
-            Where.
-        orientation : (4,) or (n, 4) array
-            Unit quaternions x, y, z, w.
+        position, orientation
+            As in `predict`.
 
         Returns
         -------
         (d + 3,) or (n, d + 3) array
         """
-        states, single = self._states(position, orientation)
+        places, single = check_states(position, self.field.dimension - 3)
+        q = unit_quaternions(np.atleast_2d(np.asarray(orientation, dtype=np.float64)))
+        if len(q) != len(places):
+            raise ValueError(
+                f"Expected one orientation per position, got {len(places)} and {len(q)}. Give as many of each."
+            )
+        states = coordinates(places, q, self.chart)
         return np.asarray(states[0] if single else states)
 
     def of(self, x: FloatArray) -> Pose:
@@ -264,7 +240,6 @@ class PoseField:
         Parameters
         ----------
         x : (..., d + 3) array
-            States.
 
         Returns
         -------
@@ -272,12 +247,3 @@ class PoseField:
             (..., d) and (..., 4).
         """
         return Pose(np.asarray(x[..., :-3]), orientations(x, self.chart))
-
-    def _states(self, position: Any, orientation: Any) -> tuple[FloatArray, bool]:
-        places, single = check_states(position, self.field.dimension - 3)
-        q = unit_quaternions(np.atleast_2d(np.asarray(orientation, dtype=np.float64)))
-        if len(q) != len(places):
-            raise ValueError(
-                f"Expected one orientation per position, got {len(places)} and {len(q)}. Give as many of each."
-            )
-        return coordinates(places, q, self.chart), single

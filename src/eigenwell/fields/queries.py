@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from .._types import FloatArray
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Question = Callable[Concatenate[Any, Any, P], R]
+"""A method, of itself and of states."""
 SAMPLES, FINEST, MOST = 201, 0.01, 20_001
 """States returned by `simulate(duration=...)`, start and end included: at least, at what step of unit time, and at most."""
+
+FARTHEST = 1e100
+"""Of a coordinate: squares of it are numbers still, in boxes as small as 1e-50 too."""
 
 
 def check_states(x: Any, dimension: int) -> tuple[FloatArray, bool]:
@@ -26,10 +35,43 @@ def check_states(x: Any, dimension: int) -> tuple[FloatArray, bool]:
             f"Expected states of dimension {dimension}, as ({dimension},) or (n, {dimension}), got shape {states.shape}."
             " Query the field in the space it was learned in."
         )
-    if not np.isfinite(states).all():
-        bad = int(np.argwhere(~np.isfinite(states))[0][0]) if not single else 0
-        raise ValueError(f"Expected finite states, got NaN or infinity (first in row {bad}). Remove or repair it.")
+    known = np.abs(states) <= FARTHEST
+    if not known.all():
+        bad = 0 if single else int(np.argwhere(~known)[0][0])
+        raise ValueError(
+            f"Expected finite states, got NaN, infinity or a number beyond {FARTHEST:g} (first in row {bad}). Remove or "
+            "repair it."
+        )
     return states.reshape(-1, dimension), single
+
+
+def of_states(answer: str = "") -> Callable[[Question[P, R]], Question[P, R]]:
+    """A question to many states (n, d), asked with one (d,) or with many: of one, the one answer. `answer` goes into its text."""
+
+    def made(question: Question[P, R]) -> Question[P, R]:
+        name = question.__code__.co_varnames[1]
+
+        @wraps(question)
+        def ask(self: Any, *given: Any, **named: Any) -> Any:
+            states, alone = check_states(given[0] if given else named.pop(name, None), self.dimension)
+            said: Any = question(self, states, *given[1:], **named)
+            one = said[0] if alone else said
+            return one if one.ndim else one.item()
+
+        if answer:
+            kind = f"(d,) or (n, d) array\n\n        Returns\n        -------\n        {answer}\n"
+            ask.__doc__ = f"{question.__doc__}\n\n        Parameters\n        ----------\n        x : {kind}"
+        return cast("Question[P, R]", ask)
+
+    return made
+
+
+def check_state(x: Any, dimension: int) -> FloatArray:
+    """One state (d,)."""
+    states, single = check_states(x, dimension)
+    if not single:
+        raise ValueError(f"Expected one state ({dimension},), got {len(states)}. Ask for each by itself.")
+    return np.asarray(states[0])
 
 
 def check_times(duration: float | None, t: Any, pace: float = 0.0) -> FloatArray:

@@ -13,15 +13,8 @@ class Saved:
 
         Parameters
         ----------
-        path : str or path
-            The file, for example "duffing.eigenwell".
-        overwrite : bool
-            Whether to replace a file that is not a model; a model is replaced anyway.
-
-        Raises
-        ------
-        CannotWrite
-            When the file cannot be written there.
+        path, overwrite
+            As in `eigenwell.models.save`.
 
         Examples
         --------

@@ -27,7 +27,7 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
 from ..wording import plural
-from .queries import check_states, check_times
+from .queries import check_times, of_states
 from .saving import Saved
 from .stable import Wells, mean_distance
 
@@ -52,29 +52,6 @@ TINY = 1e-12
 class SecondOrderField(Saved):
     """qddot of a state (q, qdot), passive, at rest in the attractors alone.
 
-    Attributes
-    ----------
-    places : (Q, d) array
-        The attractors in unit coordinates, q = centre + scale * q_unit.
-    centre : (d,) array
-        Of the unit coordinates.
-    scale : float
-        One number for all axes.
-    pulls : (n,) array
-        c_i > 0, the weights of U'.
-    centres : (J, d) array
-        Of the bumps, in unit coordinates.
-    width : float
-        Of the bumps.
-    damping : (J,) array
-        Weights >= 0 of the bumps of b.
-    turning : (J, d (d - 1) / 2) array
-        Weights of the bumps of Gamma.
-    least : float
-        b_0.
-    misfit : float
-        Root mean square error of qddot over its root mean square, on the samples it was fitted to.
-
     Examples
     --------
     >>> import numpy as np
@@ -87,15 +64,25 @@ class SecondOrderField(Saved):
     """
 
     places: FloatArray
+    """(Q, d): the attractors in unit coordinates, q = centre + scale * q_unit."""
     centre: FloatArray
+    """(d,): of the unit coordinates."""
     scale: float
+    """One number for all axes."""
     pulls: FloatArray
+    """(n,): c_i > 0, the weights of U'."""
     centres: FloatArray
+    """(J, d): of the bumps, in unit coordinates."""
     width: float
+    """Of the bumps."""
     damping: FloatArray
+    """(J,): weights >= 0 of the bumps of b."""
     turning: FloatArray
+    """(J, d (d - 1) / 2): weights of the bumps of Gamma."""
     least: float
+    """b_0."""
     misfit: float
+    """Root mean square error of qddot over its root mean square, on the samples it was fitted to."""
 
     def __repr__(self) -> str:
         rest = plural(self.n_attractors, "attractor")
@@ -127,74 +114,44 @@ class SecondOrderField(Saved):
         )
         return (Caution("misfit", said),)
 
+    @of_states("array of the same shape")
     def predict(self, x: Any) -> FloatArray:
-        """(qdot, qddot) at states (q, qdot); the first half is the second half of x, to the bit.
+        """(qdot, qddot) at states (q, qdot); the first half is the second half of x, to the bit."""
+        q, qdot = self._unit(x), x[:, self.dimension // 2 :]
+        return np.hstack([qdot, self.scale * self._acceleration(q, qdot / self.scale)])
 
-        Parameters
-        ----------
-        x : (2 d,) or (n, 2 d) array
-            States.
-
-        Returns
-        -------
-        array
-            Of the same shape.
-        """
-        states, single = check_states(x, self.dimension)
-        d = self.dimension // 2
-        q, qdot = self._unit(states), states[:, d:] / self.scale
-        out = np.hstack([states[:, d:], self.scale * self._acceleration(q, qdot)])
-        return np.asarray(out[0] if single else out)
-
+    @of_states("float or (n,) array")
     def energy(self, x: Any) -> Any:
-        """E of every state, zero at the attractors: it never rises.
-
-        Parameters
-        ----------
-        x : (2 d,) or (n, 2 d) array
-            States.
-
-        Returns
-        -------
-        float or (n,) array
-            |qdot|^2 / 2 + U(q).
-        """
-        states, single = check_states(x, self.dimension)
-        d = self.dimension // 2
-        rho, _ = _power_mean(self._unit(states), self.places)
-        kinetic = ((states[:, d:] / self.scale) ** 2).sum(axis=1) / 2
+        """E = |qdot|^2 / 2 + U(q) of every state, zero at the attractors: it never rises."""
+        rho, _ = _power_mean(self._unit(x), self.places)
+        kinetic = ((x[:, self.dimension // 2 :] / self.scale) ** 2).sum(axis=1) / 2
         far = np.array(PULLS)
         s = _stretched(rho, *self.places.shape)[0][:, None]
-        values = kinetic + ((1 + far) * (s - far * np.log1p(s / far))) @ self.pulls
-        return float(values[0]) if single else values
+        return kinetic + ((1 + far) * (s - far * np.log1p(s / far))) @ self.pulls
 
+    @of_states()
     def simulate(self, x0: Any, duration: float | None = None, *, t: Any = None) -> FloatArray:
         """Roll out from x0 over a duration or at times t.
 
         Parameters
         ----------
         x0 : (2 d,) or (m, 2 d) array
-            Starts (q, qdot).
         duration : float, optional
             Over which 201 times are spread.
         t : (n,) array, optional
-            Or the times themselves.
 
         Returns
         -------
-        array
-            (n, 2 d), or (m, n, 2 d).
+        (n, 2 d) or (m, n, 2 d) array
         """
-        states, single = check_states(x0, self.dimension)
         times = check_times(duration, t)
         span = (float(times[0]), float(max(times[-1], times[0] + TINY)))
 
         def rates(_: float, y: FloatArray) -> FloatArray:
-            return self.predict(y.reshape(states.shape)).ravel()
+            return self.predict(y.reshape(x0.shape)).ravel()
 
-        found = solve_ivp(rates, span, states.ravel(), t_eval=times, rtol=1e-6, atol=1e-8 * self.scale).y
-        rolled = found.T.reshape(len(times), *states.shape).transpose(1, 0, 2)
-        return np.asarray(rolled[0] if single else rolled)
+        found = solve_ivp(rates, span, x0.ravel(), t_eval=times, rtol=1e-6, atol=1e-8 * self.scale).y
+        return np.asarray(found.T.reshape(len(times), *x0.shape).transpose(1, 0, 2))
 
     def _unit(self, states: FloatArray) -> FloatArray:
         """q in unit coordinates; at an attractor exactly there, which rounding would miss by a little."""

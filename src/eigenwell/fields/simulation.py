@@ -68,33 +68,25 @@ class Latent(Stepper):
         return np.concatenate(parts) if parts else np.empty((0, len(times), x0.shape[1]))
 
 
-def _slope(model: StableModel) -> Callable[[FloatArray], FloatArray]:
-    """xdot at states (m, d)."""
-    known = wells(model)
-    return lambda x: np.asarray(velocity(model, known, x.T).T)
-
-
-def _march(
-    step: Callable[[FloatArray, float], FloatArray], x0: FloatArray, times: FloatArray, longest: float
-) -> FloatArray:
+class _Fixed(Stepper):
     """Fixed steps, none longer than `longest`, between the times."""
-    x, states = x0, [x0]
-    for interval in np.diff(times):
-        count = max(1, int(np.ceil(interval / longest - 1e-9)))
-        for _ in range(count):
-            x = step(x, float(interval) / count)
-        states.append(x)
-    return np.stack(states, axis=1)
+
+    longest: float
+    _step: Callable[..., FloatArray]
+
+    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
+        known, x, states = wells(model), x0, [x0]
+        for interval in np.diff(times):
+            count = max(1, int(np.ceil(interval / self.longest - 1e-9)))
+            for _ in range(count):
+                x = type(self)._step(lambda x: velocity(model, known, x.T).T, x, float(interval) / count)
+            states.append(x)
+        return np.stack(states, axis=1)
 
 
 @dataclass(frozen=True)
-class Euler(Stepper):
+class Euler(_Fixed):
     """x + dt f(x): what the simplest controller does.
-
-    Parameters
-    ----------
-    longest : float
-        The longest step, in unit time.
 
     Examples
     --------
@@ -104,20 +96,13 @@ class Euler(Stepper):
     """
 
     longest: float = 0.01
-
-    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        slope = _slope(model)
-        return _march(lambda x, dt: x + dt * slope(x), x0, times, self.longest)
+    """The longest step, in unit time."""
+    _step = staticmethod(lambda slope, x, dt: x + dt * slope(x))
 
 
 @dataclass(frozen=True)
-class RungeKutta4(Stepper):
+class RungeKutta4(_Fixed):
     """The classical fixed-step method in x.
-
-    Parameters
-    ----------
-    longest : float
-        The longest step, in unit time.
 
     Examples
     --------
@@ -127,10 +112,8 @@ class RungeKutta4(Stepper):
     """
 
     longest: float = 0.02
-
-    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        slope = _slope(model)
-        return _march(lambda x, dt: runge_kutta.step(slope, x, dt), x0, times, self.longest)
+    """The longest step, in unit time."""
+    _step = staticmethod(runge_kutta.step)
 
 
 def arrivals(

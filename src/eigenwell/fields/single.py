@@ -20,7 +20,7 @@ from .around import Around
 from .flows import Flow, split, with_slopes
 from .stable import Speed, StableModel, Wells
 from .symbols import compiled
-from .warps import Slope, World, parts, returning
+from .warps import Slope, Within, World, parts, returning
 
 MOST = 12
 """Dimensions: in more of them arrays are as fast, and a layer would be thousands of lines."""
@@ -57,45 +57,35 @@ class Place(NamedTuple):
 
 
 class Passage:
-    """The way of a state, in the data's units, into the latent space and back."""
+    """The way of a state, in the data's units, into the latent space and back.
 
-    def __init__(self, model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> None:
-        enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
-        limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
-        slowed = _kernel(braked, (len(limit),), (1,), (len(limit), 1))
+    In plain numbers, or as arrays in very many dimensions, and for goals that move.
+    """
 
-        def through(x: Numbers) -> Place:
-            there, leave, stop, home = enter(x)
-            z = [(c - middle) / size for c, (middle, size) in zip(there, frame, strict=True)]
-            y, back = psi(z)
-
-            def pull(w: Numbers) -> Numbers:
-                return home([c * size for c, (_, size) in zip(back(w), frame, strict=True)])
-
-            def finish(w: Numbers) -> tuple[Numbers, float]:
-                free, clock = leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])
-                velocity, (m,) = slowed(limit, [pace], free)
-                stopped, share = stop(velocity)
-                return stopped, m * clock * share
-
-            def clock(w: Numbers) -> float:
-                return leave([c * size for c, (_, size) in zip(back(w), frame, strict=True)])[1]
-
-            return Place(x, speed(z), y, finish, pull, clock, leave is not _as_it_is)
-
+    def __init__(self, model: StableModel, wells: Wells, centre: FloatArray, scale: FloatArray, pace: float) -> None:
         def inverse(y: Numbers) -> Numbers:
             return (stable.from_latent(model, np.array(y)[:, None])[:, 0] * scale + centre).tolist()  # type: ignore[no-any-return]
 
-        self.model, self.at, self._inverse = model, through, inverse
-        self._once = model.world is None or not any(isinstance(one, Around) for one in model.world.warps)
+        self.fast = len(centre) <= MOST and (model.world is None or not model.world.later)
+        self.at = (_plainly if self.fast else _as_arrays)(model, centre, scale, pace)
+        self.wells, self._inverse = wells, inverse
+        self._once = model.world is None or not any(isinstance(one, Around | Within) for one in model.world.warps)
+        self._kernels: dict[Any, Callable[..., Numbers]] = {}
+
+    def kernel(self, function: Callable[..., Any], *more: tuple[int, ...]) -> Callable[..., Numbers]:
+        """function(wells, y, ...) of one latent state, and of arrays of some more shapes."""
+        if function not in self._kernels:
+            self._kernels[function] = of_wells(function, self.wells, *more)
+        return self._kernels[function]
 
     @cached_property
     def after(self) -> Callable[[Numbers, float], Numbers]:
         """A state after some unit time."""
-        return after(self, stable.wells(self.model))
+        return after(self)
 
     def begin(self, x: Numbers) -> Place:
-        """Of a state; inside a body, which S takes for its skin, that on the skin: from there on places are found one by one."""
+        """Of a state; beyond a wall or inside a body, which S takes for its skin, that on the skin: from there on places are
+        found one by one."""
         here = self.at(x)
         return here if self._once else self.at(self._inverse(here.y))
 
@@ -108,16 +98,65 @@ class Passage:
         return self.at(self._inverse(y))
 
 
-def after(passage: Passage, wells: Wells) -> Callable[[Numbers, float], Numbers]:
+def _plainly(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Callable[[Numbers], Place]:
+    enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
+    limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
+    slowed = _kernel(braked, (len(limit),), (1,), (len(limit), 1))
+
+    def at(x: Numbers) -> Place:
+        there, leave, stop, home = enter(x)
+        z = [(c - middle) / size for c, (middle, size) in zip(there, frame, strict=True)]
+        y, back = psi(z)
+
+        def learned(w: Numbers) -> Numbers:
+            return [c * size for c, (_, size) in zip(back(w), frame, strict=True)]
+
+        def finish(w: Numbers) -> tuple[Numbers, float]:
+            free, clock = leave(learned(w))
+            velocity, (m,) = slowed(limit, [pace], free)
+            stopped, share = stop(velocity)
+            return stopped, m * clock * share
+
+        warped = leave is not _as_it_is
+        return Place(x, speed(z), y, finish, lambda w: home(learned(w)), lambda w: leave(learned(w))[1], warped)
+
+    return at
+
+
+def _as_arrays(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Callable[[Numbers], Place]:
+    def at(x: Numbers) -> Place:
+        z, seen = stable.learned(model, ((np.array(x) - centre) / scale)[:, None])
+        y, steps = flows.linearise(model.flow, z)
+
+        def back(w: Numbers) -> FloatArray:
+            return np.asarray(flows.pull(steps, np.array(w)[:, None]))
+
+        def pull(w: Numbers) -> Numbers:
+            return ((back(w) if seen is None else seen.pull(back(w)))[:, 0] * scale).tolist()  # type: ignore[no-any-return]
+
+        def finish(w: Numbers) -> tuple[Numbers, float]:
+            velocity, clock = stable.braked(model, back(w), seen)
+            return (velocity[:, 0] * scale * pace).tolist(), float(clock[0])
+
+        def clock(w: Numbers) -> float:
+            return 1.0 if seen is None else float(seen.carry(back(w))[1][0])
+
+        speed = float(np.exp(stable.log_speed(model.speed, z))[0])
+        return Place(x, speed, y[:, 0].tolist(), finish, pull, clock, seen is not None)
+
+    return at
+
+
+def after(passage: Passage) -> Callable[[Numbers, float], Numbers]:
     """A state after some unit time, as `curves.after`: places along the solution are found from one to the next."""
-    heading, softened = of_wells(stable.latent_velocity, wells), of_wells(curves.softened, wells)
+    wells, heading, softened = passage.wells, passage.kernel(stable.latent_velocity), passage.kernel(curves.softened)
     longest = curves.longest_step(wells) / 2
     if len(wells.goals) == 1 and wells.winds:
 
         def advanced(y: Numbers, step: float) -> Numbers:
             return curves.advance(wells, np.array(y)[:, None], step)[:, 0].tolist()  # type: ignore[no-any-return]
     else:
-        compiled_advance = of_wells(curves.advance, wells, (1,))
+        compiled_advance = passage.kernel(curves.advance, (1,))
 
         def advanced(y: Numbers, step: float) -> Numbers:
             return compiled_advance(y, [step])

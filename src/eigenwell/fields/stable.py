@@ -236,7 +236,7 @@ def direction(model: StableModel, wells: Wells, x: Array) -> Array:
 def velocity(model: StableModel, wells: Wells, x: Array) -> Array:
     """xdot at points."""
     z, seen = learned(model, x)
-    return braked(model, namespace(x).exp(log_speed(model.speed, z)) * direction(model, wells, z), seen)
+    return braked(model, namespace(x).exp(log_speed(model.speed, z)) * direction(model, wells, z), seen)[0]
 
 
 def learned(model: StableModel, x: Array) -> tuple[Array, Seen | None]:
@@ -260,13 +260,16 @@ def from_latent(model: StableModel, y: Array) -> Array:
     return z if model.world is None else model.world.inverse(z)
 
 
-def braked(model: StableModel, free: Array, seen: Seen | None) -> Array:
-    """m c DS^-1 f: what the learned world's velocity is in the world, no faster than the limit."""
+def braked(model: StableModel, free: Array, seen: Seen | None) -> tuple[Array, Array]:
+    """m c DS^-1 f: what the learned world's velocity is in the world, no faster than the limit; and m c."""
     if seen is None:
-        return free * braking(model.brake, free)
-    here = seen.carry(free)[0]
+        m = braking(model.brake, free)
+        return free * m, m
+    here, c = seen.carry(free)
+    m = braking(model.brake, here)
     # Walls and bodies brake what the limit has left: what they let through of a velocity without a limit would have none.
-    return seen.following(seen.braked(here * braking(model.brake, here))[0])
+    slowed, share = seen.braked(here * m)
+    return seen.following(slowed), m * c * share
 
 
 def braking(brake: Array, free: Array) -> Array:
@@ -281,21 +284,10 @@ def braking(brake: Array, free: Array) -> Array:
 
 def clock_speed(model: StableModel, wells: Wells, y: Array) -> Array:
     """m c s, with which the latent clock runs, at latent points y."""
-    x, steps = linearise_inverse(model.flow, y)
-    s = namespace(y).exp(log_speed(model.speed, x))
-    m, c = clock_of(model, x, s * pull(steps, latent_velocity(wells, y)))
-    return s * m * c
-
-
-def clock_of(model: StableModel, z: Array, free: Array) -> tuple[Array, Array]:
-    """m and c at points z of the learned world with velocity `free`: what the brake and the warps make of the clock."""
+    z, steps = linearise_inverse(model.flow, y)
+    s = namespace(y).exp(log_speed(model.speed, z))
     x = z if model.world is None else model.world.inverse(z)
-    if at_home(model, x):
-        return braking(model.brake, free), namespace(free).ones_like(free[0])
-    seen = model.world.linearise(x)[1]  # type: ignore[union-attr]
-    here, c = seen.carry(free)
-    m = braking(model.brake, here)
-    return m * seen.braked(m * here)[1], c
+    return s * braked(model, s * pull(steps, latent_velocity(wells, y)), learned(model, x)[1])[1]
 
 
 def potential(model: StableModel, wells: Wells, x: Array) -> Array:

@@ -15,14 +15,16 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
-NEUTRAL = {"+": 0, "-": 0, "*": 1, "/": 1}
-"""What changes nothing on the right of an operator."""
+OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+NEUTRAL = {"add": 0, "subtract": 0, "multiply": 1, "divide": 1}
+"""What changes nothing on the right of an operator, and of those that commute on the left."""
 Program = dict[tuple[str, ...], str]
 """What was calculated: by a pattern and its operands, under which name."""
 
 
-class Symbol:
+class Symbol(NDArrayOperatorsMixin):
     """A number that the printed function will know under a name."""
 
     __slots__ = ("name", "program")
@@ -35,52 +37,26 @@ class Symbol:
         key = (pattern, *map(_text, operands))
         return Symbol(self.program.setdefault(key, f"t{len(self.program)}"), self.program)
 
-    def _with(self, operator: str, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return NotImplemented  # the array's turn
-        plain = not isinstance(other, Symbol)
-        return self if plain and other == NEUTRAL[operator] else self._line(f"{{0}} {operator} {{1}}", self, other)
+    def __array_ufunc__(self, function: Any, _: str, left: Any, *right: Any) -> Any:
+        if any(isinstance(one, np.ndarray) for one in (left, *right)):
+            return function(*map(_objects, (left, *right))).view(Symbols)
+        name, (other,) = function.__name__, right or (None,)
+        if name in ("negative", "absolute"):
+            return self._line("-{0}" if name == "negative" else "abs({0})", left)
+        if name == "power":
+            return self._power(other)
+        if not isinstance(other, Symbol) and other == NEUTRAL[name]:
+            return left
+        if not isinstance(left, Symbol) and name in ("add", "multiply") and left == NEUTRAL[name]:
+            return other
+        return self._line(f"{{0}} {OPERATORS[name]} {{1}}", left, other)
 
-    def _after(self, operator: str, other: Any) -> Symbol:
-        neutral = operator in "+*" and other == NEUTRAL[operator]
-        return self if neutral else self._line(f"{{0}} {operator} {{1}}", other, self)
-
-    def __add__(self, other: Any) -> Any:
-        return self._with("+", other)
-
-    def __radd__(self, other: Any) -> Symbol:
-        return self._after("+", other)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with("-", other)
-
-    def __rsub__(self, other: Any) -> Symbol:
-        return self._after("-", other)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with("*", other)
-
-    def __rmul__(self, other: Any) -> Symbol:
-        return self._after("*", other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with("/", other)
-
-    def __rtruediv__(self, other: Any) -> Symbol:
-        return self._after("/", other)
-
-    def __pow__(self, power: float) -> Any:
+    def _power(self, power: float) -> Symbol:
         """Whole powers by squares: a product takes a tenth of the time."""
         if power < 1 or power != int(power):
             return self._line("{0} ** {1}", self, power)
-        half = self ** (power // 2) if power > 1 else self
+        half = self._power(power // 2) if power > 1 else self
         return self if power == 1 else half * half * self if power % 2 else half * half
-
-    def __neg__(self) -> Symbol:
-        return self._line("-{0}", self)
-
-    def __abs__(self) -> Symbol:
-        return self._line("abs({0})", self)
 
     def __getattr__(self, name: str) -> Callable[[], Symbol]:
         # NumPy calls these for its functions of the same names.
@@ -130,7 +106,11 @@ def _elementwise(pattern: str) -> Callable[..., Any]:
         return known._line(pattern, *values)
 
     function = np.frompyfunc(write, 1 + max(int(c) for c in pattern if c.isdigit()), 1)
-    return lambda *arrays: np.asarray(function(*arrays), dtype=object).view(Symbols)
+    return lambda *arrays: np.asarray(function(*map(_objects, arrays)), dtype=object).view(Symbols)
+
+
+def _objects(array: Any) -> Any:
+    return np.asarray(array, dtype=object)
 
 
 LESS, EQUAL, WHERE = "{0} < {1}", "{0} == {1}", "{1} if {0} else {2}"

@@ -7,19 +7,19 @@ and goals are in none of their layers, so that they are exactly where they were 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..errors import DataError
 from .around import Around
-from .bodies import Bodies, arranged, check_bodies
+from .bodies import Bodies, arranged, as_numbers, check_bodies
 from .field import StableField
-from .moved import Moved, Starts, moved
+from .moved import Leads, Moved, leads, moved
 from .queries import check_index
 from .warps import Stretch, Within, World
 
@@ -36,12 +36,6 @@ class Warped:
     """What `Field` says of the world it is in."""
 
     map: StableField
-    goals: tuple[StableField, ...]
-    lifted: tuple[StableField, ...]
-    samples: FloatArray
-    labels: IntArray
-    phases: FloatArray
-    chart: Any
 
     @property
     def warps(self) -> tuple[Any, ...]:
@@ -52,7 +46,7 @@ class Warped:
     @property
     def unwarped(self: Any) -> Field:
         """The field as it was learned."""
-        return _seen(self, (), self._home) if self.warps else self
+        return _seen(self, [()], self._home) if self.warps else self
 
     def moved(
         self: Any,
@@ -87,13 +81,13 @@ class Warped:
         >>> bool((field.moved({0: there}).attractors[0] == there).all())
         True
         """
-        places, passed = _moves(self), _passed(self)
+        asked = _asked(self)
         for q, place in dict(goals).items():
-            places[_goal(self, q)] = self._place(place, f"the new place of goal {q}")
+            asked.places[_goal(self, q)] = self._place(place, f"the new place of goal {q}")
         for pair in via:
             old, new = (self._place(place, "a place in via") for place in pair)
-            passed.append((old, new))
-        return _built(self, places=places, passed=passed, velocity=velocity)
+            asked.passed.append((old, new))
+        return _built(self, asked, velocity)
 
     def around(self: Any, centre: Any, radius: Any = None, *, axes: Any = None) -> Field:
         """The same field round a ball, or several: none of its solutions touches it, and all but one arrive as before.
@@ -121,7 +115,9 @@ class Warped:
         >>> len(field.around(field.attractors[:2].mean(0), radius=0.01).warps)
         1
         """
-        return _built(self, bodies=_bodies(self).joined(check_bodies(centre, radius, axes, self.places.shape[1])))
+        asked = _asked(self)
+        more = check_bodies(centre, radius, axes, self.places.shape[1])
+        return _built(self, asked._replace(bodies=asked.bodies.joined(more)))
 
     def within(self: Any, low: Any = None, high: Any = None) -> Field:
         """The same field within walls: joint limits, a table, a workspace. No state passes one.
@@ -147,10 +143,10 @@ class Warped:
         """
         if low is None and high is None:
             raise DataError("Expected a wall, low=..., high=... or both, got none. Nothing was changed.")
-        walls = _walls(self)
-        d = self.places.shape[1]
+        asked, d = _asked(self), self.places.shape[1]
         low, high = _limits(low, -np.inf, d, "low"), _limits(high, np.inf, d, "high")
-        return _built(self, walls=(np.maximum(walls[0], low), np.minimum(walls[1], high)))
+        walls = np.maximum(asked.walls[0], low), np.minimum(asked.walls[1], high)
+        return _built(self, asked._replace(walls=walls))
 
     @property
     def places(self: Any) -> FloatArray:
@@ -163,11 +159,15 @@ class Warped:
         return np.asarray(self.map.from_unit(self.map.model.attractors)[:, : self.places.shape[1]])
 
     @cached_property
-    def _begins(self: Any) -> Starts | None:
-        """Where ways begin."""
+    def _leads(self: Any) -> tuple[Leads, ...]:
+        """How places follow goals that move: in the map; and for each goal in the fields of it alone, where there are others."""
         n = self.places.shape[1]
-        starts = self.samples[self.phases == 1.0][:, :n]
-        return Starts(starts.mean(0), np.cov(starts.T, bias=True).reshape(n, n)) if len(starts) else None
+        begins = np.flatnonzero(self.phases == 1.0)
+        paths = [
+            (int(self.labels[k]), x) for k, x in zip(begins, np.split(self.samples[:, :n], begins[1:]), strict=False)
+        ]
+        ways = (None, *range(self.n_attractors)) if self.n_attractors > 1 else (0,)
+        return tuple(leads(paths, self._home, self.box[:n], only) for only in ways)
 
     def _place(self: Any, place: Any, what: str) -> FloatArray:
         return _numbers(place, self.places.shape[1], what)
@@ -176,28 +176,34 @@ class Warped:
 # --- what was asked so far ----------------------------------------------------------------------------
 
 
-def _moves(field: Any) -> FloatArray:
-    return np.array(field.places)
+class Asked(NamedTuple):
+    """All that a field is seen through, as it was asked for."""
+
+    places: FloatArray
+    passed: list[tuple[FloatArray, FloatArray]]
+    """Old and new place of what else is passed through."""
+    bodies: Bodies
+    walls: tuple[FloatArray, FloatArray]
 
 
-def _passed(field: Any) -> list[tuple[FloatArray, FloatArray]]:
-    found = [one for one in field.warps if isinstance(one, Moved)]
-    return [(old, new) for one in found for old, new, q in zip(one.old, one.new, one.goals, strict=True) if q < 0]
+def of_kind(field: Any, kind: type) -> list[Any]:
+    """The warps of one kind that the map is seen through."""
+    world = field.map.model.world
+    return [] if world is None else [one for one in world.warps if isinstance(one, kind)]
 
 
-def _bodies(field: Any) -> Bodies:
-    found = [one for one in field.warps if isinstance(one, Around)]
+def _asked(field: Any) -> Asked:
     d = field.places.shape[1]
-    return Bodies(
-        np.concatenate([np.empty((0, d)), *(one.centres for one in found)]),
-        np.concatenate([np.empty((0, d, d)), *(one.shapes for one in found)]),
+    moves, around, within = (of_kind(field, kind) for kind in (Moved, Around, Within))
+    return Asked(
+        np.array(field.places),
+        [(old, new) for one in moves for old, new, q in zip(one.old, one.new, one.goals, strict=True) if q < 0],
+        Bodies(
+            np.concatenate([np.empty((0, d)), *(one.centres for one in around)]),
+            np.concatenate([np.empty((0, d, d)), *(one.shapes for one in around)]),
+        ),
+        (within[0].low, within[0].high) if within else (np.full(d, -np.inf), np.full(d, np.inf)),
     )
-
-
-def _walls(field: Any) -> tuple[FloatArray, FloatArray]:
-    d = field.places.shape[1]
-    found = [one for one in field.warps if isinstance(one, Within)]
-    return (found[0].low, found[0].high) if found else (np.full(d, -np.inf), np.full(d, np.inf))
 
 
 # --- what is asked now --------------------------------------------------------------------------------
@@ -210,75 +216,61 @@ def _goal(field: Any, q: Any) -> int:
         raise DataError(f"{error} Nothing was changed.") from error
 
 
-def _numbers(value: Any, d: int, what: str) -> FloatArray:
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"Expected {what} as {d} numbers, got {type(value).__name__}.") from error
-    if numbers.shape != (d,) or not np.isfinite(numbers).all():
-        raise DataError(f"Expected {what} as {d} finite numbers, got shape {numbers.shape}: {value!r}"[:200] + ".")
+def _numbers(value: Any, d: int, what: str, open_: bool = False) -> FloatArray:
+    """(d,), finite but for walls that are open."""
+    numbers = as_numbers(value, f"{what} as {d} numbers")
+    if numbers.shape != (d,) or not (open_ or np.isfinite(numbers).all()) or np.isnan(numbers).any():
+        kind = "numbers, or None where open" if open_ else "finite numbers"
+        raise DataError(f"Expected {what} as {d} {kind}, got shape {numbers.shape}: {value!r}"[:200] + ".")
     return numbers
 
 
 def _limits(value: Any, none: float, d: int, what: str) -> FloatArray:
     """(d,) walls; None is none."""
-    if value is None or np.ndim(value) == 0:
-        value = [value] * d
-    given = [none if one is None else one for one in value]
-    try:
-        walls = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"Expected {what} as {d} numbers or None, got {type(value).__name__}.") from error
-    if walls.shape != (d,) or np.isnan(walls).any():
-        raise DataError(f"Expected {what} as {d} numbers, or None where open, got shape {walls.shape}.")
-    return walls
+    given = [value] * d if value is None or np.ndim(value) == 0 else value
+    return _numbers([none if one is None else one for one in given], d, what, open_=True)
 
 
 # --- put together -------------------------------------------------------------------------------------
 
 
-def _built(
-    field: Any,
-    places: FloatArray | None = None,
-    passed: list[tuple[FloatArray, FloatArray]] | None = None,
-    bodies: Bodies | None = None,
-    walls: tuple[FloatArray, FloatArray] | None = None,
-    velocity: Mapping[int, Any] | None = None,
-) -> Field:
-    """The learned field seen through all that was asked before, but for what is given here."""
-    goals = field.places if places is None else places
-    through = _passed(field) if passed is None else passed
-    low, high = _walls(field) if walls is None else walls
-    solid = _bodies(field) if bodies is None else bodies
+def _built(field: Any, asked: Asked, velocity: Mapping[int, Any] | None = None) -> Field:
+    """The learned field seen through all that was asked."""
+    goals, through, solid, (low, high) = asked
     wide = MARGIN * np.where(np.isfinite(high - low), high - low, field.box[: len(low)])
     groups, margin = arranged(solid, goals, low, high, _margins(low, high, goals, wide))
     outer: tuple[Any, ...] = tuple(groups)
     if np.isfinite([low, high]).any():
         braking = np.minimum(wide, MARGIN * field.box[: len(low)]).max()
         outer = (Within(low, high, margin, braking), *outer)
-    inner, later, moment = _landmarks(field, goals, through), (), 1.0
+    inner, later, moment = _landmarks(field, goals, through), [()] * len(field._leads), 1.0
     if velocity:
         rates = np.zeros_like(goals)
         for q, rate in velocity.items():
             rates[_goal(field, q)] = field._place(rate, f"the velocity of goal {q}")
         fastest = field.speed_limit if np.isfinite(field.speed_limit) else float(np.abs(rates).max())
         moment = MOMENT * float(np.linalg.norm(field.box)) / max(fastest, float(np.abs(rates).max()))
-        later = (*outer, *_landmarks(field, goals + moment * rates, through))
-    return _seen(field, (*outer, *inner), goals, later, moment)
+        later = [(*outer, *one) for one in _landmarks(field, goals + moment * rates, through)]
+    return _seen(field, [(*outer, *one) for one in inner], goals, later, moment)
 
 
-def _landmarks(field: Any, goals: FloatArray, passed: list[tuple[FloatArray, FloatArray]]) -> tuple[Moved, ...]:
+def _landmarks(field: Any, goals: FloatArray, passed: list[tuple[FloatArray, FloatArray]]) -> list[tuple[Moved, ...]]:
+    """What moves goals and places passed, for the map and for the fields of one goal each: those are not bent by another's."""
     home = field._home
     if (goals == home).all() and not passed:
-        return ()
+        return [()] * len(field._leads)
     if len(np.unique(goals, axis=0)) < len(goals):
         raise DataError(
             "Expected goals at different places, got two at the same one. Move them apart; nothing was changed."
         )
-    old = np.concatenate([home, *(pair[0][None] for pair in passed)])
-    new = np.concatenate([goals, *(pair[1][None] for pair in passed)])
-    numbers: IntArray = np.concatenate([np.arange(len(goals)), np.full(len(passed), -1)]).astype(np.intp)
-    return (moved(old, new, numbers, field._begins, field.box[: goals.shape[1]]),)
+    every = np.arange(len(goals))
+    found: list[tuple[Moved, ...]] = []
+    for lead, which in zip(field._leads, [every, *every[:, None]], strict=False):
+        old = np.concatenate([home[which], *(pair[0][None] for pair in passed)])
+        new = np.concatenate([goals[which], *(pair[1][None] for pair in passed)])
+        numbers: IntArray = np.append(which, np.full(len(passed), -1)).astype(np.intp)
+        found.append((moved(old, new, numbers, lead, field.box[: goals.shape[1]]),))
+    return found
 
 
 def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, wide: FloatArray) -> FloatArray:
@@ -296,22 +288,39 @@ def _margins(low: FloatArray, high: FloatArray, goals: FloatArray, wide: FloatAr
 
 
 def _seen(
-    field: Any, warps: tuple[Any, ...], goals: FloatArray, later: tuple[Any, ...] = (), moment: float = 1.0
+    field: Any,
+    ways: Sequence[tuple[Any, ...]],
+    goals: FloatArray,
+    later: Sequence[tuple[Any, ...]] = ((),),
+    moment: float = 1.0,
 ) -> Field:
-    """The field through some warps; fit is of what was shown, where it was shown."""
+    """The field through the warps of the map, and where there are several goals those of each; its fit says that it is of the
+    field as it was learned."""
     n = goals.shape[1]
 
-    def through(one: StableField, places: FloatArray) -> StableField:
+    def through(one: StableField, way: int, places: FloatArray) -> StableField:
         world = one.model.world
         own = () if world is None else tuple(warp for warp in world.warps if isinstance(warp, Stretch))
-        after = (*later, *own) if later else ()
+        warps, then = (some[min(way, len(some) - 1)] for some in (ways, later))
+        after = (*then, *own) if then else ()
         seen = World(one.centre[:n], one.scale[:n], (*warps, *own), places, after, moment * one.pace)
         return replace(one, model=one.model._replace(world=seen if seen.warps else None))
 
-    alone = [goals[q : q + 1] for q in range(len(goals))]
-    return replace(  # type: ignore[no-any-return]
-        field,
-        map=through(field.map, goals),
-        goals=tuple(map(through, field.goals, alone)),
-        lifted=tuple(map(through, field.lifted, alone)),
-    )
+    def each(fields: Sequence[StableField]) -> tuple[StableField, ...]:
+        return tuple(through(one, 1 + q, goals[q : q + 1]) for q, one in enumerate(fields))
+
+    fit, map_fit = (one and replace(one, as_learned=any(ways)) for one in (field.fit, field.map_fit))
+    own = {"goals": each(field.goals), "lifted": each(field.lifted), "fit": fit, "map_fit": map_fit}
+    seen: Field = replace(field, map=through(field.map, 0, goals), **own)
+    # Worked out once of the learned field's samples, which are the same.
+    seen.__dict__["_leads"] = field._leads
+    return seen
+
+
+def by_own_ways(field: Any) -> Field:
+    """A field of a file, which keeps what the map is seen through: the fields of one goal each see that one moved alone."""
+    outer = [warp for warp in field.warps if not isinstance(warp, Moved)]
+    if len(outer) == len(field.warps) or field.n_attractors == 1:
+        return field  # type: ignore[no-any-return]
+    inner = _landmarks(field, field.places, _asked(field).passed)
+    return _seen(field, [field.warps, *((*outer, *one) for one in inner[1:])], field.places)

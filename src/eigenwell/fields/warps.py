@@ -38,10 +38,6 @@ class Slope:
     keeps_speed: ClassVar[bool] = True
     """Whether a velocity is carried at the speed it has in the learned world; else a way that is longer takes as long."""
 
-    def push(self, w: Array) -> Array:
-        """DS w."""
-        raise NotImplementedError
-
     def pull(self, w: Array) -> Array:
         """DS^-1 w: velocities of the learned world become velocities of this one."""
         raise NotImplementedError
@@ -82,6 +78,11 @@ class World(NamedTuple):
     def outer(self) -> World:
         """Without the innermost, which keeps every field home: the change that was asked for."""
         return self._replace(warps=tuple(one for one in self.warps if not isinstance(one, Stretch)), later=())
+
+    @property
+    def home(self) -> Stretch | None:
+        """The innermost, where there is one."""
+        return next((warp for warp in self.warps if isinstance(warp, Stretch)), None)
 
     def room(self) -> tuple[FloatArray, FloatArray] | None:
         """Between which coordinates nothing is moved, where there is nothing but what keeps a field home."""
@@ -180,10 +181,15 @@ class Seen(NamedTuple):
         """w - DS^-1 dS/dt: what a state must do beside, so as to stay with goals that move; pace is the caller's."""
         if self.drift is None:
             return w
-        n, head = len(self.scale), self.drift
+        return w - self.pull(namespace(w).concatenate([self.drift / self.scale, 0.0 * w[len(self.scale) :]], axis=0))
+
+    def pull(self, v: Array) -> Array:
+        """DS^-1 v."""
+        n = len(self.scale)
+        head = v[:n] * self.scale
         for slope in reversed(self.slopes):
             head = slope.pull(head)
-        return namespace(w).concatenate([w[:n] - head / self.scale, w[n:]], axis=0)
+        return namespace(v).concatenate([head / self.scale, v[n:]], axis=0)
 
 
 def returning(w: Array, slow: Array, back: Array) -> tuple[Array, Array]:
@@ -266,9 +272,6 @@ class Diagonal(Slope):
     """DS = diag(scale)."""
 
     scale: Array
-
-    def push(self, w: Array) -> Array:
-        return w * self.scale
 
     def pull(self, w: Array) -> Array:
         return w / self.scale

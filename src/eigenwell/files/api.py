@@ -18,9 +18,10 @@ from ..poses import from_poses
 from ..progress import log
 from .assembly import LONGEST_GAP, Assembled, assemble, clocked
 from .atomic import replacing
-from .bags import Bag, is_bag
+from .bags import BAG, is_bag, read_bag
 from .columns import natural_order
 from .errors import (
+    CannotWrite,
     EmptyFile,
     FileError,
     MissingFile,
@@ -28,22 +29,22 @@ from .errors import (
     UnknownColumns,
     UnknownFormat,
     UnreadableFile,
+    parsing,
 )
 from .frames import from_frame, is_frame
-from .h5ad import H5ad
-from .json_lines import JsonLines
-from .mat import Mat
-from .npz import Npz
-from .parquet import Feather, Parquet, is_lerobot, read_lerobot
-from .recording import Format, Recording, Wanted, numbered
-from .text import Text
+from .h5ad import H5AD
+from .json_lines import JSON
+from .mat import MAT
+from .npz import NPZ
+from .parquet import FEATHER, PARQUET, is_lerobot, read_lerobot
+from .recording import Format, Names, Recording, Wanted, numbered
+from .text import TEXT
 
-FORMATS: tuple[Format, ...] = (Text(), Parquet(), Npz(), Mat(), JsonLines(), Feather(), Bag(), H5ad())
+FORMATS: tuple[Format, ...] = (TEXT, PARQUET, NPZ, MAT, JSON, FEATHER, BAG, H5AD)
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
 """What pickles are called."""
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
-Names = Sequence[str] | str
 Skipped = list[tuple[str, str]]
 """Files that could not be read, and why."""
 AnyPath = str | os.PathLike[str]
@@ -110,7 +111,15 @@ def read(
     """
     if quaternion not in (None, "xyzw", "wxyz"):
         raise DataError(f"Expected quaternion as 'xyzw' or 'wxyz', got {quaternion!r}.")
-    wanted = Wanted(column_names(position), column_names(velocity), time, trajectory, dt, every, task, quaternion)
+    said: dict[str, Any] = {
+        "time": time,
+        "trajectory": trajectory,
+        "dt": dt,
+        "every": every,
+        "task": task,
+        "quaternion": quaternion,
+    }
+    wanted = Wanted.of(position, velocity, **said)
     if not (isinstance(every, int) and every >= 1):
         raise DataError(f"Expected every as a whole number >= 1, got {every!r}.")
     if not (isinstance(longest_gap, int) and longest_gap >= 0):
@@ -133,8 +142,8 @@ def read(
     return demos
 
 
-def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tuple[Assembled, Skipped, str]:
-    """Trajectories as they came, one by one, of files or folders; which files could not be read, and what was read as what.
+def read_each(paths: Any, wanted: Wanted) -> tuple[Assembled, Skipped]:
+    """Trajectories as they came, one by one, of files or folders; and which files could not be read.
 
     For the audit, which goes on where `read` stops.
     """
@@ -154,17 +163,15 @@ def read_each(paths: Any, wanted: Wanted, longest_gap: int = LONGEST_GAP) -> tup
         # Files unlike most of the others are set aside, so that the rest can be looked at.
         have = [r for r in recordings if getattr(r, part) is not None]
         lack = [r for r in recordings if getattr(r, part) is None]
-        many = len(have) > len(lack)
-        recordings = have if many else lack
-        word = f"it has no {what} where most have them." if many else f"it has {what} where most have none."
-        skipped += [(r.name, word) for r in (lack if many else have)]
-    about = " ".join(dict.fromkeys(r.about for r in recordings if r.about))
-    return assemble(recordings, longest_gap), skipped, about
+        recordings, others = (have, lack) if len(have) > len(lack) else (lack, have)
+        word = f"it has no {what} where most have them." if others is lack else f"it has {what} where most have none."
+        skipped += [(r.name, word) for r in others]
+    return assemble(recordings, LONGEST_GAP), skipped
 
 
 def read_positions(path: AnyPath, *, position: Names | None = None) -> FloatArray:
     """The positions (n, d) alone: states to ask a field about."""
-    recordings = _recordings(Path(path), Wanted(column_names(position), dt=None if position else 1.0))
+    recordings = _recordings(Path(path), Wanted.of(position, dt=None if position else 1.0))
     return np.concatenate([np.asarray(r.x, dtype=np.float64) for r in recordings])
 
 
@@ -194,21 +201,19 @@ def write(path: AnyPath, demos: Demonstrations) -> None:
     form = _format(target)
     if target.suffix.lower() == ".gz":
         raise UnknownFormat(f"Expected a name that does not end in .gz, got {target.name}. Write it plain and pack it.")
+    if form.write is None:
+        raise CannotWrite(
+            f"Expected a format that eigenwell writes, got {target.name}: {form.kind} is only read. Write .npz or .parquet."
+        )
     with replacing(target) as temporary:
         form.write(temporary, demos)
-
-
-def column_names(names: Names | None) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    return tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(map(str, names))
 
 
 def _suffix(path: Path) -> str:
     """What the name ends in, below .gz where text was packed."""
     packed = path.suffix.lower() == ".gz"
     inner = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
-    return inner if not packed or inner in (*Text.suffixes, *JsonLines.suffixes) else ".gz"
+    return inner if not packed or inner in (*TEXT.suffixes, *JSON.suffixes) else ".gz"
 
 
 def _format(path: Path) -> Format:
@@ -233,7 +238,8 @@ def _recordings(path: Path, wanted: Wanted, skipped: Skipped | None = None) -> l
     if is_lerobot(path):
         return [read_lerobot(path, wanted)]
     if is_bag(path):
-        return [replace(Bag().read(path, wanted), name=path.name)]
+        with parsing(path, BAG.kind):
+            return [replace(read_bag(path, wanted), name=path.name)]
     known = {s for form in FORMATS for s in form.suffixes}
     files = sorted(
         (p for p in path.iterdir() if _suffix(p) in known and not p.name.startswith(".")),
@@ -260,14 +266,10 @@ def _file(path: Path, wanted: Wanted) -> Recording:
     mode = _mode(path)
     if not stat.S_ISREG(mode):
         raise UnreadableFile(f"Expected a file at {path}, got a folder, device or pipe.")
-    try:
+    with parsing(path, form.kind):
         if path.stat().st_size == 0:
             raise EmptyFile(f"Expected data in {path}, got an empty file.")
         recording = form.read(path, wanted)
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise UnreadableFile(f"Cannot read {path}: {error.strerror or error}.") from error
     if len(recording.x) == 0:
         raise EmptyFile(f"Expected samples in {path}, got none.")
     return replace(recording, name=path.name)

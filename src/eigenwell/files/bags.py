@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._types import FloatArray
-from ..demonstrations import Demonstrations
 from ..errors import missing_extra
-from .errors import CannotWrite, EmptyFile, UnknownColumns, unreadable
-from .recording import Recording, Wanted
+from .errors import EmptyFile, UnknownColumns
+from .recording import Format, Recording, Wanted
 
 Row = tuple[list[float], list[float], list[float]]
 """Position, orientation x, y, z, w, velocity; empty where a message has none."""
@@ -39,32 +38,17 @@ _READERS: dict[str, Callable[[Any], Row]] = {
 _TWIST = "geometry_msgs/msg/TwistStamped"
 
 
-@dataclass(frozen=True)
-class Bag:
+def read_bag(path: Path, wanted: Wanted) -> Recording:
     """PoseStamped, TransformStamped, JointState, PointStamped or Odometry; TwistStamped beside them is their velocity."""
-
-    name: ClassVar[str] = "ROS bag"
-    suffixes: ClassVar[tuple[str, ...]] = (".bag", ".mcap", ".db3")
-
-    def read(self, path: Path, wanted: Wanted) -> Recording:
-        try:
-            from rosbags.highlevel import AnyReader
-            from rosbags.typesys import Stores, get_typestore
-        except ImportError as error:
-            raise missing_extra("Reading ROS bags", "rosbags", "ros") from error
-        # A file of a ROS 2 bag is described by the folder that it lies in.
-        whole = path.parent if path.suffix in (".mcap", ".db3") and is_bag(path.parent) else path
-        try:
-            with AnyReader([whole], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
-                return _recording(path, reader, wanted)
-        except (EmptyFile, UnknownColumns):
-            raise
-        except Exception as error:
-            # A parser of two formats and their plugins fails in its own ways on broken files.
-            raise unreadable(path, "a ROS bag", error) from error
-
-    def write(self, path: Path, demos: Demonstrations) -> None:
-        raise CannotWrite(f"Expected a format that eigenwell writes, got {path.name}: bags are read, not written.")
+    try:
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError as error:
+        raise missing_extra("Reading ROS bags", "rosbags", "ros") from error
+    # A file of a ROS 2 bag is described by the folder that it lies in.
+    whole = path.parent if path.suffix in (".mcap", ".db3") and is_bag(path.parent) else path
+    with AnyReader([whole], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+        return _recording(path, reader, wanted)
 
 
 def is_bag(folder: Path) -> bool:
@@ -90,12 +74,8 @@ def _recording(path: Path, reader: Any, wanted: Wanted) -> Recording:
         raise UnknownColumns(
             f"Expected one topic of {best.msgtype} in {path}, found {', '.join(sorted(rivals))}. Say which: position='/topic'."
         )
-    stamps, rows, frame = [], [], ""
-    for connection, received, raw in reader.messages([c for c in known if c.topic == best.topic]):
-        message = reader.deserialize(raw, connection.msgtype)
-        frame = message.header.frame_id
-        stamps.append(_stamp(message, received))
-        rows.append(_READERS[connection.msgtype](message))
+    chosen = [c for c in known if c.topic == best.topic]
+    time, rows, frames = _messages(reader, chosen, lambda message, kind: _READERS[kind](message))
     if not rows:
         raise EmptyFile(f"Expected messages on {best.topic} of {path}, got none.")
     widths = {len(r[0]) for r in rows}
@@ -103,48 +83,52 @@ def _recording(path: Path, reader: Any, wanted: Wanted) -> Recording:
         raise UnknownColumns(
             f"Expected as many coordinates in every message on {best.topic} of {path}, got {sorted(widths)}."
         )
-    x, orientation, v = (np.array([r[i] for r in rows]) if all(len(r[i]) for r in rows) else None for i in range(3))
+    x, turns, v = (np.array([r[i] for r in rows]) if all(len(r[i]) for r in rows) else None for i in range(3))
     assert x is not None
-    order = np.argsort(np.array(stamps), kind="stable")
-    time = np.array(stamps)[order]
-    velocity = v[order] if v is not None and v.shape == x.shape and np.any(v) else None
+    velocity = v if v is not None and v.shape == x.shape and np.any(v) else None
     used = {best.topic}
-    about = f"Read {best.topic} ({best.msgtype}) as position" + (" and orientation" if orientation is not None else "")
-    if v is None and x.shape[1] == 3 and (twist := _twist(reader, time, frame)) is not None:
+    about = f"Read {best.topic} ({best.msgtype}) as position" + (" and orientation" if turns is not None else "")
+    if v is None and x.shape[1] == 3 and (twist := _twist(reader, time, frames)) is not None:
         topic, measured = twist
-        velocity = measured if orientation is not None else measured[:, :3]
+        velocity = measured if turns is not None else measured[:, :3]
         used.add(topic)
         about += f", {topic} ({_TWIST}) as velocity"
     aside = sorted(t for t in topics if t not in used)
     about += (f"; left aside: {', '.join(aside[:20])}" if aside else "") + "."
     angles = tuple((i, 2 * np.pi) for i in range(x.shape[1])) if best.msgtype.endswith("JointState") else ()
-    turns = None if orientation is None else orientation[order]
-    found = Recording(x[order], velocity, time, None, "time [ns]", (), turns, angles, about)
-    return found.thinned(wanted.every)
+    return Recording(x, velocity, time, None, "time [ns]", (), turns, angles, about).thinned(wanted.every)
 
 
-def _twist(reader: Any, time: Any, frame: str) -> tuple[str, FloatArray] | None:
-    """Topic and twist (T, 6) at these times, of the only TwistStamped in the same frame that lasts as long; else None."""
-    found = {c.topic: c for c in reader.connections if c.msgtype == _TWIST}
-    if len(found) != 1:
-        return None
-    (topic, connection), stamps, rows = next(iter(found.items())), [], []
-    for _, received, raw in reader.messages([connection]):
+def _messages(
+    reader: Any, connections: list[Any], row: Callable[[Any, str], Any]
+) -> tuple[NDArray[Any], list[Any], set[str]]:
+    """Nanoseconds of all messages of these connections, a row of each, in order of time, and the frames they are in.
+
+    A header nobody filled in has the time of arrival.
+    """
+    stamps, rows, frames = [], [], set()
+    for connection, received, raw in reader.messages(connections):
         message = reader.deserialize(raw, connection.msgtype)
-        if message.header.frame_id != frame:
-            return None
-        stamps.append(_stamp(message, received))
-        rows.append([*_xyz(message.twist.linear), *_xyz(message.twist.angular)])
-    if len(rows) < 2:
-        return None
+        stamps.append(int(message.header.stamp.sec) * 10**9 + int(message.header.stamp.nanosec) or received)
+        rows.append(row(message, connection.msgtype))
+        frames.add(message.header.frame_id)
     order = np.argsort(np.array(stamps), kind="stable")
-    t, values = np.array(stamps)[order] - time[0], np.array(rows)[order]
-    step, asked = float(np.median(np.diff(t))), time - time[0]
+    return np.array(stamps)[order], [rows[i] for i in order], frames
+
+
+def _twist(reader: Any, time: Any, frames: set[str]) -> tuple[str, FloatArray] | None:
+    """Topic and twist (T, 6) at these times, of the only TwistStamped in the same frame that lasts as long; else None."""
+    found = [c for c in reader.connections if c.msgtype == _TWIST]
+    if len({c.topic for c in found}) != 1:
+        return None
+    stamps, rows, theirs = _messages(reader, found, lambda m, _: [*_xyz(m.twist.linear), *_xyz(m.twist.angular)])
+    if theirs != frames or len(rows) < 2:
+        return None
+    t, asked = stamps - time[0], time - time[0]
+    step = float(np.median(np.diff(t)))
     if t[0] > asked[0] + 2 * step or t[-1] < asked[-1] - 2 * step:
         return None
-    return topic, np.column_stack([np.interp(asked, t, column) for column in values.T])
+    return found[0].topic, np.column_stack([np.interp(asked, t, column) for column in np.array(rows).T])
 
 
-def _stamp(message: Any, received: int) -> int:
-    """Nanoseconds; a header nobody filled in has the time of arrival."""
-    return int(message.header.stamp.sec) * 10**9 + int(message.header.stamp.nanosec) or received
+BAG = Format((".bag", ".mcap", ".db3"), "a ROS bag", read_bag)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,9 @@ def trajectories(path: Path, content: dict[str, Any], wanted: Wanted) -> Recordi
             if one is not None:
                 found[name] = one
         elif arrays:
-            table, lengths, cautions = _upright(path, name, arrays)
-            found[name] = of_table(path, table, np.repeat(np.arange(len(lengths)), lengths), cautions, wanted)
+            tables, cautions = _upright(path, name, arrays)
+            numbers = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+            found[name] = of_table(path, np.concatenate(tables), numbers, cautions, wanted)
     if len(found) > 1:
         raise UnknownColumns(
             f"Expected one variable with trajectories in {path}, found {listed(found)}. Save the one you mean alone."
@@ -52,8 +54,8 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind in "fiub" and value.ndim == 2 and value.size > 1
 
 
-def _upright(path: Path, name: str, arrays: list[NDArray[Any]]) -> tuple[FloatArray, list[int], tuple[Caution, ...]]:
-    """All arrays one below the other, a row for each sample: the side of one length is that of the coordinates."""
+def _upright(path: Path, name: str, arrays: list[NDArray[Any]]) -> tuple[list[FloatArray], tuple[Caution, ...]]:
+    """The arrays with a row for each sample: the side of one length is that of the coordinates."""
     rows, columns = {a.shape[0] for a in arrays}, {a.shape[1] for a in arrays}
     if len(rows) > 1 and len(columns) > 1:
         raise UnknownColumns(
@@ -71,7 +73,7 @@ def _upright(path: Path, name: str, arrays: list[NDArray[Any]]) -> tuple[FloatAr
         turned = len(rows) == 1
     upright = [np.asarray(a.T if turned else a, dtype=np.float64) for a in arrays]
     told = Caution("turned", f"The arrays of {name} in {path.name} were turned, so that each row is a sample.")
-    return np.concatenate(upright), [len(a) for a in upright], (told,) if turned else ()
+    return upright, (told,) if turned else ()
 
 
 def _of_structs(path: Path, name: str, structs: list[dict[str, Any]], wanted: Wanted) -> Recording | None:
@@ -87,37 +89,32 @@ def _of_structs(path: Path, name: str, structs: list[dict[str, Any]], wanted: Wa
             f"Expected a field of positions (pos, x, q) in the structs {name} of {path}, found {listed(tables)}. Say which: "
             "position=... (--position)."
         )
-    x, lengths, cautions = _upright(path, f"{name}.{x_name}", [item[x_name] for item in structs])
-    v = _beside(structs, fields, VELOCITIES, lengths, x.shape[1], bool(cautions))
-    time_name = next((fields[k] for k in TIME_NAMES if k in fields), None)
-    times = None if time_name is None else [np.ravel(np.asarray(item.get(time_name))) for item in structs]
-    if times is not None and [len(t) for t in times] != lengths:
-        raise UnknownColumns(f"Expected times as long as positions in the structs {name} of {path}.")
-    return Recording(
-        x,
-        v,
-        None if times is None else np.concatenate(times),
-        np.repeat(np.arange(len(lengths)), lengths),
-        time_name or "",
-        cautions,
-        about=f"Read {name}.{x_name} as position" + (f", {name}.{time_name} as time." if time_name else "."),
-    )
+    x, cautions = _upright(path, f"{name}.{x_name}", [item[x_name] for item in structs])
+    v: list[FloatArray] | None = None
+    for key in (fields[k] for k in VELOCITIES if k in fields):
+        parts: list[Any] = [item.get(key) for item in structs]
+        if v is None and all(_is_table(p) for p in parts):
+            upright = [np.asarray(p.T if cautions else p, dtype=np.float64) for p in parts]
+            v = upright if [p.shape for p in upright] == [p.shape for p in x] else None
+    time_name = next((fields[k] for k in TIME_NAMES if k in fields), "")
+    times = [np.ravel(np.asarray(item.get(time_name))) for item in structs] if time_name else None
+    read = f"Read {name}.{x_name} as position" + (f", {name}.{time_name} as time." if time_name else ".")
+    return replace(joined(path, x, v, times, time_name), warnings=cautions, about=read)
 
 
-def _beside(
-    structs: list[dict[str, Any]],
-    fields: dict[str, str],
-    known: tuple[str, ...],
-    lengths: list[int],
-    d: int,
-    turned: bool,
-) -> FloatArray | None:
-    """Velocities of the shapes of the positions, where there are such."""
-    for key in (fields[k] for k in known if k in fields):
-        parts = [item.get(key) for item in structs]
-        if all(_is_table(p) for p in parts):
-            upright = [np.asarray(p, dtype=np.float64) for p in parts]
-            upright = [p.T if turned else p for p in upright]
-            if [p.shape for p in upright] == [(n, d) for n in lengths]:
-                return np.concatenate(upright)
-    return None
+def joined(
+    path: Path,
+    x: Sequence[FloatArray],
+    v: Sequence[FloatArray] | None,
+    time: Sequence[NDArray[Any]] | None,
+    time_name: str = "t",
+) -> Recording:
+    """Trajectories one after the other, which have as many velocities and times as positions."""
+    lengths = [len(a) for a in x]
+    if len({a.shape[1] for a in x}) != 1:
+        raise UnknownColumns(f"Expected the same number of coordinates in every demonstration of {path}.")
+    for other in (v, time):
+        if other is not None and [len(a) for a in other] != lengths:
+            raise UnknownColumns(f"Expected velocities and times as long as positions in {path}.")
+    speeds, times = (None if parts is None else np.concatenate(parts) for parts in (v, time))
+    return Recording(np.concatenate(x), speeds, times, np.repeat(np.arange(len(x)), lengths), time_name)

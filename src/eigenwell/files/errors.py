@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import DataError
@@ -52,3 +54,25 @@ def unreadable(path: Path, kind: str, error: BaseException | str) -> UnreadableF
     return UnreadableFile(
         f"Expected {kind} in {path}, got something else or only a part of it ({said[:200]}). Save it again."
     )
+
+
+@contextmanager
+def parsing(path: Path, kind: str) -> Iterator[None]:
+    """Within this, whatever a parser complains of becomes one sentence: what was expected in the file, and what came.
+
+    Parsers of broken files fail in their own ways: in their tables, in types, or in the text that they take for numbers.
+    """
+    try:
+        yield
+    except (DataError, ImportError):
+        raise
+    except MemoryError as error:
+        raise TooLarge(
+            f"Expected numbers that fit in memory in {path}; they do not. Save without compression, or thin them."
+        ) from error
+    except OSError as error:
+        if error.errno is not None:
+            raise UnreadableFile(f"Cannot read {path}: {error.strerror or error}.") from error
+        raise unreadable(path, kind, error) from error
+    except Exception as error:
+        raise unreadable(path, kind, error) from error

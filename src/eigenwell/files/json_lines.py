@@ -2,50 +2,37 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..data_frames import sample_columns
 from ..demonstrations import Demonstrations
-from .errors import EmptyFile, UnreadableFile, unreadable
+from .errors import EmptyFile, UnreadableFile
 from .frames import Table, from_table, spread
-from .recording import Recording, Wanted
+from .recording import Format, Recording, Wanted
 from .text import opened
 
 
-@dataclass(frozen=True)
-class JsonLines:
+def _read(path: Path, wanted: Wanted) -> Recording:
     """Records with names, nested ones spread over columns: {"pose": {"position": {"x": 1}}} is pose.position.x."""
+    return from_table(path, _table(path), wanted)
 
-    name: ClassVar[str] = "JSON"
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
 
-    def read(self, path: Path, wanted: Wanted) -> Recording:
-        return from_table(path, _table(path), wanted)
-
-    def write(self, path: Path, demos: Demonstrations) -> None:
-        columns = sample_columns(demos)
-        with path.open("w", encoding="utf-8") as handle:
-            for row in zip(*(c.tolist() for c in columns.values()), strict=True):
-                handle.write(json.dumps(dict(zip(columns, row, strict=True))) + "\n")
+def _write(path: Path, demos: Demonstrations) -> None:
+    columns = sample_columns(demos)
+    with path.open("w", encoding="utf-8") as handle:
+        for row in zip(*(c.tolist() for c in columns.values()), strict=True):
+            handle.write(json.dumps(dict(zip(columns, row, strict=True))) + "\n")
 
 
 def _table(path: Path) -> Table:
     bare = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    try:
-        with opened(path) as handle:
-            if bare.suffix.lower() == ".json":
-                document = json.load(handle)
-            else:
-                document = [json.loads(line) for line in handle if line.strip()]
-    except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise unreadable(path, "JSON", error) from error
+    with opened(path) as handle:
+        whole = bare.suffix.lower() == ".json"
+        document = json.load(handle) if whole else [json.loads(line) for line in handle if line.strip()]
     if isinstance(document, dict):
         columns = {str(k): np.array(v) for k, v in document.items() if isinstance(v, list) and v}
         rows = {len(c) for c in columns.values()}
@@ -77,3 +64,6 @@ def _flat(record: dict[str, Any], begin: str = "") -> dict[str, Any]:
         else:
             out[f"{begin}{key}"] = value
     return out
+
+
+JSON = Format((".jsonl", ".ndjson", ".json"), "JSON", _read, _write)

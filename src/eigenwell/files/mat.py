@@ -2,71 +2,54 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._types import FloatArray
 from ..demonstrations import Demonstrations
 from .arrays import as_arrays, from_arrays
-from .cells import trajectories
+from .cells import joined, trajectories
 from .columns import check_count, listed
-from .errors import EmptyFile, UnknownColumns, UnreadableFile, unreadable
-from .mat_reader import Damaged, load
-from .recording import Recording, Wanted
+from .errors import EmptyFile, UnknownColumns, UnreadableFile
+from .mat_reader import load
+from .recording import Format, Recording, Wanted
 
 
-@dataclass(frozen=True)
-class Mat:
-    """MAT files of version 4 to 7."""
-
-    name: ClassVar[str] = "MAT"
-    suffixes: ClassVar[tuple[str, ...]] = (".mat",)
-
-    def read(self, path: Path, wanted: Wanted) -> Recording:
-        return self._read(path, wanted).thinned(wanted.every)
-
-    def _read(self, path: Path, wanted: Wanted) -> Recording:
-        content = _load(path)
-        if "demos" in content and any(isinstance(item, dict) and "pos" in item for item in _items(content["demos"])):
-            return _lasa(path, content["demos"])
-        for inside in _items(content.get("DataStruct"))[:1]:
-            content = inside if isinstance(inside, dict) else content
-        if "demo" in content and "demo_struct" in content:
-            return _drawn(path, content["demo"], content["demo_struct"])
-        one_by_one = trajectories(path, content, wanted)
-        if one_by_one is not None:
-            return one_by_one
-        if "demos" in content:
-            return _lasa(path, content["demos"])
-        arrays = {name: a for name, a in content.items() if isinstance(a, np.ndarray)}
-        return from_arrays(
-            path, {n: a.reshape(-1) if a.ndim == 2 and 1 in a.shape else a for n, a in arrays.items()}, wanted
-        )
-
-    def write(self, path: Path, demos: Demonstrations) -> None:
-        from scipy.io import savemat
-
-        with path.open("wb") as handle:
-            savemat(handle, as_arrays(demos), do_compression=False)
+def _read(path: Path, wanted: Wanted) -> Recording:
+    return _recording(path, wanted).thinned(wanted.every)
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _recording(path: Path, wanted: Wanted) -> Recording:
     with path.open("rb") as handle:
         head = handle.read(128)
     if b"MATLAB 7.3" in head or head.startswith(b"\x89HDF"):
         raise UnreadableFile(
             f"Expected a MAT file of version 4 to 7 in {path}, got version 7.3 (HDF5). In MATLAB: save(..., '-v7')."
         )
-    try:
-        return load(path)
-    except (Damaged, zlib.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
-        raise unreadable(path, "a MAT file", error) from error
+    content = load(path)
+    if "demos" in content and any(isinstance(item, dict) and "pos" in item for item in _items(content["demos"])):
+        return _lasa(path, content["demos"])
+    for inside in _items(content.get("DataStruct"))[:1]:
+        content = inside if isinstance(inside, dict) else content
+    if "demo" in content and "demo_struct" in content:
+        return _drawn(path, content["demo"], content["demo_struct"])
+    one_by_one = trajectories(path, content, wanted)
+    if one_by_one is not None:
+        return one_by_one
+    if "demos" in content:
+        return _lasa(path, content["demos"])
+    arrays = {name: a for name, a in content.items() if isinstance(a, np.ndarray)}
+    flat = {name: a.reshape(-1) if a.ndim == 2 and 1 in a.shape else a for name, a in arrays.items()}
+    return from_arrays(path, flat, wanted)
+
+
+def _write(path: Path, demos: Demonstrations) -> None:
+    from scipy.io import savemat
+
+    with path.open("wb") as handle:
+        savemat(handle, as_arrays(demos), do_compression=False)
 
 
 def _matrix(path: Path, value: Any, what: str) -> FloatArray:
@@ -93,7 +76,7 @@ def _lasa(path: Path, demos: Any) -> Recording:
     time = None
     if all("t" in item for item in items):
         time = [np.asarray(_matrix(path, item["t"], "t").reshape(-1)) for item in items]
-    return _joined(path, x, v, time)
+    return joined(path, x, v, time)
 
 
 def _drawn(path: Path, demo: Any, struct: Any) -> Recording:
@@ -117,22 +100,7 @@ def _drawn(path: Path, demo: Any, struct: Any) -> Recording:
             found[name].append(part if wide else part[:, 0])
     if not found["position"]:
         raise EmptyFile(f"Expected demonstrations in {path}, got an empty demo.")
-    return _joined(path, found["position"], found["velocity"] or None, found["time"] or None)
+    return joined(path, found["position"], found["velocity"] or None, found["time"] or None)
 
 
-def _joined(
-    path: Path, x: Sequence[FloatArray], v: Sequence[FloatArray] | None, time: Sequence[NDArray[Any]] | None
-) -> Recording:
-    lengths = [len(a) for a in x]
-    if len({a.shape[1] for a in x}) != 1:
-        raise UnknownColumns(f"Expected the same number of coordinates in every demonstration of {path}.")
-    for other in (v, time):
-        if other is not None and [len(a) for a in other] != lengths:
-            raise UnknownColumns(f"Expected velocities and times as long as positions in {path}.")
-    return Recording(
-        np.concatenate(x),
-        None if v is None else np.concatenate(v),
-        None if time is None else np.concatenate(time),
-        np.repeat(np.arange(len(x)), lengths),
-        "t",
-    )
+MAT = Format((".mat",), "a MAT file", _read, _write)

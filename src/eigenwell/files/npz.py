@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import zipfile
-import zlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -15,54 +13,36 @@ from numpy.typing import NDArray
 
 from ..demonstrations import Demonstrations
 from .arrays import as_arrays, from_arrays
-from .errors import PickledFile, TooLarge, UnreadableFile, unreadable
-from .recording import Recording, Wanted
+from .errors import PickledFile, TooLarge, UnreadableFile, parsing
+from .recording import Format, Recording, Wanted
 
 MOST_MEMBERS = 4096
-_BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, NotImplementedError, RuntimeError)
 
 
-@dataclass(frozen=True)
-class Npz:
+def _read(path: Path, wanted: Wanted) -> Recording:
     """x, v, time_s and offsets (where trajectories begin and end), as written; or any names that tell positions."""
+    if path.suffix.lower() == ".npy":
+        with path.open("rb") as handle:
+            dtype, shape, order = _header(handle, path, path.name)
+            _check_size(path, path.name, dtype, shape, path.stat().st_size - handle.tell())
+            array = np.memmap(path, dtype=dtype, mode="r", offset=handle.tell(), shape=shape, order=order)
+        return from_arrays(path, {"array": array}, wanted).thinned(wanted.every)
+    return from_arrays(path, _members(path), wanted).thinned(wanted.every)
 
-    name: ClassVar[str] = "NPZ"
-    suffixes: ClassVar[tuple[str, ...]] = (".npz", ".npy")
 
-    def read(self, path: Path, wanted: Wanted) -> Recording:
-        if path.suffix.lower() == ".npy":
-            with path.open("rb") as handle:
-                dtype, shape, order = _header(handle, path, path.name)
-                _check_size(path, path.name, dtype, shape, path.stat().st_size - handle.tell())
-                array = np.memmap(path, dtype=dtype, mode="r", offset=handle.tell(), shape=shape, order=order)
-            return from_arrays(path, {"array": array}, wanted).thinned(wanted.every)
-        return from_arrays(path, _members(path), wanted).thinned(wanted.every)
-
-    def write(self, path: Path, demos: Demonstrations) -> None:
-        with path.open("wb") as handle:
-            np.savez(handle, allow_pickle=False, **as_arrays(demos))
+def _write(path: Path, demos: Demonstrations) -> None:
+    with path.open("wb") as handle:
+        np.savez(handle, allow_pickle=False, **as_arrays(demos))
 
 
 def _members(path: Path) -> dict[str, NDArray[Any]]:
-    out: dict[str, NDArray[Any]] = {}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
-            if len(members) > MOST_MEMBERS:
-                raise TooLarge(
-                    f"Expected at most {MOST_MEMBERS} arrays in {path}, got {len(members)}. Stack the columns first."
-                )
-            for member in members:
-                out[member.filename[:-4]] = _member(path, archive, member)
-    except (TooLarge, PickledFile, UnreadableFile):
-        raise
-    except MemoryError as error:
-        raise TooLarge(
-            f"Expected arrays that fit in memory in {path}; they do not. Save without compression, or thin them."
-        ) from error
-    except _BROKEN as error:
-        raise unreadable(path, "a NumPy archive (.npz)", error) from error
-    return out
+    with zipfile.ZipFile(path) as archive:
+        members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
+        if len(members) > MOST_MEMBERS:
+            raise TooLarge(
+                f"Expected at most {MOST_MEMBERS} arrays in {path}, got {len(members)}. Stack the columns first."
+            )
+        return {member.filename[:-4]: _member(path, archive, member) for member in members}
 
 
 def _member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
@@ -83,13 +63,10 @@ def _member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> ND
 
 
 def _header(handle: IO[bytes], path: Path, name: str) -> tuple[np.dtype[Any], tuple[int, ...], Any]:
-    try:
+    with parsing(path, f"an array {name}"):
         version = npy.read_magic(handle)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran, dtype = read(handle)
-    except Exception as error:
-        # NumPy reads the header as Python text; broken ones fail in its tokenizer, its parser or its dtypes.
-        raise unreadable(path, f"an array {name}", error) from error
     if dtype.hasobject:
         raise PickledFile(
             f"Expected arrays of numbers in {path}, got pickled objects in {name}: reading them could run code. Save "
@@ -106,3 +83,6 @@ def _check_size(path: Path, name: str, dtype: np.dtype[Any], shape: tuple[int, .
         raise UnreadableFile(
             f"Expected {needed} bytes in {name} of {path} for shape {shape}, got {there}: the file is truncated."
         )
+
+
+NPZ = Format((".npz", ".npy"), "a NumPy archive (.npz)", _read, _write)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,9 @@ from ..data_frames import sample_columns
 from ..demonstrations import Demonstrations
 from ..errors import missing_extra
 from .columns import Columns, recognise
-from .errors import EmptyFile, FileError, TooLarge, UnreadableFile, unreadable
+from .errors import EmptyFile, TooLarge, UnreadableFile, parsing
 from .frames import columns_of, from_table
-from .recording import Recording, Wanted
+from .recording import Format, Recording, Wanted
 from .thinning import Block, Thinner
 
 ROWS = 1 << 16
@@ -26,45 +27,6 @@ ROWS = 1 << 16
 NONE: Mapping[str, list[Any]] = {}
 LARGEST_FOOTER = 1 << 26
 """Bytes of description; pyarrow decodes all of it before the first row."""
-
-
-@dataclass(frozen=True)
-class Parquet:
-    """A table whose columns are numbers, or lists of numbers of one length (each item a column)."""
-
-    name: ClassVar[str] = "Parquet"
-    suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
-
-    def read(self, path: Path, wanted: Wanted) -> Recording:
-        return read_tables([path], wanted, {})
-
-    def write(self, path: Path, demos: Demonstrations) -> None:
-        pa, pq = _arrow()
-        pq.write_table(_table(pa, demos), path)
-
-
-@dataclass(frozen=True)
-class Feather:
-    """A table as pandas, polars and R write it: Feather and Arrow IPC."""
-
-    name: ClassVar[str] = "Feather"
-    suffixes: ClassVar[tuple[str, ...]] = (".feather", ".arrow", ".ipc")
-
-    def read(self, path: Path, wanted: Wanted) -> Recording:
-        pa, feather = pyarrow_for("Reading Feather", "files", "feather")
-        try:
-            table = feather.read_table(path)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise unreadable(path, "a Feather table", error) from error
-        return from_table(path, columns_of(table), wanted)
-
-    def write(self, path: Path, demos: Demonstrations) -> None:
-        pa, feather = pyarrow_for("Writing Feather", "files", "feather")
-        feather.write_feather(_table(pa, demos), str(path))
-
-
-def _table(pa: Any, demos: Demonstrations) -> Any:
-    return pa.table({name: np.ascontiguousarray(column) for name, column in sample_columns(demos).items()})
 
 
 def read_lerobot(folder: Path, wanted: Wanted) -> Recording:
@@ -87,30 +49,22 @@ def read_lerobot(folder: Path, wanted: Wanted) -> Recording:
     return recording
 
 
-@dataclass(frozen=True)
-class Tasks:
-    """What the tasks of a LeRobot data set are called, and the columns it has."""
-
-    names: dict[int, str]
-    columns: tuple[str, ...]
-
-
-def task_names(folder: Path) -> Tasks:
+def task_names(folder: Path) -> dict[int, str]:
     """Tasks by number, of `meta/tasks.jsonl` (v2.1) or `meta/tasks.parquet` (v3); none where neither can be read."""
-    columns = tuple(_info(folder).get("features", {}))
     lines, table = folder / "meta" / "tasks.jsonl", folder / "meta" / "tasks.parquet"
-    names: dict[int, str] = {}
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         if lines.is_file():
             rows = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines() if line.strip()]
-            names = {int(row["task_index"]): str(row["task"]) for row in rows}
-        elif table.is_file():
+            return {int(row["task_index"]): str(row["task"]) for row in rows}
+        if table.is_file():
             read = _arrow()[1].read_table(table).to_pydict()
             said: list[Any] = next((values for key, values in read.items() if key != "task_index"), [])
-            names = {int(i): str(s) for i, s in zip(read["task_index"], said, strict=True)}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return Tasks({}, columns)
-    return Tasks(names, columns)
+            return {int(i): str(s) for i, s in zip(read["task_index"], said, strict=True)}
+    return {}
+
+
+def lerobot_columns(folder: Path) -> tuple[str, ...]:
+    return tuple(_info(folder).get("features", {}))
 
 
 def is_lerobot(folder: Path) -> bool:
@@ -119,10 +73,8 @@ def is_lerobot(folder: Path) -> bool:
 
 def _info(folder: Path) -> dict[str, Any]:
     path = folder / "meta" / "info.json"
-    try:
+    with parsing(path, "the description of a LeRobot data set (JSON)"):
         info = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise unreadable(path, "the description of a LeRobot data set (JSON)", error) from error
     if not isinstance(info, dict):
         raise UnreadableFile(f"Expected a JSON object in {path}, got {type(info).__name__}.")
     return info
@@ -132,21 +84,16 @@ def read_tables(
     paths: Sequence[Path], wanted: Wanted, aliases: dict[str, list[Any]], lerobot: bool = False
 ) -> Recording:
     """The wanted columns of tables of one schema, one after the other."""
-    pa, pq = _arrow()
+    _, pq = _arrow()
     thinner = Thinner(wanted.every)
     columns: Columns | None = None
     for path in paths:
         _check_footer(path)
-        try:
-            with pq.ParquetFile(path, memory_map=True) as table:
-                if columns is None:
-                    columns = _recognised(path, numbers_of(table, aliases), wanted, lerobot)
-                for block in batches(table, columns, path, aliases=aliases):
-                    thinner.add(block, block[columns.trajectory] if columns.trajectory else None)
-        except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
-            if isinstance(error, FileError):
-                raise
-            raise unreadable(path, "a Parquet table", error) from error
+        with parsing(path, "a Parquet table"), pq.ParquetFile(path, memory_map=True) as table:
+            if columns is None:
+                columns = _recognised(path, numbers_of(table, aliases), wanted, lerobot)
+            for block in batches(table, columns, path, aliases=aliases):
+                thinner.add(block, block[columns.trajectory] if columns.trajectory else None)
     assert columns is not None
     stack = thinner.result()
     if not stack:
@@ -264,3 +211,27 @@ def pyarrow_for(what: str, extra: str, part: str = "parquet") -> tuple[Any, Any]
         return import_module("pyarrow"), import_module(f"pyarrow.{part}")
     except ImportError as error:
         raise missing_extra(what, "pyarrow", extra) from error
+
+
+def _write(path: Path, demos: Demonstrations) -> None:
+    pa, pq = _arrow()
+    pq.write_table(_table(pa, demos), path)
+
+
+def _read_feather(path: Path, wanted: Wanted) -> Recording:
+    """A table as pandas, polars and R write it: Feather and Arrow IPC."""
+    _, feather = pyarrow_for("Reading Feather", "files", "feather")
+    return from_table(path, columns_of(feather.read_table(path)), wanted)
+
+
+def _write_feather(path: Path, demos: Demonstrations) -> None:
+    pa, feather = pyarrow_for("Writing Feather", "files", "feather")
+    feather.write_feather(_table(pa, demos), str(path))
+
+
+def _table(pa: Any, demos: Demonstrations) -> Any:
+    return pa.table({name: np.ascontiguousarray(column) for name, column in sample_columns(demos).items()})
+
+
+PARQUET = Format((".parquet", ".pq"), "a Parquet table", lambda path, wanted: read_tables([path], wanted, {}), _write)
+FEATHER = Format((".feather", ".arrow", ".ipc"), "a Feather table", _read_feather, _write_feather)

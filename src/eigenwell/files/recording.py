@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, Demonstrations
 from .thinning import Thinner
 
+Names = Sequence[str] | str
 MOST_COLUMNS = 4096
 """No robot has more joints; a file with more columns is a file of something else."""
 
@@ -29,6 +31,11 @@ class Wanted:
     every: int = 1
     task: str | None = None
     quaternion: str | None = None
+
+    @classmethod
+    def of(cls, position: Names | None = None, velocity: Names | None = None, **more: Any) -> Wanted:
+        """With names as a list, or as text with commas."""
+        return cls(_names(position), _names(velocity), **more)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,15 +77,20 @@ class Recording:
         return replace(self, **kept)
 
 
-class Format(Protocol):
-    """One file format."""
+@dataclass(frozen=True)
+class Format:
+    """A file format: what names end in, what errors call it, and how it is read, and written where eigenwell does."""
 
-    name: ClassVar[str]
-    suffixes: ClassVar[tuple[str, ...]]
+    suffixes: tuple[str, ...]
+    kind: str
+    read: Callable[[Path, Wanted], Recording]
+    write: Callable[[Path, Demonstrations], None] | None = None
 
-    def read(self, path: Path, wanted: Wanted) -> Recording: ...
 
-    def write(self, path: Path, demos: Demonstrations) -> None: ...
+def _names(names: Names | None) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    return tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(map(str, names))
 
 
 def numbered(ids: NDArray[Any]) -> IntArray:

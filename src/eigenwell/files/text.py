@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice, takewhile
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from ..demonstrations import Caution, Demonstrations
 from ..wording import plural
 from .columns import Columns, are_units, check_count, listed, recognise
 from .errors import EmptyFile, TooLarge, UnknownColumns, UnreadableFile, unreadable
-from .recording import MOST_COLUMNS, Recording, Wanted
+from .recording import MOST_COLUMNS, Format, Recording, Wanted
 from .thinning import Block, Thinner
 from .time_units import is_date, since_first
 from .unnamed import unnamed
@@ -70,25 +70,14 @@ class Layout:
         return cell.lower() not in _MISSING - {"nan"}
 
 
-@dataclass(frozen=True)
-class Text:
-    """One row per sample, one column per number; names in the first line, or none."""
-
-    name: ClassVar[str] = "CSV"
-    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt", ".dat")
-
-    def read(self, path: Path, wanted: Wanted) -> Recording:
-        with _readable(path) as lines:
-            return _read(lines, path, wanted)
-
-    def write(self, path: Path, demos: Demonstrations) -> None:
-        """Every float with the fewest digits that give it back exactly."""
-        columns = sample_columns(demos)
-        with path.open("w", encoding="utf-8", newline="") as handle:
-            writer = csv.writer(handle, lineterminator="\n")
-            writer.writerow(columns)
-            for a in range(0, demos.n_samples, CHUNK):
-                writer.writerows(zip(*(c[a : a + CHUNK].tolist() for c in columns.values()), strict=True))
+def _write(path: Path, demos: Demonstrations) -> None:
+    """Every float with the fewest digits that give it back exactly."""
+    columns = sample_columns(demos)
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(columns)
+        for a in range(0, demos.n_samples, CHUNK):
+            writer.writerows(zip(*(c[a : a + CHUNK].tolist() for c in columns.values()), strict=True))
 
 
 @contextmanager
@@ -135,7 +124,13 @@ def named_columns(path: Path) -> dict[str, NDArray[Any]]:
     return out
 
 
-def _read(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
+def _read(path: Path, wanted: Wanted) -> Recording:
+    """One row per sample, one column per number; names in the first line, or none."""
+    with _readable(path) as lines:
+        return _recording(lines, path, wanted)
+
+
+def _recording(lines: Iterator[str], path: Path, wanted: Wanted) -> Recording:
     layout, rows = _laid_out(lines, path)
     first = next(rows, None)
     if first is None:
@@ -313,3 +308,6 @@ def _table(chunk: list[str], layout: Layout, wanted: list[int], converters: Conv
     return np.asarray(
         np.loadtxt(chunk, delimiter=layout.delimiter, usecols=wanted, converters=converters or None, **more)
     )
+
+
+TEXT = Format((".csv", ".tsv", ".txt", ".dat"), "a table of numbers", _read, _write)

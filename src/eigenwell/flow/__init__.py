@@ -5,6 +5,7 @@ from .data_kind import Evidence
 from .data_kind import regularity as regularity
 from .data_kind import weigh as weigh
 from .exits import Exit
-from .finding import EstimatedField, FlowFinding
+from .finding import EstimatedField
+from .finding import FlowFinding as FlowFinding
 
-__all__ = ["EstimatedField", "Evidence", "Exit", "FlowFinding", "FlowGraph"]
+__all__ = ["EstimatedField", "Evidence", "Exit", "FlowGraph"]

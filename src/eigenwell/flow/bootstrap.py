@@ -23,15 +23,13 @@ from .._types import FloatArray, IntArray
 from ..progress import advance
 from .cycles import LimitCycle
 from .field import FlowField
-from .integration import Support
-from .portrait import Portrait, Trap, portrait
+from .integration import FEW
+from .portrait import Portrait, Trap
 from .regression import ROWS, golden_draws
 
-# Replicates, how many of them must agree on the number and on all fates but this share before the rest is spared, and how many
-# on the number alone: what is left to know are then the odds of fates, to a tenth.
-REPLICATES, UNANIMOUS, FEW, OF_ONE_NUMBER = 40, 15, 0.02, 25
-# Samples whose fate is asked in every replicate, and Newton starts besides the attractors that are known.
-ASKED, STARTS = 250, 60
+# Replicates. The rest is spared where a third of them agree on the number and on all fates but one in FEW, or two thirds on the
+# number: what is left to know are then the odds of fates, to a tenth.
+REPLICATES = 40
 # An attractor of a replicate farther away than this, in standard deviations of the data, is another one.
 SAME_ATTRACTOR = 0.7
 
@@ -44,6 +42,11 @@ class Replicate:
     estimate: FlowField
 
 
+def third(count: int) -> int:
+    """A third of some replicates, rounded up: so many at least are asked."""
+    return -(-count // 3)
+
+
 def replicates(
     fields: Sequence[tuple[float, FlowField]], y: FloatArray, v: FloatArray, seed: int, count: int
 ) -> Iterator[Replicate]:
@@ -52,7 +55,7 @@ def replicates(
     They are made when they are asked for, the first few together: often they are enough.
     """
     which = golden_draws(np.cumsum([p for p, _ in fields]), count)
-    for batch in np.split(np.arange(count), [min(UNANIMOUS, count)]):
+    for batch in np.split(np.arange(count), [third(count)]):
         drawn = {k: iter(reweighted(fields[k][1], y, v, seed, batch[which[batch] == k])) for k in set(which[batch])}
         for k in which[batch]:
             yield Replicate(next(drawn[k]), fields[k][1])
@@ -93,6 +96,21 @@ def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, number
     ]
 
 
+def sharpened(field: FlowField) -> FlowField:
+    """The field and what smoothing it again would take off: half, in powers of it, of what smoothing has taken (twicing, Tukey).
+
+    A feature that the samples show with eigenvalue e keeps e / (e + lambda) of its weight; here 1 - (lambda / (e + lambda))^2.
+    """
+    affine, weights = field.affine @ field.outputs, []
+    ends = np.cumsum([len(b.ratios) for b in field.blocks])
+    for block, end in zip(field.blocks, ends, strict=True):
+        lost = block.ratios / (block.e[:, None] + block.ratios)
+        more = block.basis @ (lost * (block.basis.T @ block.weights))
+        affine[:, end - len(block.ratios) : end] -= block.affine_phi @ more
+        weights.append(block.weights + more)
+    return field.moved(affine @ field.back, weights)
+
+
 @dataclass(frozen=True, eq=False)
 class Ensemble:
     """Replicates, their portraits, and the attractor each scout ended in there."""
@@ -121,20 +139,15 @@ def ensemble(
     count: int,
     scouts: FloatArray,
     known: Portrait,
-    support: Support,
-    unanimous: int = UNANIMOUS,
     number: int | None = None,
 ) -> Ensemble:
     """Portraits of `count` replicates, or of the first few where those agree on the number and on nearly all fates.
 
     Where the user has said the `number`, they are enough only if they agree on that; where the work is done, those before.
     """
-    places = [t.place for t in known.traps if not isinstance(t, LimitCycle)]
-    starts = np.concatenate([np.array(places).reshape(-1, scouts.shape[1]), scouts[:STARTS]])
-    cycles = [t.curve[0] for t in known.attractors if isinstance(t, LimitCycle)]
     seen, portraits, fates = [], [], []
     for b, one in enumerate(many):
-        found, carried = portrait(one.field, starts, scouts, support, cycles)
+        found, carried = known.of(one.field, scouts)
         if one.field.work.over and b > 0:
             break
         seen.append(one)
@@ -143,7 +156,7 @@ def ensemble(
         advance("replicates", b + 1, count)
         if number not in (None, len(found.attractors)):
             continue
-        if (b + 1 == unanimous and _same(portraits, fates)) or (b + 1 == OF_ONE_NUMBER and _same(portraits, [])):
+        if (b + 1 == third(count) and _same(portraits, fates)) or (b + 1 == 2 * third(count) and _same(portraits, [])):
             break
     return Ensemble(seen, portraits, fates)
 
@@ -154,7 +167,7 @@ def _same(portraits: list[Portrait], fates: list[IntArray]) -> bool:
     if not one or not fates:
         return one
     ends = np.array([np.sort(np.bincount(f + 2, minlength=len(portraits[0].attractors) + 2)) for f in fates])
-    return bool(np.abs(ends - ends[0]).sum(axis=1).max() <= 2 * FEW * len(fates[0]))
+    return bool(np.abs(ends - ends[0]).sum(axis=1).max() <= 2 / FEW * len(fates[0]))
 
 
 def matched(reference: Sequence[Trap], other: Sequence[Trap]) -> IntArray:

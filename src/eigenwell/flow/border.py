@@ -15,14 +15,12 @@ from scipy.special import gammaincinv
 
 from .._types import BoolArray, FloatArray, IntArray
 from .field import FlowField
-from .integration import LEFT, TINY, Support, Trap, longest_step
+from .integration import FEW, LEFT, LOOKS, STEPS, TINY, Support, Trap, longest_step
 
-# States that are held at once, and steps of half a spacing they take: enough to walk round the data; looked at so often.
-HELD, STEPS, QUARTERS = 80, 240, 4
 # The field at the edge is something where a field of zero would give as much once in a hundred times.
 LEVEL = 0.99
-# Stopped: moved by less than this many spacings in a quarter of the steps. One place: within as many.
-STOPPED = 4.0
+# Stopped: moved by less than this many spacings between two looks. One place: within as many.
+STOPPED = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,17 +39,17 @@ class EdgeSink:
 def hold(field: FlowField, x: FloatArray, support: Support) -> tuple[FloatArray, BoolArray]:
     """Where states end when they are held within one spacing of the samples, and whether they have stopped there.
 
-    Midpoint steps of half a spacing, whatever the speed: the way matters, not the time.
+    Midpoint steps of half a spacing, whatever the speed: the way matters, not the time. They are enough to walk round the data.
     """
     edge = support.spacing
     step = min(longest_step(field), edge / 2)
     end = np.array(x)
     stopped = np.zeros(len(x), dtype=bool)
     moving = np.arange(len(x))
-    for _ in range(QUARTERS):
+    for _ in range(LOOKS):
         x = end[moving]
         held = np.zeros(len(x), dtype=bool)
-        for _ in range(STEPS // QUARTERS):
+        for _ in range(STEPS):
             if support.walls is None:
                 x = x + step * _unit(field(x + 0.5 * step * _unit(field(x))))
             else:
@@ -80,7 +78,7 @@ def edge_sinks(field: FlowField, leaving: FloatArray, support: Support) -> list[
     """Places at the edge where states that leave stop without significant motion."""
     if len(leaving) == 0:
         return []
-    end, stopped = hold(field, leaving[:HELD], support)
+    end, stopped = hold(field, leaving[:FEW], support)
     found: list[EdgeSink] = []
     left = end[stopped]
     while len(left):

@@ -14,15 +14,15 @@ from ..paths.builders import check_places
 from ..paths.hashing import sample_hash
 from ..paths.told import NOTHING, Told
 from ..wording import plural
-from .bootstrap import ASKED, REPLICATES, UNANIMOUS, Ensemble, ensemble, replicates
+from .bootstrap import REPLICATES, ensemble, replicates, third
 from .border import EdgeSink
 from .equilibria import sinks
 from .estimation import estimate
 from .exits import backwards, exits, unrelated
 from .field import FlowField, Work
 from .finding import EstimatedField, FlowFinding
-from .integration import LEFT, Support, Walls
-from .portrait import CARRIED, SCOUTS, STARTS, Portrait, fates, portrait
+from .integration import ASKED, FEW, LEFT, Support, Walls
+from .portrait import CARRIED, Portrait, fates, portrait
 from .said import as_told
 from .streams import streams
 from .votes import fate_odds, in_order, kinds, located, most_frequent, reached
@@ -100,24 +100,24 @@ class FlowGraph:
         field = likely[0][1]
         support = Support.of(y, field.length, walls=self._walls(frame, demos))
         work.allow(WORK)
-        found, carried = portrait(field, y[:STARTS], y[:SCOUTS], support)
+        found, carried = portrait(field, y[:ASKED], y[:ASKED], support)
         # As many samples are asked as the work allows to follow to their ends; where it does not reach for all, a few.
-        affordable, bounded = int(WORK * min(SCOUTS, len(y)) / work.done), work.over
+        affordable, bounded = int(WORK * min(ASKED, len(y)) / work.done), work.over
         if bounded:
             work.allow(WORK)
-            affordable = STARTS // 4
-            found, carried = portrait(field, y[:STARTS], y[:affordable], support)
+            affordable = FEW
+            found, carried = portrait(field, y[:ASKED], y[:affordable], support)
         first_look = found, carried
         work.allow(2 * WORK)
-        scouts = y[: min(ASKED, max(2 * affordable // UNANIMOUS, STARTS // 4))]
+        scouts = y[: min(ASKED, max(2 * affordable // third(self.replicates), FEW))]
         others = replicates(likely, y, w, self.seed, self.replicates)
-        many = ensemble(others, self.replicates, scouts, found, support, number=told.n_attractors)
+        many = ensemble(others, self.replicates, scouts, found, told.n_attractors)
         bounded |= work.over
         work.allow(WORK)
-        found = most_frequent(found, many, y, support, told.n_attractors)
+        found = most_frequent(found, many, y, told.n_attractors)
         found = in_order(found, frame, x)
         made = len(many.portraits)
-        alone, asked = many.counts, (made + 1) / (made + 2) if made < min(UNANIMOUS, self.replicates) else 1.0
+        alone, asked = many.counts, (made + 1) / (made + 2) if made < third(self.replicates) else 1.0
         if told.n_attractors is not None:
             many = many.having(len(found.attractors))
         work.allow(WORK)
@@ -133,6 +133,7 @@ class FlowGraph:
         if len(again):
             back[again] = cKDTree(np.hstack([x, v])).query(np.hstack([demos.x[again], demos.v[again]]))[1]
         back[order] = np.arange(len(order))
+        cut = f"{len(many.portraits)} of {self.replicates} replicates, {len(scouts)} samples in each"
         finding = FlowFinding(
             graph=replace(graph, n_samples=demos.n_samples, nodes=order[graph.nodes]),
             located=places,
@@ -146,9 +147,7 @@ class FlowGraph:
             field=EstimatedField(frame, found.field),
             warnings=seen.warnings
             + unrelated(field, y, w)
-            + _doubts(labels, {} if told else alone, found)
-            + _kind_in_doubt(many, found)
-            + (_bounded(many, self.replicates, len(scouts), labels) if bounded else ())
+            + _doubts(labels, {} if told else alone, found, many.portraits, cut if bounded else "")
             + backwards(found, y, labels),
         )
         return as_told(finding, many, alone, told)
@@ -187,7 +186,7 @@ def _check_enough(n: int, dimension: int) -> None:
 
 def _next_to_sinks(field: FlowField, y: FloatArray) -> IntArray:
     """The order in which samples are asked: those next to a sink first, so that none is missed because few end in it."""
-    at = np.concatenate([y[:STARTS], *(b.inducing for b in field.blocks)])
+    at = np.concatenate([y[:ASKED], *(b.inducing for b in field.blocks)])
     places = [s.place for s in sinks(field, at)]
     near = cKDTree(y).query(places, k=min(NEXT_TO, len(y)))[1].ravel() if places else np.empty(0, dtype=np.intp)
     last = np.ones(len(y), dtype=bool)
@@ -195,67 +194,33 @@ def _next_to_sinks(field: FlowField, y: FloatArray) -> IntArray:
     return np.concatenate([np.unique(near), np.flatnonzero(last)])
 
 
-def _bounded(many: Ensemble, count: int, scouts: int, labels: IntArray) -> tuple[Caution, ...]:
-    said = (
-        f"The motion takes long to settle, and was followed for as many evaluations as are allowed: {len(many.portraits)} of "
-        f"{count} replicates, {scouts} samples in each; {int((labels < LEFT).sum())} of {len(labels)} samples had not arrived. "
-        "Fewer dimensions, or samples with less noise, settle sooner."
-    )
-    return (Caution("bounded", said),)
-
-
-def _kind_in_doubt(many: Ensemble, found: Portrait) -> tuple[Caution, ...]:
-    """A weak focus and a small cycle look alike: where another kind comes out more often than one time in ten."""
-    number, cycles = kinds(found)
-    of = [kinds(p)[1] for p in many.portraits if len(p.attractors) == number]
-    same = sum(c == cycles for c in of)
-    if same >= 0.9 * len(of):
-        return ()
-    those = f"{cycles} of {plural(number, 'attractor')} {'is a cycle' if cycles == 1 else 'are cycles'}"
-    said = (
-        f"{those} in {100 * same / len(of):.0f} % of the replicates that have as many, another number in the rest: a weak focus "
-        "and a small cycle look alike."
-    )
-    return (Caution("cycles-in-doubt", said),)
-
-
-def _doubts(labels: IntArray, counts: dict[int, float], found: Portrait) -> tuple[Caution, ...]:
-    cautions = []
+def _doubts(
+    labels: IntArray, counts: dict[int, float], found: Portrait, others: Sequence[Portrait] = (), cut: str = ""
+) -> tuple[Caution, ...]:
+    """What is not sure about the number of attractors, by the `counts` where the data decided; about their kind, by the portraits
+    of `others`; and about the fates. `cut` says what was asked where not all was."""
     n, left, wandering = len(labels), int((labels == LEFT).sum()), int((labels < LEFT).sum())
-    if left:
-        cautions.append(
-            Caution(
-                "leaving",
-                f"{left} of {n} samples are carried out of the data and have label -1: what attracts them, if anything, "
-                "lies where there are no samples.",
-            )
-        )
-    if wandering:
-        cautions.append(
-            Caution(
-                "wandering",
-                f"{wandering} of {n} samples settle nowhere and have label -1: the motion is chaotic, undamped or too slow.",
-            )
-        )
-    q = len(found.attractors)
-    if counts and counts.get(q, 0.0) < 0.9:
-        others = ", ".join(f"{k} in {100 * share:.0f} %" for k, share in counts.items() if k != q)
-        cautions.append(
-            Caution(
-                "number-in-doubt",
-                f"{plural(q, 'attractor')} in {100 * counts.get(q, 0.0):.0f} % of the replicates, {others}. More samples, or "
-                "less noise in the velocities, would tell.",
-            )
-        )
+    q, cycles = kinds(found)
+    so_many, most = plural(q, "attractor"), counts.get(q, 0.0)
+    rest = ", ".join(f"{k} in {100 * share:.0f} %" for k, share in counts.items() if k != q)
     edge = sum(isinstance(t, EdgeSink) and not t.wall for t in found.attractors)
-    if edge:
-        cautions.append(
-            Caution(
-                "at-the-edge",
-                f"{edge} of {q} attractors lie at the edge of the data: samples that move there stop or leave, which cannot "
-                "be told apart. Sample beyond the edge if that is possible.",
-            )
-        )
-    if q == 0:
-        cautions.append(Caution("no-attractor", "Nothing attracts within the data: every sample leaves them."))
-    return tuple(cautions)
+    # A weak focus and a small cycle look alike: where another kind comes out more often than one time in ten.
+    of = [kinds(p)[1] == cycles for p in others if len(p.attractors) == q]
+    same = sum(of) / len(of) if of else 1.0
+    said = [
+        (left, "leaving", f"{left} of {n} samples are carried out of the data and have label -1: what attracts them, if "
+         "anything, lies where there are no samples."),
+        (wandering, "wandering", f"{wandering} of {n} samples settle nowhere and have label -1: the motion is chaotic, "
+         "undamped or too slow."),
+        (counts and most < 0.9, "number-in-doubt", f"{so_many} in {100 * most:.0f} % of the replicates, {rest}. More "
+         "samples, or less noise in the velocities, would tell."),
+        (edge, "at-the-edge", f"{edge} of {q} attractors lie at the edge of the data: samples that move there stop or leave, "
+         "which cannot be told apart. Sample beyond the edge if that is possible."),
+        (q == 0, "no-attractor", "Nothing attracts within the data: every sample leaves them."),
+        (same < 0.9, "cycles-in-doubt", f"{cycles} of {so_many} {'is a cycle' if cycles == 1 else 'are cycles'} in "
+         f"{100 * same:.0f} % of the replicates that have as many, another number in the rest: a weak focus and a small cycle "
+         "look alike."),
+        (cut, "bounded", f"The motion takes long to settle, and was followed for as many evaluations as are allowed: {cut}; "
+         f"{wandering} of {n} samples had not arrived. Fewer dimensions, or samples with less noise, settle sooner."),
+    ]  # fmt: skip
+    return tuple(Caution(name, text) for true, name, text in said if true)

@@ -9,15 +9,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
+from ..runge_kutta import returned
 from .field import FlowField
-from .integration import BETWEEN, Stepper, Trap, hermite
+from .integration import BETWEEN, LOOKS, STEPS, Stepper, Trap, hermite
 
-# A path is closed when it misses itself by less than this share of its diameter after a turn.
-CLOSED = 1e-3
-# Neighbours this share of the diameter away must come closer in one turn for the curve to attract them.
+# Neighbours this share of the diameter away must come closer in one turn for the curve to attract them; a path that misses itself
+# by a twentieth of it after a turn is closed.
 TUBE = 0.02
-# Steps a path is watched for at first, and how often it is watched again, twice as long, before it counts as wandering.
-WATCHED, ROUNDS = 60, 4
+CLOSED = TUBE / 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +40,8 @@ class LimitCycle:
 def limit_cycle(field: FlowField, start: FloatArray, traps: Sequence[Trap]) -> LimitCycle | None:
     """The attracting closed curve that the solution from `start` winds onto; None where it does not close, or is trapped."""
     path = Stepper(field, start[None])
-    for k in range(ROUNDS):
-        run, times = _watch(path, WATCHED * 2**k, traps)
+    for k in range(LOOKS):
+        run, times = _watch(path, STEPS * 2**k, traps)
         if field.work.over:
             break
         if any(trap.holds(path.x)[0] for trap in traps):
@@ -74,24 +73,12 @@ def _watch(path: Stepper, steps: int, traps: Sequence[Trap]) -> tuple[FloatArray
 
 
 def _last_turn(path: FloatArray, times: FloatArray) -> tuple[FloatArray, float] | None:
-    """The last turn of the path and its period, if it closes: the path crosses the plane through its end, across its
-    last motion, within CLOSED diameters of its end."""
-    forward = path[-1] - path[-2]
-    if not np.any(forward):
+    """The last turn of the path and its period, if it closes."""
+    back = returned(path, path[-1] - path[-2], len(path) - 1, CLOSED)
+    if back is None:
         return None
-    ahead = (path - path[-1]) @ forward
-    crossing = np.flatnonzero((ahead[:-2] < 0) & (ahead[1:-1] >= 0))
-    for k in crossing[::-1]:
-        share = -ahead[k] / (ahead[k + 1] - ahead[k])
-        back = path[k] + share * (path[k + 1] - path[k])
-        turn = path[k + 1 :]
-        diameter = np.linalg.norm(np.ptp(turn, axis=0))
-        chord = np.linalg.norm(path[k + 1] - path[k])
-        # Between two steps the path bends off its chord by about chord^2 / diameter.
-        if np.linalg.norm(back - path[-1]) < CLOSED * diameter + chord**2 / (2 * diameter):
-            period = float(times[-1] - times[k] - share * (times[k + 1] - times[k]))
-            return turn, period
-    return None
+    k, share = back
+    return path[k + 1 :], float(times[-1] - times[k] - share * (times[k + 1] - times[k]))
 
 
 def _attracting(field: FlowField, turn: FloatArray, period: float) -> LimitCycle | None:

@@ -25,22 +25,22 @@ from .._types import BoolArray, FloatArray
 from ..demonstrations import Caution
 from ..paths.arrival import is_orbit
 from ..paths.fragments import recover_paths
-from .integration import TINY
+from .integration import PLACES, TINY
 
-# Samples asked, and their neighbours that are looked at: ten steps of three tracks that run side by side.
-ASKED, NEIGHBOURS = 1000, 30
+# Neighbours of a sample that are looked at: ten steps of three tracks that run side by side.
+NEIGHBOURS = 30
 # Half the width of a tube, in units of the distance to the farthest neighbour. Noise asks for wide tubes, tracks close to each
 # other for narrow ones; one as wide as its half length has no direction, one of a hundredth holds none but clean samples.
 WIDTHS = tuple(0.5**k for k in range(1, 8))
 # Chance gives 0 (`benchmarks.snapshots --parts kind`: at most 0.17), noise of three tenths of a step leaves 0.4 (at least 0.26,
-# where tracks are a step apart). Between them it is decided; near it, doubt.
-HALFWAY, DOUBT = 0.2, 0.1
+# where tracks are a step apart). Between them it is decided; within half of it, doubt.
+HALFWAY = 0.2
 # Paths are trajectories when half of their steps, of the faster ones, miss their heading by less than this share. Scattered
 # samples of a smooth field miss by a half and more, in two dimensions, by an eighth on a narrow front; clean trajectories at
 # random times by a hundredth at most. With noise they are known by their regularity.
 STRAIGHT = 0.03
 # So many samples are read, around the middle: paths among them stay whole, and it takes a second.
-READ = 10_000
+READ = 10 * PLACES
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Evidence:
     """
 
     regular: float = np.nan
-    asked: int = ASKED
+    asked: int = PLACES
     grid: bool = False
     said: bool = False
     apart: float = 0.0
@@ -101,7 +101,7 @@ class Evidence:
             or self.grid
             or self.one_field
             or self.miss <= STRAIGHT / 2
-            or abs(self.regular - self.needed) > DOUBT
+            or abs(self.regular - self.needed) > HALFWAY / 2
         ):
             return ()
         taken, other = ("snapshots", "SuccessorGraph()") if self.snapshots else ("trajectories", "FlowGraph()")
@@ -135,7 +135,7 @@ def weigh(x: FloatArray, v: FloatArray) -> Evidence:
     speed = np.linalg.norm(v, axis=1)
     by_speed = np.argsort(-speed, kind="stable")
     fast = by_speed[: max(1, np.count_nonzero(in_motion(speed)))]
-    asked = fast[np.unique(np.linspace(0, len(fast) - 1, ASKED).round().astype(np.intp))]
+    asked = fast[np.unique(np.linspace(0, len(fast) - 1, PLACES).round().astype(np.intp))]
     tree = cKDTree(x, balanced_tree=False, compact_nodes=False)  # quick to build: few will ask
     near = tree.query(x[asked], k=min(NEIGHBOURS + 1, len(x)))[1][:, 1:]
     along, across = _along_and_across(x[asked], v[asked], x[near], v[near])

@@ -9,11 +9,9 @@ import scipy.linalg
 
 from .._types import BoolArray, FloatArray
 from .field import FlowField
+from .integration import STEPS
+from .relevance import PRECISION
 
-# Newton from one start seldom needs more than ten steps; a start that has not arrived by then belongs to no zero near.
-NEWTON_STEPS = 40
-# Two zeros this close, in standard deviations of the data, are one.
-SAME = 1e-4
 # A Newton step this short, in standard deviations, is an arrival: rounding error of the field allows no less.
 CONVERGED = 1e-7
 # Directions per dimension and radii at which a trapping region is tested, and the part of the tested radius that is used.
@@ -35,19 +33,20 @@ class Sink:
         return np.asarray(((e @ self.lyapunov) * e).sum(axis=1) < self.radius**2)
 
 
-def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Distinct zeros (k, r) that Newton's method reaches from the starts, with their Jacobians (k, r, r).
+def newton(field: FlowField, starts: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Where Newton's method leads from every start (n, r), and whether the field is zero there.
 
-    Steps are cut to half a standard deviation of the data, so that a start finds a zero near it or none.
+    Steps are cut to half a standard deviation of the data, so that a start finds a zero near it or none; farther than the starts
+    are apart from each other, or a few steps from a single one, nothing is looked for.
     """
+    # Seldom more than ten steps are needed; a start that has not arrived by then belongs to no zero near.
     x = np.array(starts)
     r = x.shape[1]
-    # Farther than the starts are apart from each other nothing is looked for.
-    low, high = x.min(axis=0, initial=0.0), x.max(axis=0, initial=0.0)
+    low, high = x.min(axis=0, initial=-1.0), x.max(axis=0, initial=1.0)
     far = low - (high - low), high + (high - low)
     moving = np.arange(len(x))
     done = np.zeros(len(x), dtype=bool)
-    for _ in range(NEWTON_STEPS):
+    for _ in range(STEPS):
         if len(moving) == 0 or field.work.over:
             break
         f, jacobian = field.jacobian(x[moving])
@@ -57,13 +56,19 @@ def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]
         done[moving[size < CONVERGED]] = True
         lost = ((x[moving] < far[0]) | (x[moving] > far[1])).any(axis=1)
         moving = moving[(size >= CONVERGED) & ~lost]
+    return x, done
+
+
+def zeros(field: FlowField, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct zeros (k, r) that Newton's method reaches from the starts, with their Jacobians (k, r, r)."""
+    x, done = newton(field, starts)
     found = x[done]
     kept: list[int] = []
     for i in range(len(found)):
-        if all(np.linalg.norm(found[i] - found[k]) > SAME for k in kept):
+        if all(np.linalg.norm(found[i] - found[k]) > PRECISION for k in kept):
             kept.append(i)
-    places = found[kept].reshape(-1, r)
-    return places, field.jacobian(places)[1] if kept else np.empty((0, r, r))
+    places = found[kept].reshape(-1, x.shape[1])
+    return places, field.jacobian(places)[1] if kept else np.empty((0, x.shape[1], x.shape[1]))
 
 
 def sinks(field: FlowField, starts: FloatArray) -> list[Sink]:
@@ -80,7 +85,7 @@ def without(sink: Sink, places: FloatArray) -> Sink:
     """The sink with a region that ends before any of these other zeros: V cannot fall at rest, whatever the shells missed."""
     e = places - sink.place
     distance = np.sqrt(((e @ sink.lyapunov) * e).sum(axis=1))
-    other = distance[np.linalg.norm(e, axis=1) > SAME]
+    other = distance[np.linalg.norm(e, axis=1) > PRECISION]
     return replace(sink, radius=min(sink.radius, MARGIN * float(other.min(initial=np.inf))))
 
 

@@ -14,8 +14,6 @@ from .field import FlowField, left_out_errors
 from .regression import CHOOSING, fit_fields
 from .whitening import Whitening
 
-# Samples that determine less than half of the field between them are too few for their dimension.
-HALF_KNOWN = 0.5
 # A share of the motion that is more than chance: directions that a few samples choose are a little off, and miss less than this;
 # a field that tells less about the velocities tells nothing.
 NOTABLE = 0.1
@@ -52,19 +50,26 @@ class Estimate:
 
 
 def estimate(x: FloatArray, v: FloatArray) -> Estimate:
-    """Along the directions that move; where that is more than the samples can show, along their first principal ones."""
+    """Along the directions that move; where the samples determine less than half of the field there, along their first principal
+    ones."""
     frame = Whitening.of(x)
     found = Estimate.within(frame, x, v)
     moving = moving_directions(found.field, found.y, found.v)
     if moving.shape[1] == 0:
         raise DataError(_UNRELATED.format(*x.shape))
     if moving.shape[1] < found.y.shape[1]:
-        fewer = Estimate.within(frame.seen_along(moving, found.y), x, v, (_still(*moving.shape),))
+        still = moving.shape[0] - moving.shape[1]
+        said = Caution(
+            "still",
+            f"Along {still} of {len(moving)} directions position says nothing about the velocities: they were left out. "
+            "Attractors stand at their mean there, and what moves slowly along them is not seen.",
+        )
+        fewer = Estimate.within(frame.seen_along(moving, found.y), x, v, (said,))
         found = found if _steered_by_the_rest(fewer, found) else fewer
     full = found.y.shape[1]
     r = full
     principal = np.linalg.eigh(np.atleast_2d(np.cov(x.T)))[1][:, ::-1]
-    while r > 2 and found.known < HALF_KNOWN:
+    while r > 2 and found.known < 0.5:
         r = max(2, r // 2)
         y = frame.enter(x)
         said = Caution(
@@ -73,7 +78,7 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
             "principal components.",
         )
         found = Estimate.within(frame.seen_along(frame.backward @ principal[:, :r], y), x, v, (said,))
-    if found.known < HALF_KNOWN:
+    if found.known < 0.5:
         thin = Caution(
             "too-thin",
             f"The samples lie too far apart: where there is none, the others determine only {100 * found.known:.0f} % of the "
@@ -81,14 +86,6 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
         )
         return Estimate(found.frame, found.y, found.v, found.fields, (*found.warnings, thin))
     return found
-
-
-def _still(directions: int, moving: int) -> Caution:
-    return Caution(
-        "still",
-        f"Along {directions - moving} of {directions} directions position says nothing about the velocities: they were left out. "
-        "Attractors stand at their mean there, and what moves slowly along them is not seen.",
-    )
 
 
 def _steered_by_the_rest(fewer: Estimate, all_: Estimate) -> bool:

@@ -12,19 +12,13 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution
+from .border import STOPPED
 from .estimation import NOTABLE
 from .field import FlowField, left_out_errors
-from .integration import LEFT, carry
-from .portrait import LOOKS, SCOUTS, STARTS, STEPS, Portrait, portrait
+from .integration import ASKED, LEFT, LOOKS, STEPS, carry
+from .portrait import Portrait, portrait
 from .regression import CHOOSING
 from .whitening import Whitening
-
-# Ways out this many spacings of the samples apart are different regions: between nearer ones no sample could tell.
-APART = 5.0
-# A region that a smaller share of those that leave use is the fringe of the next one.
-FRINGE = 0.05
-# Velocities look reversed where at most this share of the samples arrives anywhere and, backwards, at least that one.
-FEW_ARRIVE, MOST_ARRIVE = 0.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +67,14 @@ def exits(found: Portrait, frame: Whitening, y: FloatArray, labels: IntArray) ->
     end = carry(found.field, y[asked], found.traps, found.support, steps=STEPS * 2**LOOKS).end
     # The sample it was last next to: beyond, nothing is known.
     out = np.asarray(found.support.tree.data)[found.support.tree.query(end)[1]]
-    # Next to each other where they pass the border, or behind it.
+    # Next to each other where they pass the border, or behind it: between nearer ones no sample could tell.
     a, b = np.concatenate(
-        [cKDTree(p).query_pairs(APART * found.support.spacing, output_type="ndarray") for p in (out, end)]
+        [cKDTree(p).query_pairs(STOPPED * found.support.spacing, output_type="ndarray") for p in (out, end)]
     ).T
     pairs = coo_array((np.ones(len(a)), (a, b)), shape=(len(asked), len(asked)))
     _, region = connected_components(pairs, directed=False)
     size = np.bincount(region)
-    large = np.flatnonzero(size >= min(max(SHORTEST_PATH, FRINGE * len(asked)), size.max()))
+    large = np.flatnonzero(size >= min(max(SHORTEST_PATH, NOTABLE * len(asked)), size.max()))
     settled = np.isin(region, large)
     region = region[settled][cKDTree(end[settled]).query(end)[1]]
     of_all = region[cKDTree(y[asked]).query(y[leaving])[1]]
@@ -116,13 +110,13 @@ def unrelated(field: FlowField, y: FloatArray, v: FloatArray) -> tuple[Caution, 
 def backwards(found: Portrait, y: FloatArray, labels: IntArray) -> tuple[Caution, ...]:
     """A warning where most samples leave, and with -v nearly all would arrive: the velocities may point backwards."""
     arrive = float((labels >= 0).mean())
-    if arrive > FEW_ARRIVE:
+    if arrive > 0.5:
         return ()
     field = found.field
     turned = field.moved(-field.affine, [-b.weights for b in field.blocks])
-    other, carried = portrait(turned, y[:STARTS], y[:SCOUTS], found.support)
+    other, carried = portrait(turned, y[:ASKED], y[:ASKED], found.support)
     back = float((other.number(carried.fate) >= 0).mean())
-    if back < MOST_ARRIVE:
+    if back < 1 - NOTABLE:
         return ()
     return (
         Caution(

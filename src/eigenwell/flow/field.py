@@ -125,6 +125,7 @@ class FlowField:
     outputs     (r, r) from velocities to components that are independent of each other, with noise of unit variance
     blocks      one after the other, the components
     flat        inverse of H^T H, H = (1, x) of the samples
+    held        (p,) values of the last coordinates, where these do not move: x then has only those that do
     work        what it was asked, together with its replicates
     """
 
@@ -132,6 +133,7 @@ class FlowField:
     outputs: FloatArray
     blocks: tuple[Block, ...]
     flat: FloatArray
+    held: FloatArray = part(default_factory=lambda: np.empty(0), kw_only=True)
     work: Work = part(default_factory=Work, kw_only=True)
 
     @cached_property
@@ -158,8 +160,13 @@ class FlowField:
             terms.append((b.kernel, z, lifted(z, b.kernel.tail), c))
         return terms
 
+    def _whole(self, x: FloatArray) -> FloatArray:
+        """x with the coordinates that are held."""
+        return np.column_stack([x, np.tile(self.held, (len(x), 1))]) if len(self.held) else x
+
     def __call__(self, x: FloatArray) -> FloatArray:
         self._count(len(x), x.shape[1])
+        x = self._whole(x)
         f = x @ self.affine[1:] + self.affine[0]
         for kernel, _, lift, c in self._terms:
             f += lifted_radial(x @ kernel.metric, lift, kernel.tail) @ c
@@ -167,7 +174,9 @@ class FlowField:
 
     def jacobian(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """f (n, r) and J (n, r, r), J[i, a, b] = d f_a / d x_b."""
-        self._count(len(x), x.shape[1] ** 2)
+        moving = x.shape[1]
+        self._count(len(x), moving**2)
+        x = self._whole(x)
         f = x @ self.affine[1:] + self.affine[0]
         slopes = np.repeat(self.affine[1:].T[None], len(x), axis=0)
         for kernel, z, lift, c in self._terms:
@@ -181,7 +190,7 @@ class FlowField:
             d = c.shape[1]
             gradient = total[:, d:].reshape(len(x), d, -1) - total[:, :d, None] * u[:, None]
             slopes += gradient @ kernel.metric.T
-        return np.asarray(f), slopes
+        return np.asarray(f), slopes[:, :, :moving]
 
     def bent_jacobian(self, x: FloatArray) -> FloatArray:
         """(n, r, r) of the part that is not affine."""
@@ -200,10 +209,11 @@ class FlowField:
     @property
     def sharpest(self) -> float:
         """One over the shortest distance on which a kernel changes, in standard deviations of the data."""
-        return max(float(np.linalg.norm(b.kernel.metric, 2)) for b in self.blocks)
+        return max(float(np.linalg.norm(b.kernel.metric[: len(self.outputs)], 2)) for b in self.blocks)
 
     def covariance(self, x: FloatArray) -> FloatArray:
         """(n, r, r) posterior covariance of the field at x."""
+        x = self._whole(x)
         h = np.column_stack([np.ones(len(x)), x])
         variance = self.variance(h, [b.bent(x, h) for b in self.blocks])
         return np.asarray(np.einsum("ka,nk,kb->nab", self.back, variance, self.back))

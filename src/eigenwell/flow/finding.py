@@ -48,39 +48,17 @@ class EstimatedField:
 class FlowFinding:
     """What FlowGraph found.
 
-    Attributes
-    ----------
-    graph : PathGraph
-        Samples threaded along solutions of the estimated field, grouped by attractor.
-    located : tuple of Attractor
-        By place.
-    labels : (n,) int array
-        Attractor of every sample, -1 where it leaves the data or never settles.
-    fates : (n, Q + 1) array
-        Probability of each attractor, and last that of leaving or ending elsewhere.
-    counts : dict
-        Share of the replicates that have so many attractors.
-    exits : tuple of Exit
-        Regions through which samples leave the data.
-    spread : (R, Q + 1) array
-        The shares of the fates in the replicates that have as many attractors, less their mean.
-    known : float
-        Share of the field's variance between the samples that they determine.
-    asked : float
-        1, or where the work was bounded what so few replicates can tell: (n + 1) / (n + 2), Laplace's rule of succession.
-    field : EstimatedField
-        The estimated field.
-    warnings : tuple of Caution
-        Doubts.
-    told : str
-        The decision that the user took, in words.
-    agreed : float, optional
-        The probability of the number by the ends of paths, too, where these were asked.
-
-    Examples
-    --------
-    >>> import eigenwell as ew
-    >>> finding = ew.FlowGraph().build(ew.systems.toggle_switch.snapshots(200, seed=0))  # doctest: +SKIP
+    graph     samples threaded along solutions of the estimated field, grouped by attractor
+    located   attractors by place
+    labels    (n,) attractor of every sample, -1 where it leaves the data or never settles
+    fates     (n, Q + 1) probability of each attractor, and last that of leaving or ending elsewhere
+    counts    share of the replicates that have so many attractors
+    exits     regions through which samples leave the data
+    spread    (R, Q + 1) how the shares of the fates in the replicates that have as many attractors differ from the estimate's
+    known     share of the field's variance between the samples that they determine
+    asked     1, or where the work was bounded what so few replicates can tell: (n + 1) / (n + 2), Laplace's rule of succession
+    told      the decision that the user took, in words
+    agreed    the probability of the number by the ends of paths, too, where these were asked
     """
 
     graph: PathGraph
@@ -115,35 +93,12 @@ class FlowFinding:
         return np.array([max(np.flatnonzero(group == g), key=lambda q: size[q]) for g in groups], dtype=np.intp)
 
     def ranks(self, group: IntArray) -> IntArray:
-        """The number of every group when they are ordered by place, as attractors are; last -1, for none.
-
-        Parameters
-        ----------
-        group : (Q,) int array
-            Of every attractor, -1 for none.
-
-        Returns
-        -------
-        int array
-        """
+        """The number of every group when they are ordered by place, as attractors are; last -1, for none."""
         return np.append(np.argsort(np.argsort(self._busiest(group))), -1)
 
     def joined(self, group: IntArray, counts: dict[int, float], told: str) -> FlowFinding:
-        """With attractors of one group as one, at the place of the one that most samples end in.
-
-        Parameters
-        ----------
-        group : (Q,) int array
-            Of every attractor, -1 for none.
-        counts : dict
-            Share of the replicates that have so many groups.
-        told : str
-            Who decided so.
-
-        Returns
-        -------
-        FlowFinding
-        """
+        """With attractors of one `group` (Q,) as one, -1 for none, at the place of the one that most samples end in; `counts` are
+        of groups, and `told` says who decided so."""
         total = int(group.max(initial=-1)) + 1
         number = np.append(self.ranks(group)[group], -1)
         columns = np.where(number >= 0, number, total)

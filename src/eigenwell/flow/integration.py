@@ -28,10 +28,15 @@ TABLEAU = [
     )
 ]
 DIFFERENCE = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+# Steps before the first look at what is still on its way, and how often it is looked at again, twice as long later.
+STEPS, LOOKS = 50, 4
+# States asked where more would say the same, and where those known already say most of it.
+ASKED, FEW = 250, 50
 # States are asked whether they have left once in so many steps.
 EVERY = 2
-# Places that a tree of them holds in more dimensions than four, where it is no faster than asking all of them.
-MANY_DIMENSIONS, PLACES = 4, 1000
+# In more dimensions than these a tree is no faster than asking all its places: it holds fewer.
+MANY_DIMENSIONS = 4
+PLACES = 4 * ASKED
 LEFT, WANDERING = -1, -2
 # Places between two states on a curve, by Hermite's cubic, which errs there by less than the steps do.
 BETWEEN = 8

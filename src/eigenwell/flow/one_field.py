@@ -19,19 +19,23 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .._types import FloatArray, IntArray
+from .estimation import NOTABLE
+from .field import radial
+from .orbits import SHORTEST_TURN
+from .regression import INDUCING_CHOOSING
 
 LENGTHS = 0.1 * 2.0 ** np.arange(0, 4.5, 0.5)
 """Of the kernel, in boxes: from a tenth, finer than paths are apart, to 1.6, where it is as good as a polynomial."""
-NOISES = (1e-5, 1e-4, 1e-3, 1e-2)
+NOISES = 10.0 ** np.arange(-5, -1)
 """Variance of the noise in units of alpha^2; less would be lost in rounding."""
-ONE_FIELD = 0.1
+ONE_FIELD = NOTABLE
 """Paths that are predicted from each other to this share of the root mean square speed are of one field; errors below it no
 longer decide on the kernel."""
 AFFINE = 100.0
 """Prior variance of the affine part in units of alpha^2: as good as flat."""
-NODES, FEWEST = 400, 12
+NODES, FEWEST = INDUCING_CHOOSING, SHORTEST_TURN
 """Samples that are looked at, and of every path."""
-PIECES = 6
+PIECES = FEWEST // 2
 """A path is cut into parts where there are fewer paths than this, so that something can be left out."""
 
 Paths = Sequence[tuple[FloatArray, FloatArray]]
@@ -56,7 +60,7 @@ class Process:
 
     def __call__(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The velocity expected at x (n, d), and its variance (n,) in each component."""
-        cross = _kernel(_squares(x, self.nodes), self.length) + AFFINE * _affine(x) @ _affine(self.nodes).T
+        cross = radial(x / self.length, self.nodes / self.length, 0.0) + AFFINE * _affine(x) @ _affine(self.nodes).T
         spread = 1 + AFFINE * (_affine(x) ** 2).sum(1) - ((cross @ self.inverse) * cross).sum(1)
         return cross @ self.solved, self.alpha2 * np.maximum(spread, 0.0)
 
@@ -64,12 +68,11 @@ class Process:
 def one_field(paths: Paths, most: int = 3 * NODES) -> Process:
     """The process of paths (x, v), in a unit box and with a root mean square speed of 1; `most` samples are looked at."""
     x, v, block = nodes(paths, most)
-    squares = _squares(x, x)
     trend = AFFINE * _affine(x) @ _affine(x).T
     members = [np.flatnonzero(block == k) for k in np.unique(block)]
     best, chosen = np.inf, None
     for length in LENGTHS:
-        kernel = _kernel(squares, length) + trend
+        kernel = radial(x / length, x / length, 0.0) + trend
         for noise in NOISES:
             factor = cho_factor(kernel + noise * np.eye(len(x)), lower=True, check_finite=False)
             inverse = cho_solve(factor, np.eye(len(x)), check_finite=False)
@@ -101,14 +104,6 @@ def nodes(paths: Paths, most: int = 3 * NODES) -> tuple[FloatArray, FloatArray, 
     x, v, block = np.concatenate(xs), np.concatenate(vs), np.concatenate(blocks)
     thin = max(1, -(-len(x) // most))
     return x[::thin], v[::thin], block[::thin]
-
-
-def _squares(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray(np.maximum((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T, 0.0))
-
-
-def _kernel(squares: FloatArray, length: float) -> FloatArray:
-    return np.asarray(np.exp(squares / (-2 * length**2)))
 
 
 def _affine(x: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from ..attractors import Attractor
 from ..demonstrations import SHORTEST_PATH, Demonstrations
 from ..graphs import PathGraph
 from ..paths import PathFinding, TrajectoryGraph
+from ..runge_kutta import returned
 from .integration import BETWEEN, hermite
 
 # A turn is closed when it misses its start by less than this share of its diameter, and is as large as the turn before
@@ -144,18 +145,20 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
     if len(x) < 2 * SHORTEST_TURN:
         return None
     x, v = between(x, v)
-    first = _return(x, v, len(x) - 1)
-    if first is None:
+    least = SHORTEST_TURN * BETWEEN
+    back = returned(x, v[-1], len(x) - 1, CLOSED, least)
+    if back is None:
         return None
-    before = _return(x, v, first)
+    first = back[0] + 1
+    before = returned(x, v[first], first, CLOSED, least)
     if before is None:
         return None
-    size, size_before = (np.linalg.norm(np.ptp(x[a:b], axis=0)) for a, b in ((first, len(x)), (before, first + 1)))
+    size, size_before = (np.linalg.norm(np.ptp(turn, axis=0)) for turn in (x[first:], x[before[0] + 1 : first + 1]))
     speed = np.linalg.norm(v[first:], axis=1)
-    change = abs(size - size_before) / (CLOSED * size)
-    if change > 1 or speed.min() < STOPS * speed.max() or speed.max() < STOPS * np.linalg.norm(v, axis=1).max():
+    change, most = abs(size - size_before), CLOSED * size
+    if change >= most or speed.min() < STOPS * speed.max() or speed.max() < STOPS * np.linalg.norm(v, axis=1).max():
         return None
-    return Turn(x[first:], v[first:], float(1 - change))
+    return Turn(x[first:], v[first:], float(1 - change / most))
 
 
 def between(x: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -163,17 +166,3 @@ def between(x: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     pace = np.linalg.norm(v[:-1] + v[1:], axis=1, keepdims=True) / 2
     time = np.linalg.norm(np.diff(x, axis=0), axis=1, keepdims=True) / np.maximum(pace, np.finfo(np.float64).tiny)
     return hermite(x, v, time[:, 0])
-
-
-def _return(x: FloatArray, v: FloatArray, end: int) -> int | None:
-    """The last state after which the trajectory passed its place at `end` in the same direction, a turn earlier."""
-    ahead = (x[: end + 1] - x[end]) @ v[end]
-    crossing = np.flatnonzero((ahead[:-1] < 0) & (ahead[1:] >= 0))
-    for k in crossing[::-1]:
-        if end - k < SHORTEST_TURN * BETWEEN or v[k] @ v[end] <= 0:
-            continue
-        share = -ahead[k] / (ahead[k + 1] - ahead[k])
-        miss = np.linalg.norm(x[k] + share * (x[k + 1] - x[k]) - x[end])
-        if miss < CLOSED * np.linalg.norm(np.ptp(x[k : end + 1], axis=0)):
-            return int(k + 1)
-    return None

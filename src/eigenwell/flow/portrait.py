@@ -14,18 +14,12 @@ from .border import EdgeSink, edge_sinks, held_fates
 from .cycles import LimitCycle, limit_cycle
 from .equilibria import Sink, sinks, without
 from .field import FlowField
-from .integration import LEFT, MANY_DIMENSIONS, PLACES, WANDERING, Carried, Support, carry
+from .integration import ASKED, FEW, LEFT, LOOKS, MANY_DIMENSIONS, PLACES, STEPS, WANDERING, Carried, Support, carry
 
 Trap = Sink | LimitCycle | EdgeSink
 
-# Newton starts and states carried to find what attracts.
-STARTS, SCOUTS = 200, 300
-# Steps before the first look at what is still on its way, and how often it is looked at again.
-STEPS, LOOKS = 50, 4
-# States still on their way from which Newton's method starts again.
-TRIED = 50
 # Samples carried one by one; beyond these only those near a border are.
-CARRIED = 2500
+CARRIED = 10 * ASKED
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +34,13 @@ class Portrait:
     @property
     def attractors(self) -> tuple[Trap, ...]:
         return tuple(t for t, ok in zip(self.traps, self.inside, strict=True) if ok)
+
+    def of(self, field: FlowField, scouts: FloatArray) -> tuple[Portrait, Carried]:
+        """That of a field like this one: what attracts here is where it is looked for first."""
+        places = [t.place for t in self.traps if not isinstance(t, LimitCycle)]
+        starts = np.concatenate([np.array(places).reshape(-1, scouts.shape[1]), scouts[:FEW]])
+        cycles = [t.curve[0] for t in self.attractors if isinstance(t, LimitCycle)]
+        return portrait(field, starts, scouts, self.support, cycles)
 
     def number(self, fate: IntArray) -> IntArray:
         """Trap numbers turned into attractor numbers, LEFT for traps outside the data."""
@@ -75,20 +76,16 @@ def portrait(
         _add_cycles(field, traps, end[wandering], tries=look)
         steps *= 2
     leaving = np.flatnonzero(fate == LEFT)
-    edges = [s for s in edge_sinks(field, scouts[leaving], support) if _is_new(s, traps, support)]
-    traps.extend(edges)
+    known = [t.place for t in traps if isinstance(t, Sink) and _inside(t, support)]
+    for edge in edge_sinks(field, scouts[leaving], support):
+        if all(np.linalg.norm(edge.place - p) > edge.radius for p in known):
+            traps.append(edge)
     fate[leaving] = held_fates(field, scouts[leaving], traps, support)
     reached = np.bincount(fate[fate >= 0], minlength=len(traps))
     inside = tuple(bool(n >= SHORTEST_PATH) and _inside(t, support) for n, t in zip(reached, traps, strict=True))
     empty = np.empty(0)
     found = Portrait(field, tuple(traps), inside, support)
     return found, Carried(fate, end, time, np.empty((0, scouts.shape[1])), empty.astype(np.intp), empty)
-
-
-def _is_new(edge: EdgeSink, traps: list[Trap], support: Support) -> bool:
-    """Whether the place is not that of a sink that is known."""
-    known = [t.place for t in traps if isinstance(t, Sink) and _inside(t, support)]
-    return all(np.linalg.norm(edge.place - p) > edge.radius for p in known)
 
 
 def _inside(trap: Trap, support: Support) -> bool:
@@ -102,7 +99,7 @@ def _inside(trap: Trap, support: Support) -> bool:
 def _add_sinks(field: FlowField, traps: list[Trap], states: FloatArray) -> None:
     """Sinks next to states still on their way; the regions of all sinks stay apart from each other's places."""
     known = [t.place for t in traps if isinstance(t, Sink)]
-    new = [s for s in sinks(field, states[:TRIED]) if all(np.linalg.norm(s.place - p) > 1e-3 for p in known)]
+    new = [s for s in sinks(field, states[:FEW]) if all(np.linalg.norm(s.place - p) > 1e-3 for p in known)]
     if new:
         traps.extend(new)
         places = np.array([t.place for t in traps if isinstance(t, Sink)])

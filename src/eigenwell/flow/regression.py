@@ -22,23 +22,23 @@ import scipy.linalg
 
 from .._types import FloatArray, IntArray
 from .field import Block, FlowField, Kernel, profile
-from .integration import MANY_DIMENSIONS
-from .relevance import ASKED, PRECISION, SHORTEST, SPREAD, relevant_metric
+from .integration import ASKED, MANY_DIMENSIONS
+from .relevance import PRECISION, RATIOS, SHORTEST, SPREAD, relevant_metric
 from .steering import fewest_steering, sliced_metric, steering_metric
 
 # Samples that choose metric and noise, the most inducing samples, and those used while choosing: beyond these the choice
 # no longer changes, only its cost.
-CHOOSING, INDUCING, INDUCING_CHOOSING = 1500, 600, 400
+CHOOSING, INDUCING = 1500, 600
+INDUCING_CHOOSING = 2 * INDUCING // 3
 # Lengths tried, in standard deviations of the data: from the finest that a few hundred samples can show to nearly affine;
 # and those tried about the best one in another metric.
 LENGTHS, NEARBY = np.geomspace(SHORTEST, 4.0, 10), np.geomspace(0.5, 2.0, 5)
 NEAREST = np.geomspace(0.6, 1 / 0.6, 3)
 # Kernels tried: the Gaussian, and one that has all lengths.
-TAILS = (0.0, 0.5)
+TAIL = 0.5
+TAILS = (0.0, TAIL)
 # A kernel this much less likely (-2 log) has no say; after three in a row shorter lengths have none either.
 HOPELESS, PATIENCE = 20.0, 3
-# Noise ratios tried: from rounding error to nothing but noise.
-RATIOS = np.geomspace(1e-7, 1e4, 45)
 # Prior variance that inducing samples may leave unexplained, as a share of the noise, and of all at most.
 UNEXPLAINED = 1e-2
 # Directions of features with less than this share of the largest variance are rounding error.
@@ -50,8 +50,6 @@ FEW = 2 * CHOOSING
 # Fields drawn from all that were tried, as they are likely; and of a component's kernels those that are left out: less likely
 # than a third of the best.
 FIELDS, LEAST_LIKELY = 16, 1 / 3
-# Combinations of the kernels of components that are followed up.
-COMBINED = 50
 
 
 def pivots(u: FloatArray, count: int, unexplained: float, tail: float = 0.0) -> IntArray:
@@ -237,7 +235,7 @@ class _Candidate:
 
 
 def fit_fields(
-    y: FloatArray, v: FloatArray, *, axes: FloatArray | None = None, rounds: int = 2, few: int = FEW
+    y: FloatArray, v: FloatArray, *, axes: FloatArray | None = None, few: int = FEW
 ) -> list[tuple[float, FlowField]]:
     """Fields of samples in whitened coordinates with their probabilities, the likeliest first.
 
@@ -259,7 +257,10 @@ def fit_fields(
     sliced = sliced_metric(y, v) if y.shape[1] > MANY_DIMENSIONS else None
     if sliced is not None:
         tried += _try_lengths(x, u, sliced, np.append(LENGTHS, 2 * LENGTHS[-1]), TAILS[0])
-    for _ in range(rounds):
+    # In more dimensions one kernel serves all velocities: the cost of one for each grows as their square. Its metric is turned
+    # towards what steers, twice; components find their own.
+    apart = 1 < y.shape[1] <= MANY_DIMENSIONS and len(y) <= few
+    for _ in range(0 if apart else 2):
         best = min(tried, key=lambda f: f.score)
         shape = steering_metric(_together(best).bent_jacobian(x), output)
         lengths = np.minimum(best.kernel.length * NEARBY, LENGTHS[-1])
@@ -269,8 +270,7 @@ def fit_fields(
             break
     best = min(tried, key=lambda f: f.score)
     found = [_Candidate([f], None, -0.5 * more * f.score - float(np.log(len(tried)))) for f in tried]
-    # In more dimensions one kernel serves all velocities: the cost of one for each grows as their square.
-    if 1 < y.shape[1] <= MANY_DIMENSIONS and len(y) <= few:
+    if apart:
         field = _together(best)
         slopes = field.bent_jacobian(x)
         turned = field.outputs @ fewest_steering(np.einsum("nab,ak->nkb", slopes, field.outputs))
@@ -299,11 +299,14 @@ def fit_fields(
     return [(float(p), c.refit(y, v)) for k, (p, c) in enumerate(zip(drawn, kept, strict=True)) if p > 0 or k == 0]
 
 
+def golden_steps(count: int) -> FloatArray:
+    """Golden steps through the unit interval: every beginning of them is spread evenly."""
+    return np.asarray((0.5 + np.arange(count) * (np.sqrt(5) - 1) / 2) % 1.0)
+
+
 def golden_draws(share: FloatArray, count: int) -> IntArray:
-    """Numbers with cumulative probabilities `share`: golden steps through the unit interval, so that every beginning of
-    the list has all in nearly their shares."""
-    steps = (0.5 + np.arange(count) * (np.sqrt(5) - 1) / 2) % 1.0
-    return np.asarray(np.searchsorted(share / share[-1], steps), dtype=np.intp)
+    """Numbers with cumulative probabilities `share`: every beginning of the list has all in nearly their shares."""
+    return np.asarray(np.searchsorted(share / share[-1], golden_steps(count)), dtype=np.intp)
 
 
 class _Shapes(NamedTuple):
@@ -351,7 +354,7 @@ def _components(x: FloatArray, v: FloatArray, shapes: _Shapes, tail: float, more
         # Their evidence is that of all lengths tried.
         lift = np.log(share.sum() / share[likely].sum())
         combined = [([*c, fits[k]], p + log[k] + lift) for c, p in combined for k in likely]
-        combined = sorted(combined, key=lambda c: -c[1])[:COMBINED]
+        combined = sorted(combined, key=lambda c: -c[1])[:FIELDS]
     return [_Candidate(fits, outputs, float(p)) for fits, p in combined]
 
 

@@ -14,14 +14,14 @@ import scipy.optimize
 
 from .._types import FloatArray
 from .field import radial
+from .integration import ASKED, STEPS
 
-# Samples that are asked; more would change the lengths little and cost their cube.
-ASKED = 250
-# Lengths allowed, in standard deviations of the data, from the finest that so many samples can show to nearly affine, and
-# noise ratios, from none that would show to nothing but noise.
-SHORTEST, LONGEST, RATIOS = 0.15, 30.0, (1e-6, 1e4)
-STEPS = 40
-# Velocities are taken to be measured to four digits at best: what bends by less than this share of its variation is affine.
+# Lengths allowed, in standard deviations of the data, from the finest that so many samples can show to nearly affine.
+SHORTEST, LONGEST = 0.15, 30.0
+# Noise ratios: from none that would show to nothing but noise.
+RATIOS = np.geomspace(1e-7, 1e4, 45)
+# Velocities are taken to be measured to four digits at best: what bends by less than this share of its variation is affine,
+# and zeros nearer than this are one.
 PRECISION = 1e-4
 # Standard deviation of log length under the prior: a third to three standard deviations of the data are likely.
 SPREAD, IRRELEVANT = 0.75, 0.1
@@ -32,7 +32,8 @@ def relevant_metric(
 ) -> tuple[FloatArray, float, float]:
     """T (r, k) with the directions (r, k) as columns, each divided by the kernel length along it, for y (n,) at x (n, r); the
     noise ratio; and -2 log of the likelihood, for each of the samples asked."""
-    # Evenly by their distance from the middle, which no turn and no order of the samples changes.
+    # More would change the lengths little and cost their cube. Evenly by their distance from the middle, which no turn and no
+    # order of the samples changes.
     inward = np.argsort((x**2).sum(axis=1), kind="stable")
     asked = inward[np.linspace(0, len(x) - 1, min(ASKED, len(x))).round().astype(np.intp)]
     x, y = x[asked], y[asked]
@@ -40,7 +41,7 @@ def relevant_metric(
     bent = y - h @ np.linalg.lstsq(h, y, rcond=None)[0]
     spread = max(float(bent.std()), PRECISION * float(y.std()), np.finfo(np.float64).tiny)
     if bent.std() <= PRECISION * y.std():
-        return directions, RATIOS[1], 2 * np.log(spread)
+        return directions, float(RATIOS[-1]), 2 * np.log(spread)
     y = bent / spread
     u = x @ directions
     free = len(x) - h.shape[1]
@@ -65,7 +66,7 @@ def relevant_metric(
         height, slant = _prior(logs[:-1])
         return float(value + height.sum()), np.append(lengths + slant, ratio * np.trace(pull))
 
-    bounds = [(np.log(SHORTEST), np.log(LONGEST))] * u.shape[1] + [tuple(np.log(RATIOS))]
+    bounds = [(np.log(SHORTEST), np.log(LONGEST))] * u.shape[1] + [tuple(np.log(RATIOS[[0, -1]]))]
     found = scipy.optimize.minimize(
         score, np.zeros(u.shape[1] + 1), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
     )

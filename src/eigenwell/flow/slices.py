@@ -6,63 +6,36 @@ until it is lost, in the estimate and in every replicate: where a state is born 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..paths.hashing import sample_hash
-from .bootstrap import STARTS, Replicate, ensemble, replicates
+from . import bootstrap
+from .bootstrap import Replicate, ensemble, replicates
 from .builder import WORK
-from .field import FlowField, Kernel, Work, lifted
-from .integration import Support
-from .portrait import portrait
-from .regression import fit_fields
-from .votes import kinds, located
+from .equilibria import newton
+from .field import FlowField, Work
+from .integration import FEW, Support
+from .portrait import fates, portrait
+from .regression import INDUCING, fit_fields
+from .votes import located, most_frequent
 from .whitening import Whitening
 
-# Replicates, and how many must agree at a value before the rest is spared there.
-REPLICATES, UNANIMOUS = 24, 8
-# Samples next to a value that show where the data are, and those carried there.
-NEARBY, SCOUTS = 600, 150
-# A rest is followed in steps of this share of the way, halved down to the finest; a jump farther than this, in standard
-# deviations of the data, is to another rest.
-STEPS, FINEST, JUMP = 24, 1 / 2048, 0.25
-# Places between two attractors at which the field is asked whether it parts, and values of the parameter tried for it.
-BETWEEN, TRIED = 31, 40
+# Values share what they know: each needs fewer replicates than data of its own.
+REPLICATES = 3 * bootstrap.REPLICATES // 5
+# A rest is followed in so many steps, halved down to as many parts of one; a jump farther than this, in standard deviations of
+# the data, is to another rest. Between two rests as many values are tried, and as many places there are asked.
+STEPS = FEW // 2
+JUMP = 0.25
 
 
-@dataclass(frozen=True, eq=False)
-class Slice(FlowField):
-    """f(., p) of a field `whole` of (x, p): affine part and kernels as they are there."""
-
-    whole: FlowField
-    fixed: float
-
-    @classmethod
-    def of(cls, whole: FlowField, p: float) -> Slice:
-        affine = np.array(whole.affine[:-1])
-        affine[0] += p * whole.affine[-1]
-        return cls(affine, whole.outputs, whole.blocks, whole.flat, whole, p, work=whole.work)
-
-    @cached_property
-    def _terms(self) -> list[tuple[Kernel, FloatArray, FloatArray, FloatArray]]:
-        terms = []
-        for kernel, at, _, c in self.whole._terms:
-            z = at - self.fixed * kernel.metric[-1]
-            terms.append((kernel._replace(metric=kernel.metric[:-1]), z, lifted(z, kernel.tail), c))
-        return terms
-
-    @property
-    def sharpest(self) -> float:
-        return max(float(np.linalg.norm(b.kernel.metric[:-1], 2)) for b in self.blocks)
-
-    def covariance(self, x: FloatArray) -> FloatArray:
-        return self.whole.covariance(np.column_stack([x, np.full(len(x), self.fixed)]))
+def sliced(whole: FlowField, p: float) -> FlowField:
+    """f(., p) of a field `whole` of (x, p)."""
+    return replace(whole, held=np.array([p]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,27 +87,19 @@ class Swept:
     def at(self, value: float) -> AtValue:
         """The attractors at one value; where another number comes out more often, those of the nearest replicate with it."""
         s = self.inner(value)
-        near = np.argsort(np.abs(self.p - s), kind="stable")[:NEARBY]
+        near = np.argsort(np.abs(self.p - s), kind="stable")[:INDUCING]
         here = self.y[np.sort(near)]
-        field = Slice.of(self.fields[0], s)
+        field = sliced(self.fields[0], s)
         support = Support.of(here, field.length)
-        scouts = here[:SCOUTS]
+        scouts = here[: INDUCING // 4]
         field.work.allow(WORK)
-        found, carried = portrait(field, here[:STARTS], scouts, support)
-        sliced = (Replicate(Slice.of(b.field, s), Slice.of(b.estimate, s)) for b in self.many)
-        some = ensemble(sliced, len(self.many), scouts, found, support, UNANIMOUS)
+        found, carried = portrait(field, here[:FEW], scouts, support)
+        others = (Replicate(sliced(b.field, s), sliced(b.estimate, s)) for b in self.many)
+        some = ensemble(others, len(self.many), scouts, found)
         bounded = field.work.over
-        tally = Counter([kinds(found), *map(kinds, some.portraits)])
-        wanted = max(tally, key=lambda k: (tally[k], k == kinds(found)))
-        fate = found.number(carried.fate)
-        if wanted != kinds(found):
-            here_ = field(scouts)
-            gaps = [
-                float(((b.field(scouts) - here_) ** 2).sum()) if kinds(p) == wanted else np.inf
-                for b, p in zip(some.replicates, some.portraits, strict=True)
-            ]
-            k = int(np.argmin(gaps))
-            found, fate = some.portraits[k], some.fates[k]
+        voted = most_frequent(found, some, here)
+        fate = found.number(carried.fate) if voted is found else fates(voted, scouts)[0]
+        found = voted
         places = np.array([t.place for t in found.attractors]).reshape(-1, self.y.shape[1])
         known = tuple(located(self.frame, q, trap, some, found) for q, trap in enumerate(found.attractors))
         return AtValue(known, places, some.counts, scouts, np.maximum(fate, -1), bounded)
@@ -154,15 +119,15 @@ class Swept:
 
 def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> float:
     """The value up to which a stable rest exists."""
-    x, p = _rest(Slice.of(field, start), place), start
+    x, p = _rest(sliced(field, start), place), start
     if x is None:
         return start
-    step, finest = (stop - start) / STEPS, FINEST * abs(stop - start)
+    step, finest = (stop - start) / STEPS, abs(stop - start) / STEPS**2
     before, back = x, 0.0
     while abs(p - start) < abs(stop - start) * (1 - 1e-9):
         # A fold is a square root: the last step shows where the next one leads.
         guess = x + (x - before) * (step / back if back else 0.0)
-        new = _rest(Slice.of(field, p + step), guess)
+        new = _rest(sliced(field, p + step), guess)
         if new is None or np.linalg.norm(new - x) > JUMP:
             step /= 2
             if abs(step) < finest:
@@ -173,16 +138,11 @@ def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> fl
 
 
 def _rest(field: FlowField, guess: FloatArray, stable: bool = True) -> FloatArray | None:
-    """The zero next to a guess, by Newton's method, where it is as stable as asked; None where there is none."""
-    x = guess
-    for _ in range(12):
-        f, jacobian = field.jacobian(x[None])
-        move = -np.linalg.solve(jacobian[0] + 1e-12 * np.eye(len(x)), f[0])
-        size = float(np.linalg.norm(move))
-        x = x + move * min(1.0, JUMP / max(size, 1e-300))
-        if size < 1e-7:
-            return x if not stable or np.linalg.eigvals(jacobian[0]).real.max() < 0 else None
-    return None
+    """The zero next to a guess, where it is as stable as asked; None where there is none."""
+    x, done = newton(field, guess[None])
+    if not done[0] or (stable and np.linalg.eigvals(field.jacobian(x)[1][0]).real.max() >= 0):
+        return None
+    return np.asarray(x[0])
 
 
 def parting(field: FlowField, one: FloatArray, other: FloatArray, start: float, stop: float) -> float:
@@ -193,10 +153,10 @@ def parting(field: FlowField, one: FloatArray, other: FloatArray, start: float, 
     them does not feel it: x' = p x - x^3 + e has the largest slope p, whatever e is. It is asked along the line of the two
     through the rest between them, which is followed as it moves.
     """
-    middle, along = (one + other) / 2, np.linspace(-0.75, 0.75, BETWEEN)[:, None] * (other - one)
-    values, steep = np.linspace(start, stop, TRIED), []
+    middle, along = (one + other) / 2, np.linspace(-0.75, 0.75, STEPS)[:, None] * (other - one)
+    values, steep = np.linspace(start, stop, STEPS), []
     for s in values:
-        here = Slice.of(field, float(s))
+        here = sliced(field, float(s))
         rest = _rest(here, middle, stable=False)
         if rest is not None and np.linalg.norm(rest - middle) < np.linalg.norm(other - one) / 2:
             middle = rest

@@ -16,7 +16,7 @@ ANGLES, SWEEPS = np.linspace(0, np.pi, 60, endpoint=False), 10
 # Slices of the samples by their velocity: enough to tell a bend from a slope.
 SLICES = 10
 # Samples in a slice per dimension: with fewer its covariance is mostly chance, and chance would be taken for steering.
-IN_A_SLICE = 5
+IN_A_SLICE = SLICES // 2
 
 
 def steering_metric(slopes: FloatArray, output: FloatArray) -> FloatArray:

@@ -8,8 +8,9 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH
 from ..graphs import PathGraph
-from .integration import carry
-from .portrait import LOOKS, STEPS, Portrait
+from .integration import LOOKS, STEPS, carry
+from .portrait import Portrait
+from .whitening import spread_out
 
 
 def streams(found: Portrait, y: FloatArray, labels: IntArray, time: FloatArray) -> PathGraph:
@@ -46,7 +47,7 @@ def streams(found: Portrait, y: FloatArray, labels: IntArray, time: FloatArray) 
 def _nearest_solution(found: Portrait, y: FloatArray, mine: IntArray, count: int) -> IntArray:
     """For every sample of `mine` the one of `count` solutions that passes nearest; solutions with fewer than three
     samples give theirs to the next."""
-    starts = y[mine[_spread_out(y[mine], count)]]
+    starts = y[mine[spread_out(y[mine], count)]]
     carried = carry(found.field, starts, found.traps, found.support, steps=STEPS * 2**LOOKS, keep=True)
     states = np.concatenate([starts, carried.states, carried.end])
     whose = np.concatenate([np.arange(count), carried.owner, np.arange(count)])
@@ -61,14 +62,3 @@ def _nearest_solution(found: Portrait, y: FloatArray, mine: IntArray, count: int
         alive &= ~poor
         if not alive.any():
             alive[int(size.argmax())] = True
-
-
-def _spread_out(x: FloatArray, count: int) -> IntArray:
-    """Farthest-point choice, the sample farthest from the mean first."""
-    gap = ((x - x.mean(axis=0)) ** 2).sum(axis=1)
-    chosen = [int(gap.argmax())]
-    gap = np.full(len(x), np.inf)
-    for _ in range(count - 1):
-        np.minimum(gap, ((x - x[chosen[-1]]) ** 2).sum(axis=1), out=gap)
-        chosen.append(int(gap.argmax()))
-    return np.array(chosen, dtype=np.intp)

@@ -11,22 +11,19 @@ from scipy.spatial import cKDTree
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..demonstrations import SHORTEST_PATH
-from .bootstrap import Ensemble, matched
+from ..numbering import by_place
+from .bootstrap import Ensemble, matched, sharpened
 from .border import EdgeSink
 from .cycles import LimitCycle
 from .equilibria import Sink
 from .field import blend
-from .integration import LEFT, WANDERING, Support
-from .portrait import SCOUTS, STARTS, Portrait, Trap, portrait
+from .integration import ASKED, LEFT, WANDERING
+from .portrait import Portrait, Trap
+from .regression import golden_steps
 from .whitening import Whitening
 
-# Neighbours among the samples asked in every replicate that say the fate of a sample that was not.
-NEIGHBOURS = 3
 
-
-def most_frequent(
-    found: Portrait, many: Ensemble, y: FloatArray, support: Support, number: int | None = None
-) -> Portrait:
+def most_frequent(found: Portrait, many: Ensemble, y: FloatArray, number: int | None = None) -> Portrait:
     """The estimate, or, where another number or other kinds come out more often, the nearest field that has these.
 
     Smoothing hides what is small, and noise makes a small cycle of a weak focus; the replicates, which hold both, vote. Where
@@ -43,7 +40,7 @@ def most_frequent(
     wanted = max((k for k in tally if k[0] == q), key=lambda k: (tally[k], k == kinds(found)))
     if wanted == kinds(found):
         return found
-    at, outputs = y[:SCOUTS], found.field.outputs
+    at, outputs = y[:ASKED], found.field.outputs
     here = found.field(at)
     candidates = [k for k, p in enumerate(many.portraits) if kinds(p) == wanted]
     gaps = [float((((many.replicates[k].field(at) - here) @ outputs) ** 2).sum()) for k in candidates]
@@ -51,7 +48,7 @@ def most_frequent(
     nearest = many.replicates[k]
     for share in (0.0, 0.25, 0.5, 0.75):
         between = blend(nearest.estimate, nearest.field, share)
-        tried, _ = portrait(between, y[:STARTS], y[: len(many.fates[k])], support)
+        tried, _ = many.portraits[k].of(between, y[: len(many.fates[k])])
         if kinds(tried) == wanted:
             return tried
     return many.portraits[k]
@@ -68,8 +65,7 @@ def in_order(found: Portrait, frame: Whitening, x: FloatArray) -> Portrait:
     inside = [t for t, ok in zip(found.traps, found.inside, strict=True) if ok]
     outside = [t for t, ok in zip(found.traps, found.inside, strict=True) if not ok]
     places = frame.leave(np.array([t.place for t in inside]).reshape(-1, frame.forward.shape[1]))
-    order = np.lexsort(np.round(places / (1e-3 * extent)).T[::-1]).tolist() if inside else []
-    traps = [inside[k] for k in order] + outside
+    traps = [inside[k] for k in by_place(places, extent)] + outside
     return replace(found, traps=tuple(traps), inside=tuple(k < len(inside) for k in range(len(traps))))
 
 
@@ -85,28 +81,44 @@ def reached(found: Portrait, labels: IntArray) -> tuple[Portrait, IntArray]:
 
 
 def fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
-    """(n, Q + 1) how often each fate came out, the estimate itself counted as one replicate; and how the shares of the fates
-    differ among those that have as many attractors."""
+    """(n, Q + 1) how often each fate came out, the estimate itself counted as one replicate; and how the shares of the fates in
+    the replicates that have as many attractors differ from those of the estimate.
+
+    What smoothing takes off a narrow basin it takes off every replicate. What a second smoothing would take off tells how much
+    that is, but for what is taken off this in turn: anything from nothing to twice as much is held to be as likely.
+    """
     q = len(found.attractors)
     asked = len(many.fates[0])
+    end = np.where(labels >= 0, labels, q)
+    here = np.bincount(end[:asked], minlength=q + 1) / asked
+
+    def ends(other: Portrait, fate: IntArray) -> tuple[IntArray, FloatArray | None]:
+        """What it means by its fates, and by how much their shares differ, where it has the same attractors."""
+        meant = matched(found.attractors, other.attractors)
+        mine = np.append(np.where(meant >= 0, meant, q), [q, q]).astype(np.intp)[fate]
+        same = len(other.attractors) == q and (meant >= 0).all()
+        return mine, np.bincount(mine, minlength=q + 1) / asked - here if same else None
+
     odds, shares = np.zeros((asked, q + 1)), []
     for other, fate in zip(many.portraits, many.fates, strict=True):
-        meant = matched(found.attractors, other.attractors)
-        table = np.append(np.where(meant >= 0, meant, q), [q, q]).astype(np.intp)
-        odds[np.arange(asked), table[fate]] += 1
-        if len(other.attractors) == q and (meant >= 0).all():
-            shares.append(np.bincount(table[fate], minlength=q + 1) / asked)
+        mine, differ = ends(other, fate)
+        odds[np.arange(asked), mine] += 1
+        if differ is not None:
+            shares.append(differ)
     spread = np.array(shares).reshape(-1, q + 1)
-    end = np.where(labels >= 0, labels, q)
+    sharp, carried = found.of(sharpened(found.field), y[:asked])
+    _, taken = ends(sharp, sharp.number(carried.fate))
+    if taken is not None and not found.field.work.over:
+        spread += 2 * golden_steps(len(spread))[:, None] * taken
     odds = np.concatenate([odds, np.zeros((len(y) - asked, q + 1))])
     # One that was not asked is as sure as those next to it on its side of the border.
     for k in range(q + 1):
         said, silent = np.flatnonzero(end[:asked] == k), asked + np.flatnonzero(end[asked:] == k)
         if len(said) and len(silent):
-            near = cKDTree(y[said]).query(y[silent], k=min(NEIGHBOURS, len(said)))[1].reshape(len(silent), -1)
+            near = cKDTree(y[said]).query(y[silent], k=min(SHORTEST_PATH, len(said)))[1].reshape(len(silent), -1)
             odds[silent] = odds[said[near]].mean(axis=1)
     odds[np.arange(len(y)), end] += 1
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True)), spread - spread.mean(axis=0) if shares else spread
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True)), spread
 
 
 def located(frame: Whitening, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._types import FloatArray
+from .._types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,3 +46,13 @@ class Whitening:
 
     def leave(self, y: FloatArray) -> FloatArray:
         return np.asarray(y @ self.backward + self.centre)
+
+
+def spread_out(x: FloatArray, count: int) -> IntArray:
+    """Numbers of `count` samples far from each other: each the farthest from those before it, the first from the mean."""
+    chosen = [int(((x - x.mean(axis=0)) ** 2).sum(axis=1).argmax())]
+    gap = np.full(len(x), np.inf)
+    while len(chosen) < min(count, len(x)):
+        np.minimum(gap, ((x - x[chosen[-1]]) ** 2).sum(axis=1), out=gap)
+        chosen.append(int(gap.argmax()))
+    return np.array(chosen, dtype=np.intp)

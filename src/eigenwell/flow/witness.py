@@ -24,8 +24,8 @@ from .finding import FlowFinding
 from .integration import TINY
 from .one_field import FEWEST, NODES, one_field
 
-# Where the ends are as sure as this there is nothing to ask.
-SURE = 0.95
+# Where the ends leave as little doubt as what no model knows there is nothing to ask.
+SURE = 1 - 2 * UNKNOWN
 
 
 def of_one_field(demos: Demonstrations, found: PathFinding) -> bool:

@@ -1,7 +1,6 @@
 """From an identification to a field: targets, recipe, training. JAX is imported when training starts."""
 
 from .crossing import Crossing as Crossing
-from .crossing import crossing_share as crossing_share
 from .crossing import crossings as crossings
 from .learner import Growing, learn
 from .learner import learn_bundles as learn_bundles

@@ -9,15 +9,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray
-from .targets import Bundle, arc_to_go
+from .targets import FINE, Bundle, arc_to_go, on_other_strand
 
-NEAR = 0.02
-"""Samples this near, in boxes, are at the same place."""
-ANOTHER_WAY = 0.7
-"""Cosine of the angle between two velocities below which they are two ways: a field between them follows neither."""
-APART = 0.15
-"""Samples of one motion are on different strands where their lengths to go differ by more than this, in boxes, and four times
-their distance: more than any corner short of a hairpin, less than any loop."""
 NOTICED = 0.005
 """A smaller share of a path's length that meets others is a touch: one crossing of a path of eight boxes is a hundredth."""
 MOST = 4000
@@ -43,13 +36,14 @@ def crossings(bundles: Sequence[Bundle]) -> list[Crossing]:
     """
     frame = bundles[0].frame
     x, v, label, rest = _even_samples(bundles)
-    pairs = cKDTree(x / np.sqrt(x.shape[1] / 2)).query_pairs(NEAR, output_type="ndarray")
+    pairs = cKDTree(x / np.sqrt(x.shape[1] / 2)).query_pairs(FINE, output_type="ndarray")
     if len(pairs) == 0:
         return []
     i, j = pairs.T
     near = np.linalg.norm(x[i] - x[j], axis=1)
-    apart = (label[i] != label[j]) | (np.abs(rest[i] - rest[j]) > APART + 4 * near)
-    pairs = pairs[apart & ((v[i] * v[j]).sum(1) < ANOTHER_WAY)]
+    apart = (label[i] != label[j]) | on_other_strand(rest[i], rest[j], near)
+    # Beyond 45 degrees two velocities are two ways: a field between them follows neither.
+    pairs = pairs[apart & ((v[i] * v[j]).sum(1) < np.sqrt(0.5))]
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     found = []
     for first in range(len(bundles)):
@@ -63,15 +57,10 @@ def crossings(bundles: Sequence[Bundle]) -> list[Crossing]:
     return sorted(found, key=lambda one: -one.share)
 
 
-def crossing_share(bundle: Bundle) -> float:
-    """Share of the samples of one motion that meet its own samples going another way; zero below what is noticed."""
-    return max((one.share for one in crossings([bundle])), default=0.0)
-
-
 def _even_samples(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Places and directions at even steps of length along all paths, with their motion and the length still to go."""
     total = sum(arc_to_go(x, bundle.attractor)[0] for bundle in bundles for x in bundle.x)
-    spacing = max(NEAR / 2, total / MOST)
+    spacing = max(FINE / 2, total / MOST)
     xs, vs, labels, rests = [], [], [], []
     for q, bundle in enumerate(bundles):
         for x, v in zip(bundle.x, bundle.v, strict=True):
@@ -81,7 +70,7 @@ def _even_samples(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, Fl
             place, way = (np.column_stack([np.interp(at, done, c) for c in a.T]) for a in (x, v))
             speed = np.linalg.norm(way, axis=1)
             away = np.linalg.norm(place - bundle.attractor, axis=1)
-            keep = (speed > 0.05 * np.linalg.norm(v, axis=1).max()) & (away > 5 * NEAR)
+            keep = (speed > 0.05 * np.linalg.norm(v, axis=1).max()) & (away > 5 * FINE)
             xs.append(place[keep])
             vs.append(way[keep] / speed[keep, None])
             labels.append(np.full(int(keep.sum()), q))

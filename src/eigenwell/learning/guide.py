@@ -16,17 +16,11 @@ from scipy.spatial.distance import cdist
 from .._types import FloatArray
 from ..fields.certificates import BOX
 from ..flow.one_field import ONE_FIELD, nodes, one_field
-from .targets import Bundle
+from .targets import APART, BESIDE, FINE, Bundle
 
 DRAWS = 3000
 DOUBT = ONE_FIELD
 """An uncertainty of this much, in units of the root mean square speed, halves the weight of a state."""
-HOME = 0.15
-"""Nearer than this to a sample, in boxes, its heading counts for more than the way to it."""
-BEHIND = 0.1
-"""Boxes between two places whose ways are compared: what turns and turns back in less is not seen, and hardly by people."""
-MOVING = 0.02
-"""Samples slower than this share of the fastest have no direction worth learning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +52,7 @@ def guide(bundles: Sequence[Bundle], *, seed: int = 0) -> Guide:
 
 @dataclass(frozen=True, eq=False)
 class Home:
-    """States (n, 2, d), each with one BEHIND it on its way, and the directions expected there, in unit coordinates."""
+    """States (n, 2, d), each with one BESIDE it on its way, and the directions expected there, in unit coordinates."""
 
     x: FloatArray
     v: FloatArray
@@ -67,14 +61,14 @@ class Home:
 def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home:
     """States in the box and as far out as certificates look, and which way is home: to the paths, turning into their headings.
 
-    The mean over all samples, weighted by distance^-3, of heading + min(distance / HOME, 1) x direction to the sample: a
+    The mean over all samples, weighted by distance^-3, of heading + min(distance / APART, 1) x direction to the sample: a
     direction that is smooth but on the paths themselves, where it is theirs. The nearest sample's alone would jump where
-    another becomes the nearest, and the field would curl to obey. `outside`: not in the box itself, where the guide knows
-    better.
+    another becomes the nearest, and the field would curl to obey. What turns and turns back within BESIDE is not seen, and
+    hardly by people. `outside`: not in the box itself, where the guide knows better.
     """
     x, v, _ = nodes(_paths(bundles))
     speed = np.linalg.norm(v, axis=1)
-    moving = speed > MOVING * speed.max()
+    moving = speed > FINE * speed.max()
     x, heading = x[moving], v[moving] / speed[moving, None]
     low, high = x.min(0), x.max(0)
     middle, half = (low + high) / 2, (high - low) / 2
@@ -86,7 +80,7 @@ def way_home(bundles: Sequence[Bundle], *, outside: bool, seed: int = 0) -> Home
         # As many for every model, so that they can be trained side by side.
         drawn = drawn[np.resize(np.flatnonzero(beyond), DRAWS)]
     way = _towards(drawn, x, heading)
-    behind = drawn - BEHIND * way
+    behind = drawn - BESIDE * way
     return Home(np.stack([drawn, behind], axis=1), np.stack([way, _towards(behind, x, heading)], axis=1))
 
 
@@ -94,7 +88,7 @@ def _towards(places: FloatArray, x: FloatArray, heading: FloatArray) -> FloatArr
     """The way home from some places, of length 1."""
     distance = np.maximum(cdist(places, x), 1e-9)
     share = (distance.min(1, keepdims=True) / distance) ** 3
-    towards = share * np.minimum(1 / HOME, 1 / distance)
+    towards = share * np.minimum(1 / APART, 1 / distance)
     way = share @ heading + towards @ x - towards.sum(1, keepdims=True) * places
     return np.asarray(way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9))
 

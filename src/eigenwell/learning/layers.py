@@ -17,9 +17,9 @@ import numpy as np
 from ..fields.flows import Array, moved, pulled, split, with_slopes
 from ..fields.stable import StableModel, Wells, latent_velocity
 
-COARSE = 6.28125
+COARSE = round(2 * np.pi * 32) / 32
 """2 pi to eight bits: its products with whole turns are exact in float32, and the rest of 2 pi is taken off after it."""
-TERMS = 7
+TERMS = next(n for n in range(20) if (np.pi / 2) ** (2 * n) / factorial(2 * n) < np.finfo(np.float32).eps)
 """Of the series at up to half pi, where the next is below float32's resolution."""
 
 

@@ -22,11 +22,9 @@ from .crossing import crossings
 from .doubts import Motions
 from .following import followed
 from .guide import Guide, guide, no_guide
-from .lifting import lifted_bundle, phases_of
 from .recipes import Recipe
-from .second_order import learn_second_order
-from .sources import check_inside, embeddings_of, identified, motions_of
-from .targets import Bundle, LaplacianTarget, Target, UnitBox
+from .sources import check_inside, embeddings_of, identified, learn_second_order, motions_of
+from .targets import Bundle, LaplacianTarget, Target, UnitBox, lifted_bundle, phases_of
 from .winding import SpiralTarget
 
 if TYPE_CHECKING:
@@ -332,13 +330,13 @@ def learn_bundles(
 
     trained = train(sets, recipe, seed=seed, dtype=dtype, report=report, watch=None if watch is None else look)
     fields = [
-        kept_home(field_of(one.model, group), *(_box(group) if box is None else box))
-        for one, group in zip(trained, sets_of, strict=True)
+        kept_home(field_of(model, group), *(_box(group) if box is None else box))
+        for (model, _), group in zip(trained, sets_of, strict=True)
     ]
     cautions = [
         Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
-        for one in trained
-        if not np.isfinite(one.losses).all()
+        for _, losses in trained
+        if not np.isfinite(losses).all()
     ]
     return tuple(fields), tuple(cautions[:1])
 

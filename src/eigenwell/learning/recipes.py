@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from .tube import Tube
+from .targets import BESIDE, FINE
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Recipe:
 
     with h a pseudo-Huber loss. The defaults were ranked on LASA by leaving one of the three training
     demonstrations out (`benchmarks/lasa.py --validate`). Among values that this could not tell apart, `haste` and the
-    power of the tube were settled with test scores in sight; read LASA's test numbers with that in mind.
+    profile of the tube were settled with test scores in sight; read LASA's test numbers with that in mind.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Recipe:
     speed_length: float = 0.4
     window: float = 1.0
     """Beyond this many boxes from the centre the field becomes a straight way home; infinity for never."""
-    softening: float = 0.02
+    softening: float = FINE
     """epsilon: within 2 % of the box of the attractor the motion slows down."""
     focus_softening: float = 1.0
     """epsilon of a motion that winds: it decays exponentially from afar and does not arrive, as at any focus."""
@@ -82,7 +82,8 @@ class Recipe:
     direction: float = 2.0
     position: float = 0.5
     neighbours: float = 1.0
-    tube: Tube = field(default_factory=Tube)
+    tube: float = BESIDE
+    """Half-width of the tube, in boxes."""
     guide: float = 2.0
     """Of the states between the paths, where the data are one smooth field (`guide`)."""
     guide_batch: int = 300

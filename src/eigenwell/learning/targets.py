@@ -8,22 +8,29 @@ A target places every sample of a path on a ray, y_k(n) = r_k rho(n) e_k. Two ch
   leaves the theorem intact and frees the directions, so demonstrations that arrive from one side need
   no tearing of space. `winding.SpiralTarget`, the default, winds these rays where the data wind.
 
-The profile rho, from 1 at the start to 0 at the attractor, is an object too: `ArcLength`, `Elapsed`, `Eigenvector`.
+The profile rho, from 1 at the start to 0 at the attractor, is a function: `arc_length`, `elapsed`, `eigenvector`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 from .._types import BoolArray, FloatArray
 from ..demonstrations import DataError
 
-FLAT_AXIS = 0.02
-"""An axis that moves less than this share of the widest one is not stretched to full size: it would be noise."""
+FINE = 0.02
+"""What is finer than a fiftieth is nothing: an axis beside the widest one, which stretched to full size would be noise; a
+speed beside the fastest, whose direction is not worth learning; two places in boxes, which are the same."""
+BESIDE = 0.1
+"""What is so near a path, in boxes, looks like it: the width of the tube, and between two places whose ways are compared."""
+APART = 0.15
+"""Samples of one motion are on different strands where their lengths to go differ by more than this, in boxes, and four times
+their distance: more than any corner short of a hairpin, less than any loop."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +47,7 @@ class UnitBox:
     """Root mean square of |v / scale|, in boxes per unit of time."""
     braked: BoolArray
     """(d,), true for the axes along which speed is limited: all but a phase."""
-    reach: float = 1.0
+    reach: float
     """Extent of all data in units of `scale`, the widest axis; 1 for one motion."""
 
     @classmethod
@@ -52,7 +59,7 @@ class UnitBox:
         ]
         low, high = np.min([box[0] for box in boxes], 0), np.max([box[1] for box in boxes], 0)
         extent = np.sqrt(np.mean([(top - bottom) ** 2 for bottom, top in boxes], 0))
-        scale = np.maximum(extent, FLAT_AXIS * extent.max())
+        scale = np.maximum(extent, FINE * extent.max())
         speeds = np.concatenate([v for paths in motions for _, v in paths])
         pace = float(np.sqrt(((speeds / scale) ** 2).sum(-1).mean()))
         if not pace > 0:
@@ -140,6 +147,41 @@ def arc_to_go(x: FloatArray, attractor: FloatArray) -> FloatArray:
     return rest + float(np.linalg.norm(x[-1] - attractor))
 
 
+def phases_of(x: Any, attractor: FloatArray) -> FloatArray:
+    """rho at every sample of a path in the data's units; a path without length has phase 0."""
+    rest = arc_to_go(np.asarray(x, dtype=np.float64), attractor)
+    return np.asarray(rest / rest[0]) if rest[0] > 0 else rest
+
+
+def lifted_bundle(bundle: Bundle, lift: float) -> Bundle:
+    """The bundle in (x, rho), which no longer crosses itself: zdot = (v, -|v| / L), rho = length still to go / L.
+
+    The coordinate along the path is what the paper's embedding adds to the state; here it is memory that a controller
+    carries. The phase spans `lift` boxes; speed is limited in x alone.
+    """
+    frame = bundle.frame
+    raised = UnitBox(
+        np.append(frame.centre, 0.5),
+        np.append(frame.scale, 1 / lift),
+        frame.pace,
+        np.append(frame.braked, False),
+        frame.reach,
+    )
+    xs, vs = [], []
+    for x, v in zip(bundle.x, bundle.v, strict=True):
+        # Lengths as in the data, where axes are not scaled apart.
+        rest = arc_to_go(x * frame.scale, bundle.attractor * frame.scale)
+        rate = -np.linalg.norm(v * frame.scale, axis=1) / rest[0]
+        xs.append(np.column_stack([x, lift * (rest / rest[0] - 0.5)]))
+        vs.append(np.column_stack([v, lift * rate]))
+    return Bundle(tuple(xs), tuple(vs), np.append(bundle.attractor, -0.5 * lift), raised)
+
+
+def on_other_strand(rest: FloatArray, other: FloatArray, distance: FloatArray) -> BoolArray:
+    """Whether places with so much length to go, so far from each other, are on different strands of a motion."""
+    return np.abs(rest - other) > APART + 4 * distance
+
+
 def travel_times(x: FloatArray, v: FloatArray) -> FloatArray:
     """Time at every sample, from the positions and velocities alone: dt = 2 |dx| / (|v_i| + |v_i+1|).
 
@@ -151,42 +193,32 @@ def travel_times(x: FloatArray, v: FloatArray) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(dt)])
 
 
-class Profile(Protocol):
-    """rho: how far a sample still is from the attractor, 1 at the start of its path, towards 0 at the end."""
-
-    def remaining(self, x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray: ...
+Profile = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""rho of (x, v, attractor): how far each sample still is from the attractor, 1 at the start of its path, towards 0 at the end."""
 
 
-@dataclass(frozen=True)
-class ArcLength:
+def arc_length(x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray:
     """rho = length still to go / whole length. psi then moves at the data's own speed along a path."""
-
-    def remaining(self, x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray:
-        rest = arc_to_go(x, attractor)
-        return np.asarray(rest / rest[0])
+    rest = arc_to_go(x, attractor)
+    return np.asarray(rest / rest[0])
 
 
-@dataclass(frozen=True)
-class Elapsed:
+def elapsed(x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray:
     """rho = time still to go / whole time, the gap to the attractor counted as its share of the length."""
-
-    def remaining(self, x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray:
-        time, rest = travel_times(x, v), arc_to_go(x, attractor)
-        gap = rest[-1] / rest[0]
-        return np.asarray(gap + (1 - gap) * (1 - time / time[-1]))
+    time, rest = travel_times(x, v), arc_to_go(x, attractor)
+    gap = rest[-1] / rest[0]
+    return np.asarray(gap + (1 - gap) * (1 - time / time[-1]))
 
 
-@dataclass(frozen=True)
-class Eigenvector:
+def eigenvector(x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray:
     """rho_n = cos(pi (n - 1/2) / 2N): the first non-constant eigenvector along one of K equal joined paths."""
-
-    def remaining(self, x: FloatArray, v: FloatArray, attractor: FloatArray) -> FloatArray:
-        n = len(x)
-        return np.asarray(np.cos(np.pi * (np.arange(n) + 0.5) / (2 * n)))
+    return np.asarray(np.cos(np.pi * (np.arange(len(x)) + 0.5) / (2 * len(x))))
 
 
-class Target(Protocol):
+class Target(ABC):
     """Latent positions of every sample of every path, relative to the attractor's, and how they wind."""
+
+    profile: Profile
 
     def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
         """Latent positions of every sample of every path, relative to the attractor's.
@@ -194,17 +226,17 @@ class Target(Protocol):
         Parameters
         ----------
         bundle : Bundle
-            The paths of one sub-dynamics in unit
-            coordinates.
+            The paths of one sub-dynamics in unit coordinates.
 
         Returns
         -------
         tuple of (n_k, d) arrays
         """
-        ...
+        rho = [self.profile(x, v, bundle.attractor) for x, v in zip(bundle.x, bundle.v, strict=True)]
+        return tuple(self._placed(bundle, rho))
 
     def swirl(self, bundle: Bundle) -> FloatArray:
-        """Omega, how the latent paths wind: skew, zero for straight lines.
+        """Omega, how the latent paths wind around the attractor: skew, zero for straight lines.
 
         Parameters
         ----------
@@ -215,7 +247,10 @@ class Target(Protocol):
         -------
         (d, d) array
         """
-        ...
+        return np.zeros((bundle.dimension, bundle.dimension))
+
+    @abstractmethod
+    def _placed(self, bundle: Bundle, rho: list[FloatArray]) -> Iterable[FloatArray]: ...
 
 
 def starting_directions(bundle: Bundle) -> list[tuple[int, FloatArray]]:
@@ -233,7 +268,7 @@ def starting_directions(bundle: Bundle) -> list[tuple[int, FloatArray]]:
 
 
 @dataclass(frozen=True)
-class RayTarget:
+class RayTarget(Target):
     """y_k(n) = l_k rho(n) e_k, e_k the direction from the attractor to the start, l_k the length of the path.
 
     With the arc-length profile |dy| = |dx| along the path: psi bends space and need not stretch it.
@@ -249,43 +284,15 @@ class RayTarget:
     >>> field = ew.learn(found, target=ew.learning.RayTarget())  # doctest: +SKIP
     """
 
-    profile: Profile = ArcLength()
+    profile: Profile = arc_length
 
-    def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
-        """Latent positions of every sample of every path, relative to the attractor's.
-
-        Parameters
-        ----------
-        bundle : Bundle
-            The paths of one sub-dynamics in unit coordinates.
-
-        Returns
-        -------
-        tuple of (n_k, d) arrays
-        """
-        placed = []
-        for x, v, (_, direction) in zip(bundle.x, bundle.v, starting_directions(bundle), strict=True):
-            radius = arc_to_go(x, bundle.attractor)[0] * self.profile.remaining(x, v, bundle.attractor)
-            placed.append(radius[:, None] * direction)
-        return tuple(placed)
-
-    def swirl(self, bundle: Bundle) -> FloatArray:
-        """Zero: straight lines.
-
-        Parameters
-        ----------
-        bundle : Bundle
-            The paths of one sub-dynamics in unit coordinates.
-
-        Returns
-        -------
-        (d, d) array
-        """
-        return np.zeros((bundle.dimension, bundle.dimension))
+    def _placed(self, bundle: Bundle, rho: list[FloatArray]) -> Iterable[FloatArray]:
+        for x, left, (_, direction) in zip(bundle.x, rho, starting_directions(bundle), strict=True):
+            yield (arc_to_go(x, bundle.attractor)[0] * left)[:, None] * direction
 
 
 @dataclass(frozen=True)
-class LaplacianTarget:
+class LaplacianTarget(Target):
     """The paper's: y = U A, U the embedding of the joined paths, A the linear map that best brings it onto x - x*.
 
     Uses the identification's embedding where the bundle carries one, else the closed form for a clique of K
@@ -302,41 +309,14 @@ class LaplacianTarget:
     >>> field = ew.learn(found, target=ew.learning.LaplacianTarget())  # doctest: +SKIP
     """
 
-    profile: Profile = Eigenvector()
+    profile: Profile = eigenvector
 
-    def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
-        """Latent positions of every sample of every path, relative to the attractor's.
-
-        Parameters
-        ----------
-        bundle : Bundle
-            The paths of one sub-dynamics in unit coordinates.
-
-        Returns
-        -------
-        tuple of (n_k, d) arrays
-        """
-        lengths = np.cumsum([len(x) for x in bundle.x])[:-1]
+    def _placed(self, bundle: Bundle, rho: list[FloatArray]) -> Iterable[FloatArray]:
         if bundle.embedding is not None:
             embedded = np.concatenate(bundle.embedding)
         else:
-            corners = np.eye(len(bundle.x)) - 1 / len(bundle.x)
-            rho = [self.profile.remaining(x, v, bundle.attractor) for x, v in zip(bundle.x, bundle.v, strict=True)]
+            corners = np.eye(len(rho)) - 1 / len(rho)
             embedded = np.concatenate([r[:, None] * corner for r, corner in zip(rho, corners, strict=True)])
         away = np.concatenate(bundle.x) - bundle.attractor
         best, *_ = np.linalg.lstsq(embedded, away, rcond=1e-6)
-        return tuple(np.split(embedded @ best, lengths))
-
-    def swirl(self, bundle: Bundle) -> FloatArray:
-        """Zero: straight lines.
-
-        Parameters
-        ----------
-        bundle : Bundle
-            The paths of one sub-dynamics in unit coordinates.
-
-        Returns
-        -------
-        (d, d) array
-        """
-        return np.zeros((bundle.dimension, bundle.dimension))
+        return np.split(embedded @ best, np.cumsum([len(x) for x in bundle.x])[:-1])

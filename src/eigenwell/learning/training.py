@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,10 +16,11 @@ from .._types import FloatArray
 from ..fields.flows import Array, fourier_features, identity_flow, spread_normal, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed, wells
 from . import layers
-from .guide import BEHIND, MOVING, Guide, way_home
+from .guide import Guide, Home, way_home
 from .programs import kept_programs
 from .recipes import Recipe
-from .targets import Bundle, Target, arc_to_go
+from .targets import BESIDE, FINE, Bundle, Target, arc_to_go
+from .tube import tube
 
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
@@ -29,7 +29,7 @@ WARM_UP = 30
 """Steps until Adam has seen enough gradients to be let go."""
 HASTE_POWER = 3
 """Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
-ABSENT = -1e9
+ABSENT = float(np.finfo(np.float32).min)
 """ln w of an attractor that only fills up the array of a model with fewer of them."""
 
 Report = Callable[[int, int, FloatArray], None]
@@ -43,6 +43,18 @@ def double_precision(wanted: bool) -> Any:
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(wanted)
     return jax.experimental.enable_x64(wanted)  # type: ignore[attr-defined]
+
+
+class Known(NamedTuple):
+    """What a model has that is not learned."""
+
+    attractors: Array
+    log_weights: Array
+    swirls: Array
+    winding: Array
+    """1 where Omega_q may move."""
+    softening: Array
+    window: Array
 
 
 class TrainingSet(NamedTuple):
@@ -61,29 +73,9 @@ class TrainingSet(NamedTuple):
     """1 where the direction of v counts."""
     placed: Array
     """1 where the latent position is known: for one motion, whose paths are straight; of several only the field is."""
-    guide_x: Array
-    guide_v: Array
-    guide_weight: Array
-    home_x: Array
-    home_way: Array
-    attractors: Array
-    log_weights: Array
-    swirls: Array
-    winding: Array
-    """1 where Omega_q may move."""
-    softening: Array
-    window: Array
-
-
-class Known(NamedTuple):
-    """What a model has that is not learned, as in its `TrainingSet`."""
-
-    attractors: Array
-    log_weights: Array
-    swirls: Array
-    winding: Array
-    softening: Array
-    window: Array
+    between: Guide
+    home: Home
+    known: Known
 
 
 class Trainable(NamedTuple):
@@ -92,16 +84,6 @@ class Trainable(NamedTuple):
     speed_offset: Array
     log_weights: Array
     swirls: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A model and how its training went."""
-
-    model: StableModel
-    losses: FloatArray
-    """Mean loss of every tenth of the steps."""
-    steps: int
 
 
 def training_set(
@@ -118,29 +100,20 @@ def training_set(
     fastest = max(float(np.linalg.norm(v, axis=1).max()) for bundle in bundles for v in bundle.v)
     parts, k = [], 0
     for q, bundle in enumerate(bundles):
-        widths, rates = recipe.tube.around(bundle, [*bundles[:q], *bundles[q + 1 :]])
-        places = target.place(bundle)
-        for x, v, place, width, rate in zip(bundle.x, bundle.v, places, widths, rates, strict=True):
+        beside = tube(bundle, recipe.tube, [*bundles[:q], *bundles[q + 1 :]])
+        for x, v, place, (width, rate) in zip(bundle.x, bundle.v, target.place(bundle), beside, strict=True):
             rest = arc_to_go(x, bundle.attractor)
-            moving = (np.linalg.norm(v, axis=1) > MOVING * fastest).astype(float)
-            known = np.full(len(x), float(len(bundles) == 1))
+            moving = (np.linalg.norm(v, axis=1) > FINE * fastest).astype(float)
+            placed = np.full(len(x), float(len(bundles) == 1))
             if not winding[q]:
                 v = v * (1 + recipe.haste * (1 - rest / rest[0]) ** HASTE_POWER)[:, None]
-            columns = (x, v, place, width, rate, recipe.tube.width * rest / rest[0], moving, known)
+            columns = (x, v, place, width, rate, recipe.tube * rest / rest[0], moving, placed)
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])
             k += 1
-    home = way_home(bundles, outside=between.smooth, seed=seed)
     missing = range(len(bundles), attractors)
     first = bundles[0].attractor
-    rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return TrainingSet(
-        **dict(zip(TrainingSet._fields, rows, strict=False)),
-        guide_x=between.x,
-        guide_v=between.v,
-        guide_weight=between.weight,
-        home_x=home.x,
-        home_way=home.v,
+    known = Known(
         # Far away, so that what is not there is never the nearest.
         attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1e3 for _ in missing]),
         log_weights=np.array([0.0] * len(bundles) + [ABSENT for _ in missing]),
@@ -151,6 +124,9 @@ def training_set(
         ),
         window=np.asarray(1.0 / (recipe.window * bundles[0].frame.reach)),
     )
+    rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    home = way_home(bundles, outside=between.smooth, seed=seed)
+    return TrainingSet._make([*rows, between, home, known])
 
 
 def _interpolate(values: FloatArray, position: FloatArray) -> FloatArray:
@@ -167,8 +143,8 @@ def train(
     dtype: Any = np.float32,
     report: Report | None = None,
     watch: Watch | None = None,
-) -> list[Trained]:
-    """Train one stable model per set; all sets share their shapes and run side by side."""
+) -> list[tuple[StableModel, FloatArray]]:
+    """One stable model per set, and its mean loss of every tenth of the steps; sets share their shapes and run side by side."""
     dimension = sets[0].x.shape[1]
     flow = identity_flow(dimension, layers=recipe.layers, features=recipe.features, length=recipe.length, seed=seed)
     spread = spread_normal(recipe.speed_features, dimension, seed=seed)
@@ -183,14 +159,14 @@ def train(
         fixed = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=dtype), (flow, speed))
 
         def model(params: Trainable, i: int) -> StableModel:
-            return _model((flow, speed), sets[i], Trainable(*(np.asarray(a[i]) for a in params)))
+            return _model((flow, speed), sets[i].known, Trainable(*(np.asarray(a[i]) for a in params)))
 
         def look(params: Trainable, losses: FloatArray) -> None:
             if watch is not None:
                 watch([_present(model(params, i), one) for i, one in enumerate(sets)], losses)
 
-        params, history, steps = _descend(fixed, sets, recipe, seed, report, look)
-    return [_trained(model(params, i), one, history[:, i], steps, recipe) for i, one in enumerate(sets)]
+        params, history = _descend(fixed, sets, recipe, seed, report, look)
+    return [(_trained(model(params, i), one, recipe), history[:, i]) for i, one in enumerate(sets)]
 
 
 def _optimiser(recipe: Recipe) -> optax.GradientTransformation:
@@ -215,16 +191,16 @@ def _descend(
     seed: int,
     report: Report | None,
     look: Callable[[Trainable, FloatArray], None],
-) -> tuple[Trainable, FloatArray, int]:
+) -> tuple[Trainable, FloatArray]:
     flow, speed = fixed
     dtype = flow.weights.dtype
 
     def stacked(rows: Sequence[Any]) -> Any:
         return jax.tree.map(lambda *leaves: np.stack(leaves).astype(dtype), *rows)
 
-    known = stacked([Known(*(getattr(one, name) for name in Known._fields)) for one in sets])
+    known = stacked([one.known for one in sets])
     params = stacked(
-        [Trainable(flow.weights, speed.weights, speed.offset, one.log_weights, one.swirls) for one in sets]
+        [Trainable(flow.weights, speed.weights, speed.offset, one.known.log_weights, one.known.swirls) for one in sets]
     )
     state = (params, _begun(params, recipe))
     size = -(-recipe.steps // CHUNKS)
@@ -245,7 +221,7 @@ def _descend(
         look(params, history[-1])
         if report is not None:
             report(min(done, recipe.steps), recipe.steps, history[-1])
-    return params, np.array(history), done
+    return params, np.array(history)
 
 
 @partial(jax.jit, static_argnames=("recipe",))
@@ -279,7 +255,7 @@ def _advance(state: Any, fixed: Any, known: Known, drawn: Batch, rates: Array, r
     return jax.vmap(one)(state, known, drawn)
 
 
-def _model(fixed: Any, known: Known | TrainingSet, params: Trainable) -> StableModel:
+def _model(fixed: Any, known: Known, params: Trainable) -> StableModel:
     """The model of some parameters. An Omega that may not move is zero: data that do not wind are not made to."""
     flow, speed = fixed
     xp = jnp if isinstance(params.swirls, jax.Array) else np
@@ -319,13 +295,13 @@ def _drawn(data: TrainingSet, rng: np.random.Generator, steps: int, recipe: Reci
         near = _samples(data, rng, noise.shape[:2], noise)
         kinds.append(Batch(*near[:3], *(recipe.neighbours * weight for weight in near[3:])))
     if recipe.guide > 0:
-        pick = rng.integers(len(data.guide_x), size=(steps, recipe.guide_batch))
-        x, weight = data.guide_x[pick], recipe.guide / recipe.guide_batch * data.guide_weight[pick]
-        kinds.append(Batch(x, data.guide_v[pick], 0 * x, weight, weight, 0 * weight))
+        pick = rng.integers(len(data.between.x), size=(steps, recipe.guide_batch))
+        x, weight = data.between.x[pick], recipe.guide / recipe.guide_batch * data.between.weight[pick]
+        kinds.append(Batch(x, data.between.v[pick], 0 * x, weight, weight, 0 * weight))
     if recipe.home > 0:
-        pick = rng.integers(len(data.home_x), size=(steps, recipe.home_batch))
+        pick = rng.integers(len(data.home.x), size=(steps, recipe.home_batch))
         # All places first, then those behind them.
-        x, way = (np.concatenate([rows[pick, 0], rows[pick, 1]], axis=1) for rows in (data.home_x, data.home_way))
+        x, way = (np.concatenate([rows[pick, 0], rows[pick, 1]], axis=1) for rows in (data.home.x, data.home.v))
         weight = np.full(x.shape[:2], recipe.home / x.shape[1])
         kinds.append(Batch(x, way, 0 * x, 0 * weight, weight, 0 * weight))
     return Batch(*(np.concatenate(rows, axis=1) for rows in zip(*kinds, strict=True)))
@@ -356,7 +332,7 @@ def _misfit(model: StableModel, batch: Batch, recipe: Recipe) -> Array:
     moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
     if recipe.home > 0 and recipe.bending > 0:  # the last rows are places on their way home, and those behind them
         here, behind = heading[:, -2 * recipe.home_batch : -recipe.home_batch], heading[:, -recipe.home_batch :]
-        moving = moving + recipe.bending * (1 - (here * behind).sum(0)).mean() / BEHIND**2
+        moving = moving + recipe.bending * (1 - (here * behind).sum(0)).mean() / BESIDE**2
     return moving + recipe.position * place
 
 
@@ -364,20 +340,16 @@ def _unit(v: Array) -> Array:
     return v / jnp.sqrt((v**2).sum(0) + 1e-8)
 
 
-def _trained(model: StableModel, data: TrainingSet, losses: FloatArray, steps: int, recipe: Recipe) -> Trained:
+def _trained(model: StableModel, data: TrainingSet, recipe: Recipe) -> StableModel:
     model = _present(model, data)
-    if not recipe.uses_velocity:
-        model = model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
-    return Trained(model, losses, steps)
+    return model if recipe.uses_velocity else model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
 
 
 def _present(model: StableModel, data: TrainingSet) -> StableModel:
     """Without the attractors that only fill up the arrays."""
-    present = np.asarray(data.log_weights) > ABSENT
-    return as_numpy(model._replace(**{name: getattr(model, name)[present] for name in PER_ATTRACTOR}))
-
-
-PER_ATTRACTOR = ("attractors", "log_weights", "swirls", "softening")
+    present = np.asarray(data.known.log_weights) > ABSENT
+    each = ("attractors", "log_weights", "swirls", "softening")
+    return as_numpy(model._replace(**{name: getattr(model, name)[present] for name in each}))
 
 
 def fitted_speed(model: StableModel, data: TrainingSet, ridge: float) -> Speed:
@@ -385,7 +357,7 @@ def fitted_speed(model: StableModel, data: TrainingSet, ridge: float) -> Speed:
     x = np.asarray(data.x, dtype=np.float64).T
     way = direction(model, wells(model), x)
     speed = np.linalg.norm(data.v, axis=1)
-    log_ratio = np.log(np.maximum(speed, MOVING * speed.max()) / np.maximum(np.linalg.norm(way, axis=0), 1e-12))
+    log_ratio = np.log(np.maximum(speed, FINE * speed.max()) / np.maximum(np.linalg.norm(way, axis=0), 1e-12))
     offset = log_ratio.mean()
     phi = window(model.speed.window, x) * fourier_features(model.speed.frequencies, x)
     gram = phi @ phi.T / x.shape[1] + ridge * np.eye(len(phi))

@@ -6,72 +6,48 @@ demonstration with velocity v(t) + delta b'(t). All such neighbours fill a tube 
     x = x_k(t) + xi w(t),    v = v_k(t) + xi w'(t),    xi ~ N(0, 1),    b = 1 - (1 - tau)^2,
 
 with tau the share of time still to go. Where the tube would reach another strand of the same motion (a loop, a
-winding, a crossing) it narrows to a share of the gap. Trained on them, the field generalises the way a person
+winding, a crossing) it narrows to half of the gap. Trained on them, the field generalises the way a person
 repeats a movement, and no test data are needed to choose how.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from .._types import FloatArray
-from .targets import Bundle, arc_to_go, travel_times
+from .targets import Bundle, arc_to_go, on_other_strand, travel_times
 
 
-@dataclass(frozen=True)
-class Tube:
-    """Half-width sigma of the tube in boxes, how late it closes, and its share of the gap to another strand."""
-
-    width: float = 0.1
-    power: float = 2.0
-    share_of_gap: float = 0.5
-
-    def around(self, bundle: Bundle, others: Sequence[Bundle] = ()) -> tuple[list[FloatArray], list[FloatArray]]:
-        """Half-width w and its rate w' (per unit time) at every sample of every path; `others` are learned with it."""
-        gaps = strand_gaps(bundle, others)
-        widths, rates = [], []
-        for x, v, gap in zip(bundle.x, bundle.v, gaps, strict=True):
-            time = travel_times(x, v)
-            gone = time / time[-1]
-            width = np.minimum(self.width * (1 - gone**self.power), self.share_of_gap * gap)
-            width = _smooth_in_time(width, gone)
-            widths.append(width)
-            rates.append(np.gradient(width, time) if len(x) > 2 else np.zeros(len(x)))
-        return widths, rates
+def tube(bundle: Bundle, sigma: float, others: Sequence[Bundle] = ()) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Half-width w and its rate w' (per unit time) at every sample of every path; `others` are learned with it."""
+    for x, v, gap in zip(bundle.x, bundle.v, strand_gaps(bundle, others), strict=True):
+        time = travel_times(x, v)
+        gone = time / time[-1]
+        # Tubes of two strands may touch.
+        width = _smooth_in_time(np.minimum(sigma * (1 - gone**2), gap / 2), gone)
+        yield width, np.gradient(width, time) if len(x) > 2 else np.zeros(len(x))
 
 
 def strand_gaps(bundle: Bundle, others: Sequence[Bundle] = (), most: int = 1200) -> list[FloatArray]:
-    """Distance from every sample to the nearest strand that is near in space and far along the motion, or another's.
-
-    Two samples are on different strands when their lengths still to go differ by more than four times their distance
-    (plus 0.15 box): more than any corner short of a hairpin, less than any loop.
-    """
+    """Distance from every sample to the nearest strand that is near in space and far along the motion, or another's."""
     to_go = [arc_to_go(x, bundle.attractor) for x in bundle.x]
     x, rest = np.concatenate(bundle.x), np.concatenate(to_go)
-    thin = max(1, len(x) // most)
-    other_x, other_rest = x[::thin], rest[::thin]
+    other_x, other_rest = (column[:: max(1, len(x) // most)] for column in (x, rest))
     if others:
         strange = np.concatenate([path for other in others for path in other.x])
         strange = strange[:: max(1, len(strange) // most)]
-        other_x, other_rest = (
-            np.concatenate([other_x, strange]),
-            np.concatenate([other_rest, np.full(len(strange), np.inf)]),
-        )
+        other_x = np.concatenate([other_x, strange])
+        other_rest = np.concatenate([other_rest, np.full(len(strange), np.inf)])
     gap = np.empty(len(x))
     for start in range(0, len(x), 2048):
         part = slice(start, start + 2048)
-        distance = np.sqrt(squared_distances(x[part], other_x))
-        apart = np.abs(rest[part, None] - other_rest) > 4 * distance + 0.15
-        gap[part] = np.where(apart, distance, np.inf).min(1)
+        # By one product; rounding may not make a square negative.
+        square = (x[part] ** 2).sum(1)[:, None] + (other_x**2).sum(1) - 2 * x[part] @ other_x.T
+        distance = np.sqrt(np.maximum(square, 0.0))
+        gap[part] = np.where(on_other_strand(rest[part, None], other_rest, distance), distance, np.inf).min(1)
     return list(np.split(gap, np.cumsum([len(a) for a in bundle.x])[:-1]))
-
-
-def squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
-    """|a_i - b_j|^2 by one product; rounding may not make it negative."""
-    return np.asarray(np.maximum((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T, 0.0))
 
 
 def _smooth_in_time(width: FloatArray, gone: FloatArray, breadth: float = 0.03, nodes: int = 200) -> FloatArray:

@@ -9,13 +9,14 @@ whose winding rate omega is the slope of the angle around x* against the logarit
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from .._types import FloatArray
 from ..fields.stable import winding, wound
-from .targets import ArcLength, Bundle, Profile, arc_to_go, starting_directions
+from .targets import Bundle, Profile, Target, arc_length, arc_to_go, starting_directions
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def _planes(bundle: Bundle) -> list[FloatArray]:
 
 
 @dataclass(frozen=True)
-class SpiralTarget:
+class SpiralTarget(Target):
     """Rays that wind with the data: y_k(n) = rho exp(Omega ln(rho / rho_0)) e_k, and `RayTarget` where Omega = 0.
 
     rho = l_k rho(n) / |(I + Omega) e_k|, so that with the arc-length profile |dy| = |dx| along the path as before.
@@ -95,7 +96,7 @@ class SpiralTarget:
     >>> field = ew.learn(found, target=ew.learning.SpiralTarget())  # doctest: +SKIP
     """
 
-    profile: Profile = field(default_factory=ArcLength)
+    profile: Profile = arc_length
     winding: Winding = field(default_factory=Winding)
 
     def swirl(self, bundle: Bundle) -> FloatArray:
@@ -112,23 +113,10 @@ class SpiralTarget:
         """
         return self.winding.measure(bundle)
 
-    def place(self, bundle: Bundle) -> tuple[FloatArray, ...]:
-        """Latent positions of every sample of every path, relative to the attractor's.
-
-        Parameters
-        ----------
-        bundle : Bundle
-            The paths of one sub-dynamics in unit coordinates.
-
-        Returns
-        -------
-        tuple of (n_k, d) arrays
-        """
+    def _placed(self, bundle: Bundle, rho: list[FloatArray]) -> Iterable[FloatArray]:
         swirl = self.swirl(bundle)
-        placed = []
-        for x, v, (anchor, heading) in zip(bundle.x, bundle.v, starting_directions(bundle), strict=True):
-            radius = arc_to_go(x, bundle.attractor)[0] * self.profile.remaining(x, v, bundle.attractor)
+        for x, left, (anchor, heading) in zip(bundle.x, rho, starting_directions(bundle), strict=True):
+            radius = arc_to_go(x, bundle.attractor)[0] * left
             radius = np.maximum(radius / np.linalg.norm(heading + swirl @ heading), 1e-9)
             turned = wound(winding(swirl), np.tile(heading[:, None], len(x)), np.log(radius / radius[anchor]))
-            placed.append((radius * turned).T)
-        return tuple(placed)
+            yield (radius * turned).T

@@ -10,7 +10,10 @@ import hashlib
 import itertools
 import json
 import os
+from dataclasses import replace
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
@@ -20,11 +23,16 @@ from safetensors.numpy import save as pack
 from .. import __version__
 from ..demonstrations import Caution
 from ..errors import ModelError
-from ..fields import Field, SecondOrderField, StableField
+from ..fields import Around, Field, Moved, SecondOrderField, Speed, StableField, StableModel, Within
+from ..fields.flows import Flow
+from ..fields.warping import by_own_ways
+from ..fields.warps import Stretch, World
 from ..files import CannotWrite, replacing
-from . import second_order, warps
-from .schema import AGAIN, SECOND_ORDER, Config, Tensors, check_tensors, parse_config, stable_field
+from .schema import AGAIN, SECOND_ORDER, TABLE, WHOLE, Config, Tensors, check_tensors, parse_config
 
+WARPS: dict[str, Any] = {"within": Within, "around": Around, "moved": Moved}
+TOLD = ("fit", "map_fit", "warnings", "chart")
+"""What a Field and its configuration both have."""
 CONFIG, CHECKSUM = "eigenwell", "sha256"
 """Names in the file's metadata."""
 LARGEST_HEADER = 100 * 2**20
@@ -61,7 +69,7 @@ def save(
     """
     target = Path(path)
     config, tensors = _parts(field)
-    _check(tensors, config, "the field to save")
+    _field(config, tensors, "the field to save")
     check_target(target, overwrite=overwrite)
     text = config.text(__version__)
     data = pack(tensors, {CONFIG: text, CHECKSUM: _digest(text, tensors)})
@@ -160,57 +168,93 @@ def as_field(field: Field | StableField | SecondOrderField) -> Field:
 # --- a field as named arrays --------------------------------------------------------------------------
 
 
-def _parts(field: Field | StableField | SecondOrderField) -> tuple[Config, Tensors]:
+def _parts(field: Any) -> tuple[Config, Tensors]:
+    """Configuration and tensors."""
     if isinstance(field, SecondOrderField):
-        return second_order.parts(field)
-    if isinstance(field, StableField):
-        kinds, seen = warps.named(field.model.world)
-        alone = Config("stable field", field.dimension, field.n_attractors, 0, 0, None, None, (), warps=kinds)
-        return alone, _tensors("map", field) | warps.home_tensors("map", field) | seen
-    many = as_field(field)
-    kinds, seen = warps.named(many.map.model.world)
-    config = Config(
-        kind="field",
-        dimension=many.dimension,
-        n_attractors=many.n_attractors,
-        goals=len(many.goals),
-        lifted=len(many.lifted),
-        fit=many.fit,
-        map_fit=many.map_fit,
-        warnings=tuple(many.warnings),
-        chart=many.chart,
-        warps=kinds,
-    )
-    tensors: Tensors = seen | {
-        "samples": np.array(many.samples, dtype=np.float64, order="C"),
-        "labels": many.labels.astype(np.int64),
-        "phases": np.array(many.phases, dtype=np.float64, order="C"),
-    }
-    for (prefix, _, _), one in zip(config.parts(), (many.map, *many.goals, *many.lifted), strict=True):
-        tensors |= _tensors(prefix, one) | warps.home_tensors(prefix, one)
+        config = Config(SECOND_ORDER, field.dimension, field.n_attractors, warnings=field.warnings)
+        return config, _tensors("", SECOND_ORDER, field)
+    many = field if isinstance(field, StableField) else as_field(field)
+    whole = many.map if isinstance(many, Field) else many
+    world = whole.model.world
+    # Where goals were moving to is of the moment, and not kept.
+    warps = () if world is None else world.outer.warps
+    kinds = tuple(next(kind for kind, warp in WARPS.items() if isinstance(one, warp)) for one in warps)
+    config = Config("stable field", many.dimension, many.n_attractors, warps=kinds)
+    stable: tuple[StableField, ...] = (whole,)
+    tensors: Tensors = {}
+    if isinstance(many, Field):
+        told = {name: getattr(many, name) for name in TOLD}
+        config = replace(config, kind="field", goals=len(many.goals), lifted=len(many.lifted), **told)
+        stable, tensors = (whole, *many.goals, *many.lifted), _tensors("", "data", many)
+    for (prefix, _, _), one in zip(config.parts(), stable, strict=True):
+        tensors |= _tensors(f"{prefix}.", "stable", one)
+        if one.model.world is not None and one.model.world.home is not None:
+            tensors |= _tensors(f"{prefix}.home.", "home", one.model.world.home)
+    if warps:
+        tensors |= _tensors("warps.", "world", world)
+    for i, (kind, warp) in enumerate(zip(kinds, warps, strict=True)):
+        tensors |= _tensors(f"warps.{i}.", kind, warp)
     return config, tensors
 
 
-def _tensors(prefix: str, one: StableField) -> Tensors:
-    model = one.model
-    named = {
-        **{f"flow.{name}": value for name, value in model.flow._asdict().items()},
-        **{f"speed.{name}": value for name, value in model.speed._asdict().items()},
-        **{name: getattr(model, name) for name in ("attractors", "log_weights", "swirls", "softening", "brake")},
-        "centre": one.centre,
-        "scale": one.scale,
-        "pace": one.pace,
+def _tensors(prefix: str, kind: str, one: Any) -> Tensors:
+    def value(name: str) -> Any:
+        model = kind == "stable" and name not in ("centre", "scale", "pace")
+        return reduce(getattr, name.split("."), one.model if model else one)
+
+    return {
+        prefix + name: np.array(value(name), dtype=np.int64 if name in WHOLE else np.float64, order="C")
+        for name in TABLE[kind]
     }
-    return {f"{prefix}.{name}": np.array(value, dtype=np.float64, order="C") for name, value in named.items()}
 
 
-def _check(tensors: Tensors, config: Config, where: str) -> None:
+def _field(config: Config, tensors: Tensors, where: str) -> Field | StableField | SecondOrderField:
+    """What was saved, once its numbers are checked."""
+    check_tensors(tensors, config, where)
     if config.kind == SECOND_ORDER:
-        second_order.check_tensors(tensors, config, where)
+        numbers: dict[str, Any] = {name: float(t) if t.ndim == 0 else t for name, t in tensors.items()}
+        return SecondOrderField(**numbers)
+
+    def part(prefix: str, kind: str) -> dict[str, Any]:
+        return {name: tensors[prefix + name] for name in TABLE[kind] if prefix + name in tensors}
+
+    warps = [_sound(WARPS[kind](**part(f"warps.{i}.", kind)), where) for i, kind in enumerate(config.warps)]
+    stable = []
+    for prefix, _, _ in config.parts():
+        own, home = part(f"{prefix}.", "stable"), part(f"{prefix}.home.", "home")
+        flow = Flow(*(own.pop(f"flow.{name}") for name in Flow._fields))
+        speed = Speed(*(own.pop(f"speed.{name}") for name in Speed._fields))
+        frame = own.pop("centre"), own.pop("scale"), float(own.pop("pace"))
+        one = StableField(StableModel(flow, speed, **own), *frame)
+        through = (*warps, *([_sound(Stretch(**home), where)] if home else []))
+        if through:
+            n = config.places
+            _, _, goal = prefix.partition(".")
+            places = tensors.get("warps.places", one.attractors[:, :n])
+            if goal and warps:
+                places = places[int(goal) : int(goal) + 1]
+            one = replace(one, model=one.model._replace(world=World(one.centre[:n], one.scale[:n], through, places)))
+        stable.append(one)
+    if config.kind == "stable field":
+        return stable[0]
+    goals, lifted = stable[1 : 1 + config.goals], stable[1 + config.goals :]
+    told = {name: getattr(config, name) for name in TOLD}
+    return by_own_ways(Field(stable[0], tuple(goals), tuple(lifted), **part("", "data"), **told))
+
+
+def _sound(one: Any, where: str) -> Any:
+    """A warp, if it is a diffeomorphism."""
+    if isinstance(one, Around):
+        inner = np.linalg.norm(np.einsum("mij,mj->mi", one.shapes, one.centre - one.centres), axis=1)
+        fine = one.reach > 1 and (inner < 1).all() and (np.linalg.det(one.shapes) != 0).all()
+    elif isinstance(one, Moved):
+        steep = np.linalg.norm(one.force / one.length, axis=2).sum(1) * np.exp(-0.5)
+        fine = np.linalg.det(one.matrix) > 0 and (steep < 1).all()
     else:
-        warped = warps.check_warps(tensors, config.warps, config.n_attractors, where)
-        homes = sum(warps.check_home(tensors, prefix, where) for prefix, _, _ in config.parts())
-        check_tensors(tensors, config, where, warped + homes)
+        fine = (one.low + one.margin[0] <= one.high - one.margin[1]).all() and (isinstance(one, Within) or one.knee < 1)
+    if not fine:
+        raise ModelError(f"Expected a warp that does not fold in {where}, got another: {type(one).__name__}. {AGAIN}")
+    return one
 
 
 def _digest(text: str, tensors: Tensors) -> str:
@@ -252,28 +296,7 @@ def _load_file(source: Path) -> Field | StableField | SecondOrderField:
         raise ModelError(
             f"Expected {source} with the sha256 in its header, got another: it is not the file that was saved. {AGAIN}"
         )
-    _check(tensors, config, str(source))
-    if config.kind == SECOND_ORDER:
-        return second_order.field_of(tensors)
-    stable = [
-        warps.seen(stable_field(tensors, prefix), tensors, config.warps, prefix, None if q == "map" else int(q))
-        for prefix, _, _ in config.parts()
-        for q in [prefix.split(".")[-1]]
-    ]
-    if config.kind == "stable field":
-        return stable[0]
-    return Field(
-        map=stable[0],
-        goals=tuple(stable[1 : 1 + config.goals]),
-        lifted=tuple(stable[1 + config.goals :]),
-        samples=tensors["samples"],
-        labels=tensors["labels"].astype(np.intp),
-        phases=tensors["phases"],
-        fit=config.fit,
-        map_fit=config.map_fit,
-        warnings=config.warnings,
-        chart=config.chart,
-    )
+    return _field(config, tensors, str(source))
 
 
 def _metadata(data: bytes) -> dict[str, str] | None:

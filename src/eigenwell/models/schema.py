@@ -1,4 +1,4 @@
-"""What a saved model must hold: its configuration, its tensors, and the checks on every number.
+"""What a saved model must hold, as one table: for every part of it its numbers, their shapes and what makes them a model.
 
 Schema 3 (present): one file; a map of all attractors, and fields for goals and motions where they were learned.
 Schemas 0 to 2, folders with a field per attractor, were never published.
@@ -8,47 +8,56 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from types import UnionType
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..demonstrations import Caution, Chart
 from ..errors import ModelError
-from ..fields import Fit, Followed, Speed, StableField, StableModel
-from ..fields.flows import Flow
+from ..fields import Fit
+from ..fields.second_order import PULLS
 
-FORMAT = "eigenwell-model"
-SCHEMA = 3
+FORMAT, SCHEMA = "eigenwell-model", 3
 AGAIN = "Copy the model again, or save it again."
-MOST_ATTRACTORS = 2**16
+MOST = 2**16
+"""Dimensions or attractors."""
 SECOND_ORDER = "second order field"
 KINDS = ("field", "stable field", SECOND_ORDER)
 
 Tensors = dict[str, NDArray[Any]]
 
 
+# --- the configuration --------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Config:
-    """The configuration in a model's file, checked."""
+    """The configuration in a model's file."""
 
     kind: str
     """One of KINDS: "field" is what `learn` returns, "stable field" one StableField alone."""
     dimension: int
     n_attractors: int
-    goals: int
+    goals: int = 0
     """Fields of one attractor alone: none, or one for each."""
-    lifted: int
+    lifted: int = 0
     """Fields of (x, phase): none, or one for each attractor."""
-    fit: Fit | None
-    map_fit: Fit | None
-    warnings: tuple[Caution, ...]
+    fit: Fit | None = None
+    map_fit: Fit | None = None
+    warnings: tuple[Caution, ...] = ()
     chart: Chart | None = None
     """How the last three coordinates are orientations, for a field of poses."""
     warps: tuple[str, ...] = ()
-    """Kinds of what the field is seen through, see `warps`."""
+    """Kinds of what the field is seen through, from the world inwards."""
+
+    @property
+    def places(self) -> int:
+        """n, the coordinates that warps act on: positions, for a field of poses."""
+        return self.dimension - (0 if self.chart is None else 3)
 
     def parts(self) -> Iterator[tuple[str, int, int]]:
         """Prefix, dimension and number of attractors of every stable field in the file."""
@@ -60,28 +69,21 @@ class Config:
 
     def text(self, version: str) -> str:
         """As JSON."""
-        said = {
-            "format": FORMAT,
-            "schema": SCHEMA,
-            "eigenwell": version,
-            "kind": self.kind,
-            "dimension": self.dimension,
-            "n_attractors": self.n_attractors,
-            "goals": self.goals,
-            "lifted": self.lifted,
-            "fit": _fit_as_json(self.fit),
-            "map_fit": _fit_as_json(self.map_fit),
-            "warnings": [{"name": c.name, "message": c.message} for c in self.warnings],
-        }
-        if self.warps:
-            said["warps"] = list(self.warps)
-        if self.chart is not None:
-            said["chart"] = {"reference": self.chart.reference.tolist(), "scale": self.chart.scale}
-        return json.dumps(said, allow_nan=False)
+        said = {"format": FORMAT, "schema": SCHEMA, "eigenwell": version} | asdict(self)
+        return json.dumps(_finite(said), allow_nan=False)
 
 
-def parse_json(text: str | bytes, where: str) -> dict[str, Any]:
-    """A JSON object that says it is a model of eigenwell, with a schema number that is known."""
+def _finite(value: Any) -> Any:
+    """Values as JSON has them: none for what is not a number."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, tuple | np.ndarray):
+        return [_finite(one) for one in value]
+    return (float(value) if math.isfinite(value) else None) if isinstance(value, float) else value
+
+
+def parse_config(text: str, where: str) -> Config:
+    """The configuration, checked."""
     try:
         said = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -91,251 +93,202 @@ def parse_json(text: str | bytes, where: str) -> dict[str, Any]:
     if not isinstance(said, dict) or said.get("format") != FORMAT:
         raise ModelError(f'Expected "format": "{FORMAT}" in {where}, got none: this is not a model of eigenwell.')
     schema = said.get("schema")
-    if type(schema) is not int or schema < 0:
-        raise ModelError(f"Expected a schema number in {where}, got {shown(schema)}. {AGAIN}")
-    if schema > SCHEMA:
+    if type(schema) is int and schema > SCHEMA:
         raise ModelError(
             f"Expected schema {SCHEMA} or older in {where}, got {schema} (saved by eigenwell "
-            f"{shown(said.get('eigenwell'))}). Update with: pip install --upgrade eigenwell"
+            f"{_shown(said.get('eigenwell'))}). Update with: pip install --upgrade eigenwell"
         )
+    if type(schema) is not int or schema != SCHEMA:
+        raise ModelError(f"Expected schema {SCHEMA} in a model's file, got {_shown(schema)} in {where}. {AGAIN}")
+    config: Config = _read(Config, said, "a configuration", where)
+    q, extra = config.n_attractors, (0, config.n_attractors) if config.kind == "field" else (0,)
+    fits = [fit for fit in (config.fit, config.map_fit) if fit is not None]
+    chart = config.chart
+    for fine, wanted in (
+        (config.kind in KINDS, f"one of the kinds {', '.join(KINDS)}"),
+        (2 <= config.dimension <= MOST, f"'dimension' >= 2 and <= {MOST}"),
+        (1 <= q <= MOST, f"'n_attractors' >= 1 and <= {MOST}"),
+        (config.goals in extra and config.lifted in extra, f"no further fields or one for each of {q} attractors"),
+        (all(fit.demonstrations for fit in fits), "demonstrations in a fit"),
+        (all(0 <= one.goal < q for fit in fits for one in fit.demonstrations), f"demonstrations with a goal below {q}"),
+        (set(config.warps) <= set(WARPS), f"warps of the kinds {', '.join(WARPS)}"),
+        (
+            chart is None or (chart.reference.shape == (4,) and abs(math.hypot(*chart.reference) - 1) < 1e-6),
+            "a unit quaternion as the reference of a chart",
+        ),
+        (chart is None or chart.scale > 0, "the scale of a chart > 0"),
+    ):
+        if not fine:
+            raise ModelError(f"Expected {wanted} in {where}, got something else. {AGAIN}")
+    return config
+
+
+def _read(kind: Any, said: Any, what: str, where: str) -> Any:
+    """What JSON says, as a value of some type: a dataclass, a tuple, an array, a word or a number."""
+    if get_origin(kind) is UnionType:
+        return None if said is None else _read(get_args(kind)[0], said, what, where)
+    if kind is float and said is None:
+        return math.nan
+    if is_dataclass(kind) and isinstance(said, dict):
+        hints, whole = get_type_hints(kind), cast(type[Any], kind)
+        return whole(
+            **{
+                one.name: _read(hints[one.name], said.get(one.name), f"{one.name!r}", where)
+                for one in fields(kind)
+                if one.name in said or one.name not in vars(kind)
+            }
+        )
+    if get_origin(kind) is tuple and type(said) is list:
+        return tuple(_read(get_args(kind)[0], one, f"an entry of {what}", where) for one in said)
+    if get_origin(kind) is np.ndarray and type(said) is list:
+        return np.array([_read(float, one, f"an entry of {what}", where) for one in said])
+    if type(said) is not kind or (kind is int and not 0 <= said < 2**40):
+        names = f" with {' and '.join(one.name for one in fields(kind))}" if is_dataclass(kind) else ""
+        raise ModelError(f"Expected {what} as {_called(kind)}{names} in {where}, got {_shown(said)}. {AGAIN}")
     return said
 
 
-def parse_config(text: str, where: str) -> Config:
-    """The configuration of schema 3."""
-    said = parse_json(text, where)
-    if said["schema"] != SCHEMA:
-        raise ModelError(f"Expected schema {SCHEMA} in a model's file, got {said['schema']} in {where}. {AGAIN}")
-    kind = expect(said, "kind", str, where)
-    if kind not in KINDS:
-        raise ModelError(f"Expected one of the kinds {', '.join(KINDS)} in {where}, got {shown(kind)}. {AGAIN}")
-    attractors = count(said, "n_attractors", 1, where)
-    goals, lifted = (count(said, key, 0, where) for key in ("goals", "lifted"))
-    extra = (0, attractors) if kind == "field" else (0,)
-    if attractors > MOST_ATTRACTORS or goals not in extra or lifted not in extra:
-        raise ModelError(
-            f"Expected no further fields or one for each of {attractors} attractors in {where}, got {goals} and {lifted}. {AGAIN}"
-        )
-    return Config(
-        kind=kind,
-        dimension=count(said, "dimension", 2, where),
-        n_attractors=attractors,
-        goals=goals,
-        lifted=lifted,
-        fit=_fit_from_json(said.get("fit"), attractors, where),
-        map_fit=_fit_from_json(said.get("map_fit"), attractors, where),
-        warnings=tuple(caution(entry, where) for entry in expect(said, "warnings", list, where)),
-        chart=_chart_from_json(said.get("chart"), where),
-        warps=_warps_from_json(said.get("warps", []), where),
+def _called(kind: Any) -> str:
+    words = {str: "a JSON string", int: "a whole number", bool: "true or false", float: "a number"}
+    return words.get(kind) or (f"a {cast(type, kind).__name__.lower()}" if is_dataclass(kind) else "a JSON list")
+
+
+def _shown(value: Any) -> str:
+    """A JSON value in a message; never a nested one, which may be deeper than can be printed."""
+    return (
+        f"a JSON {'object' if isinstance(value, dict) else 'list'}"
+        if isinstance(value, dict | list)
+        else repr(value)[:60]
     )
 
 
-WARPS = ("within", "around", "moved")
+# --- the tensors --------------------------------------------------------------------------------------
 
-
-def _warps_from_json(said: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(said, list) or any(kind not in WARPS for kind in said):
-        raise ModelError(f"Expected warps of the kinds {', '.join(WARPS)} in {where}, got others. {AGAIN}")
-    return tuple(said)
-
-
-def _chart_from_json(said: Any, where: str) -> Chart | None:
-    if said is None:
-        return None
-    if not isinstance(said, dict):
-        raise ModelError(f"Expected a chart in {where} as a JSON object, got {shown(said)}. {AGAIN}")
-    reference, scale = expect(said, "reference", list, where), expect(said, "scale", float, where)
-    numbers = [q for q in reference if type(q) is float and math.isfinite(q)]
-    if len(numbers) != 4 or len(reference) != 4 or abs(math.hypot(*numbers) - 1) > 1e-6 or not 0 < scale < math.inf:
-        raise ModelError(f"Expected a unit quaternion and a scale > 0 as chart in {where}, got others. {AGAIN}")
-    return Chart(np.array(numbers), scale)
-
-
-def expect(said: dict[str, Any], key: str, kind: type, where: str) -> Any:
-    value = said.get(key)
-    if type(value) is not kind:
-        raise ModelError(f"Expected {key!r} in {where} to be a JSON {_JSON[kind]}, got {shown(value)}. {AGAIN}")
-    return value
-
-
-_JSON = {dict: "object", list: "list", str: "string", int: "whole number", bool: "true or false", float: "number"}
-
-
-def count(said: dict[str, Any], key: str, least: int, where: str) -> int:
-    value = expect(said, key, int, where)
-    if not least <= value < 2**40:
-        raise ModelError(f"Expected {key!r} >= {least} in {where}, got {shown(value)}. {AGAIN}")
-    return int(value)
-
-
-def caution(said: Any, where: str) -> Caution:
-    if not isinstance(said, dict):
-        raise ModelError(f"Expected warnings with name and message in {where}, got {shown(said)}. {AGAIN}")
-    return Caution(expect(said, "name", str, where), expect(said, "message", str, where))
-
-
-def shown(value: Any) -> str:
-    """A JSON value in a message; never a nested one, which may be deeper than can be printed."""
-    return f"a JSON {_JSON[type(value)]}" if isinstance(value, dict | list) else json.dumps(value)[:60]
-
-
-_NUMBERS = ("distance", "end_error", "cosine_error", "timing")
-
-
-def _fit_as_json(fit: Fit | None) -> Any:
-    if fit is None:
-        return None
-    rows = [
-        {"name": one.name, "goal": one.goal, "arrives": one.arrives}
-        | {key: value if math.isfinite(value := float(getattr(one, key))) else None for key in _NUMBERS}
-        for one in fit.demonstrations
-    ]
-    return {"by": fit.by, "demonstrations": rows}
-
-
-def _fit_from_json(said: Any, attractors: int, where: str) -> Fit | None:
-    if said is None:
-        return None
-    if not isinstance(said, dict):
-        raise ModelError(f"Expected a fit in {where} as a JSON object, got {shown(said)}. {AGAIN}")
-    rows = []
-    for row in expect(said, "demonstrations", list, where):
-        if not isinstance(row, dict) or not 0 <= count(row, "goal", 0, where) < attractors:
-            raise ModelError(f"Expected demonstrations with a goal below {attractors} in {where}, got others. {AGAIN}")
-        numbers = {key: math.nan if row.get(key) is None else expect(row, key, float, where) for key in _NUMBERS}
-        rows.append(
-            Followed(
-                name=expect(row, "name", str, where),
-                goal=row["goal"],
-                arrives=expect(row, "arrives", bool, where),
-                **numbers,
-            )
-        )
-    if not rows:
-        raise ModelError(f"Expected demonstrations in the fit of {where}, got none. {AGAIN}")
-    return Fit(tuple(rows), expect(said, "by", str, where))
-
-
-# --- tensors ------------------------------------------------------------------------------------------
-
-SHAPES = {
-    "flow.frequencies": ("layers", "features", "passing"),
-    "flow.weights": ("layers", "2 moving", "2 features"),
-    "flow.window": (),
-    "speed.frequencies": ("speed features", "dimension"),
-    "speed.weights": ("2 speed features",),
-    "speed.offset": (),
-    "speed.window": (),
-    "attractors": ("attractors", "dimension"),
-    "log_weights": ("attractors",),
-    "swirls": ("attractors", "dimension", "dimension"),
-    "softening": ("attractors",),
-    "brake": ("dimension",),
-    "centre": ("dimension",),
-    "scale": ("dimension",),
-    "pace": (),
+Rule = Callable[[NDArray[Any], dict[str, int]], Any]
+RULES: dict[str, Rule] = {
+    "": lambda a, n: True,
+    "> 0": lambda a, n: (a > 0).all(),
+    ">= 0": lambda a, n: (a >= 0).all(),
+    "from 0 to 1": lambda a, n: ((a >= 0) & (a <= 1)).all(),
+    "labelled 0 to {last}": lambda a, n: len(a) > 0 and a.min() >= 0 and a.max() <= n["last"],
+    "that differ": lambda a, n: (np.ptp(a, axis=0) > 0).any(),
+    "at different places": lambda a, n: len(np.unique(a, axis=0)) == len(a),
+    "skew, or it is not stable": lambda a, n: np.allclose(a, -a.transpose(0, 2, 1), rtol=1e-6, atol=1e-9),
+    "without NaN": lambda a, n: True,
 }
-"""Of every stable field's tensors, in words that _sizes gives numbers to."""
+"""What numbers have to be, beside finite; the last may be infinite."""
+
+WALLS = {"low": ("n", "without NaN"), "high": ("n", "without NaN"), "margin": ("2 n", "> 0")}
+TABLE: dict[str, dict[str, tuple[str, str]]] = {
+    "stable": {
+        "flow.frequencies": ("layers features passing", ""),
+        "flow.weights": ("layers 2*moving 2*features", ""),
+        "flow.window": ("", ">= 0"),
+        "speed.frequencies": ("waves d", ""),
+        "speed.weights": ("2*waves", ""),
+        "speed.offset": ("", ""),
+        "speed.window": ("", ">= 0"),
+        "attractors": ("q d", "at different places"),
+        "log_weights": ("q", ""),
+        "swirls": ("q d d", "skew, or it is not stable"),
+        "softening": ("q", "> 0"),
+        "brake": ("d", ">= 0"),
+        "centre": ("d", ""),
+        "scale": ("d", "> 0"),
+        "pace": ("", "> 0"),
+    },
+    "data": {
+        "samples": ("samples d", "that differ"),
+        "labels": ("samples", "labelled 0 to {last}"),
+        "phases": ("samples", "from 0 to 1"),
+    },
+    # Pulls and least damping above zero are what makes it come to rest in the attractors alone.
+    SECOND_ORDER: {
+        "places": ("q half", "at different places"),
+        "centre": ("half", ""),
+        "scale": ("", "> 0"),
+        "pulls": ("pulls", "> 0"),
+        "centres": ("bumps half", ""),
+        "width": ("", "> 0"),
+        "damping": ("bumps", ">= 0"),
+        "turning": ("bumps pairs", ""),
+        "least": ("", "> 0"),
+        "misfit": ("", ">= 0"),
+    },
+    "world": {"places": ("q n", "")},
+    "home": WALLS | {"knee": ("", ">= 0")},
+    "within": WALLS | {"braking": ("", "> 0")},
+    "around": {
+        "centre": ("n", ""),
+        "centres": ("bodies n", ""),
+        "shapes": ("bodies n n", ""),
+        "reach": ("", "> 0"),
+    },
+    "moved": {
+        "matrix": ("n n", ""),
+        "shift": ("n", ""),
+        "path": ("steps marks n", ""),
+        "force": ("steps marks n", ""),
+        "length": ("n", "> 0"),
+        "old": ("marks n", ""),
+        "new": ("marks n", ""),
+        "goals": ("marks", ""),
+    },
+}
+"""Of every part of a model its tensors: a word for each axis, whose size is known or the same throughout the part, and a rule."""
+WARPS = ("within", "around", "moved")
+WHOLE = ("labels", "goals")
+"""Tensors of whole numbers."""
 
 
-def check_tensors(tensors: Mapping[str, NDArray[Any]], config: Config, where: str, warps: int = 0) -> None:
-    """Names, types, shapes and values: everything the mathematics takes for granted; `warps` tensors were checked."""
-    parts = 1 + config.goals + config.lifted
-    samples = 3 if config.kind == "field" else 0
-    if samples + warps + len(SHAPES) * parts != len(tensors):
-        raise ModelError(
-            f"Expected {samples + warps + len(SHAPES) * parts} tensors for {parts} stable fields in {where}, got {len(tensors)}. "
-            f"{AGAIN}"
-        )
-    if samples:
-        check_samples(tensors, config.dimension, config.n_attractors, where)
-        check(tensors, "phases", (len(tensors["samples"]),), where)
-        if not ((tensors["phases"] >= 0) & (tensors["phases"] <= 1)).all():
-            raise ModelError(f"Expected phases from 0 to 1 in {where}, got others. {AGAIN}")
-    for prefix, dimension, attractors in config.parts():
-        check_part(tensors, prefix, dimension, attractors, where)
+def layout(config: Config, names: Mapping[str, Any]) -> list[tuple[str, str, dict[str, int]]]:
+    """Prefix and kind of every part of a model, and the sizes that are known of it."""
+    d, q = config.dimension, config.n_attractors
+    known = {"2": 2, "pulls": len(PULLS), "n": config.places, "last": q - 1}
+    if config.kind == SECOND_ORDER:
+        half = d // 2
+        return [("", SECOND_ORDER, known | {"q": q, "half": half, "pairs": half * (half - 1) // 2})]
+    parts = [("", "data", known | {"d": d})] if config.kind == "field" else []
+    for prefix, size, count in config.parts():
+        sizes = known | {"d": size, "q": count, "passing": size // 2, "moving": size - size // 2}
+        parts.append((f"{prefix}.", "stable", sizes))
+        parts += [(f"{prefix}.home.", "home", sizes)] * any(name.startswith(f"{prefix}.home.") for name in names)
+    parts += [("warps.", "world", known | {"q": q})] if config.warps else []
+    return parts + [(f"warps.{i}.", kind, dict(known)) for i, kind in enumerate(config.warps)]
 
 
-def check_samples(tensors: Mapping[str, NDArray[Any]], dimension: int, n_attractors: int, where: str) -> None:
-    check(tensors, "samples", (None, dimension), where)
-    check(tensors, "labels", (len(tensors["samples"]),), where, np.int64)
-    labels = tensors["labels"]
-    if len(labels) == 0 or labels.min() < 0 or labels.max() >= n_attractors:
-        raise ModelError(f"Expected samples labelled 0 to {n_attractors - 1} in {where}, got others or none. {AGAIN}")
-    if not (np.ptp(tensors["samples"], axis=0) > 0).any():
-        raise ModelError(f"Expected samples that differ in {where}, got one position. {AGAIN}")
+def check_tensors(tensors: Mapping[str, NDArray[Any]], config: Config, where: str) -> None:
+    """Names, types, shapes and values: everything the mathematics takes for granted."""
+    parts = layout(config, tensors)
+    wanted = sum(len(TABLE[kind]) for _, kind, _ in parts)
+    if len(tensors) != wanted:
+        count = sum(kind == "stable" for _, kind, _ in parts)
+        raise ModelError(f"Expected {wanted} tensors for {count} stable fields in {where}, got {len(tensors)}. {AGAIN}")
+    for prefix, kind, sizes in parts:
+        for name, (axes, rule) in TABLE[kind].items():
+            _check(tensors, prefix + name, axes, rule, sizes, where)
 
 
-def check_part(tensors: Mapping[str, NDArray[Any]], prefix: str, dimension: int, attractors: int, where: str) -> None:
-    """One stable field."""
-    sizes = sizes_of(tensors, prefix, dimension, where) | {"attractors": attractors}
-    for name, words in SHAPES.items():
-        check(tensors, f"{prefix}.{name}", tuple(sizes[word] for word in words), where)
-    for name in ("softening", "scale", "pace"):
-        if not (tensors[f"{prefix}.{name}"] > 0).all():
-            raise ModelError(f"Expected {name} > 0 in tensor {prefix}.{name} of {where}, got others. {AGAIN}")
-    for name in ("brake", "flow.window", "speed.window"):
-        if not (tensors[f"{prefix}.{name}"] >= 0).all():
-            raise ModelError(f"Expected {name} >= 0 in tensor {prefix}.{name} of {where}, got others. {AGAIN}")
-    swirls = tensors[f"{prefix}.swirls"]
-    if not np.allclose(swirls, -swirls.transpose(0, 2, 1), rtol=1e-6, atol=1e-9):
-        raise ModelError(
-            f"Expected skew matrices in tensor {prefix}.swirls of {where}, got others: not stable. {AGAIN}"
-        )
-    places = tensors[f"{prefix}.attractors"]
-    if len(np.unique(places, axis=0)) < attractors:
-        raise ModelError(f"Expected attractors at different places in {where}, got two at the same one. {AGAIN}")
-
-
-def sizes_of(tensors: Mapping[str, NDArray[Any]], prefix: str, dimension: int, where: str) -> dict[str, int]:
-    flow, speed = tensors.get(f"{prefix}.flow.frequencies"), tensors.get(f"{prefix}.speed.frequencies")
-    if flow is None or speed is None or flow.ndim != 3 or speed.ndim != 2 or min(*flow.shape, *speed.shape) < 1:
-        raise ModelError(f"Expected the frequencies of {prefix} in {where}, got none of that shape. {AGAIN}")
-    layers, features, passing = flow.shape
-    if passing != dimension // 2:
-        raise ModelError(
-            f"Expected tensor {prefix}.flow.frequencies of {where} for {dimension} dimensions, got shape {flow.shape}. {AGAIN}"
-        )
-    return {
-        "dimension": dimension,
-        "layers": layers,
-        "features": features,
-        "2 features": 2 * features,
-        "passing": passing,
-        "2 moving": 2 * (dimension - passing),
-        "speed features": len(speed),
-        "2 speed features": 2 * len(speed),
-    }
-
-
-def check(
-    tensors: Mapping[str, NDArray[Any]], name: str, shape: tuple[int | None, ...], where: str, kind: type = np.float64
+def _check(
+    tensors: Mapping[str, NDArray[Any]], name: str, axes: str, rule: str, sizes: dict[str, int], where: str
 ) -> None:
     tensor = tensors.get(name)
     if tensor is None:
         raise ModelError(f"Expected tensor {name} in {where}, got none. {AGAIN}")
-    fits = tensor.ndim == len(shape) and all(a in (None, b) for a, b in zip(shape, tensor.shape, strict=True))
-    if tensor.dtype != kind or not fits:
-        wanted = "(" + ", ".join("n" if size is None else str(size) for size in shape) + ")"
-        raise ModelError(
-            f"Expected tensor {name} of {where} as {np.dtype(kind)} {wanted}, got {tensor.dtype} {tensor.shape}. {AGAIN}"
-        )
-    if not np.isfinite(tensor).all():
-        raise ModelError(f"Expected finite numbers in tensor {name} of {where}, got NaN or infinity. {AGAIN}")
-
-
-def stable_field(tensors: Mapping[str, NDArray[Any]], prefix: str) -> StableField:
-    """The stable field whose tensors begin with a prefix; they were checked."""
-    mine = {
-        name.removeprefix(f"{prefix}."): tensor for name, tensor in tensors.items() if name.startswith(f"{prefix}.")
-    }
-    model = StableModel(
-        flow=Flow(*(mine[f"flow.{name}"] for name in Flow._fields)),
-        speed=Speed(*(mine[f"speed.{name}"] for name in Speed._fields)),
-        attractors=mine["attractors"],
-        log_weights=mine["log_weights"],
-        swirls=mine["swirls"],
-        softening=mine["softening"],
-        brake=mine["brake"],
+    dtype = np.dtype(np.int64 if name.split(".")[-1] in WHOLE else np.float64)
+    words = axes.split()
+    wanted = [2 * sizes[word[2:]] if word.startswith("2*") else sizes.get(word) for word in words]
+    fits = tensor.ndim == len(words) and all(
+        have == want or (want is None and (have > 0 or word == "steps"))
+        for have, want, word in zip(tensor.shape, wanted, words, strict=True)
     )
-    return StableField(model, mine["centre"], mine["scale"], float(mine["pace"]))
+    if tensor.dtype != dtype or not fits:
+        shape = "(" + ", ".join("n" if size is None else str(size) for size in wanted) + ")"
+        raise ModelError(
+            f"Expected tensor {name} of {where} as {dtype} {shape}, got {tensor.dtype} {tensor.shape}. {AGAIN}"
+        )
+    sizes.update(zip(words, tensor.shape, strict=True))
+    if not np.isfinite(tensor).all() and (rule != "without NaN" or np.isnan(tensor).any()):
+        raise ModelError(f"Expected finite numbers in tensor {name} of {where}, got NaN or infinity. {AGAIN}")
+    if not RULES[rule](tensor, sizes):
+        raise ModelError(f"Expected {name} {rule.format(**sizes)} in {where}, got others. {AGAIN}")

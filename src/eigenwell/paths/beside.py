@@ -69,24 +69,36 @@ def running_on(
     return found, miss
 
 
-def nearest_path(scraps: FloatArray, x: FloatArray, path: IntArray) -> tuple[FloatArray, IntArray]:
-    """Distance from every sample of scraps (m, d) to the nearest of samples x (n, d), and the path of that one."""
-    if len(x) == 0:
-        return np.full(len(scraps), np.inf), np.full(len(scraps), -1, dtype=np.intp)
-    distance, at = cKDTree(x).query(scraps)
-    return distance, path[at]
+def nearest_paths(
+    places: FloatArray, x: FloatArray, path: IntArray, group: IntArray, n_groups: int
+) -> tuple[FloatArray, IntArray]:
+    """Distance (m, Q) from places (m, d) to the nearest of samples x (n, d) of each group, and the path of that one.
+
+    `path` and `group` (n,) are those of the samples; no group has any of number -1.
+    """
+    away, owner = np.full((len(places), n_groups), np.inf), np.full((len(places), n_groups), -1, dtype=np.intp)
+    for q in np.unique(group[group >= 0]):
+        mine = np.flatnonzero(group == q)
+        away[:, q], at = cKDTree(x[mine]).query(places)
+        owner[:, q] = path[mine[at]]
+    return away, owner
 
 
-def lying_on(
-    scraps: FloatArray, offsets: IntArray, distance: FloatArray, path: IntArray, resolution: float
-) -> list[IntArray]:
-    """The paths on which each scrap lies, none where one of its samples is farther from them than the scrap is long, or than
-    the resolution. `distance` and `path` are those of `nearest_path`."""
-    out = []
-    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
-        size = max(resolution, float(np.linalg.norm(np.ptp(scraps[a:b], axis=0))))
-        out.append(np.unique(path[a:b]) if (distance[a:b] <= size).all() else np.empty(0, dtype=np.intp))
-    return out
+def belonging(scrap: IntArray, away: FloatArray, owner: IntArray) -> tuple[IntArray, FloatArray]:
+    """The path that each scrap belongs to, and how probable it is that it does to the group of that one.
+
+    `scrap` (m,), ascending, says which scrap some samples are of; `away` and `owner` (m, Q) are what `nearest_paths` says of
+    these. For distances a and b to the nearest group and to the next, medians over the scrap, that is b / (a + b).
+    """
+    path, sure = [], []
+    for rows in np.split(np.arange(len(scrap)), np.flatnonzero(np.diff(scrap)) + 1):
+        far = np.median(away[rows], axis=0)
+        order = np.argsort(far, kind="stable")
+        nearest = order[0]
+        path.append(owner[rows[away[rows, nearest].argmin()], nearest])
+        a, b = far[nearest], far[order[1]] if len(far) > 1 else np.inf
+        sure.append(0.5 if a == b else 1 / (1 + a / b))
+    return np.array(path, dtype=np.intp), np.array(sure)
 
 
 def label_confidence(

@@ -17,7 +17,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import gammaln
 
 from .._types import BoolArray, FloatArray, IntArray
-from .evidence import EndsModel, log_sum
+from .evidence import ALIKE, EndsModel, log_sum
 from .spanning import components, spanning_tree
 
 # Log prices of a goal for which the best cut of a tree is proposed: the prior's own price depends on the partition.
@@ -147,16 +147,16 @@ def group_ends(ends: Ends, n_groups: int | None = None) -> Grouping:
     posterior = np.exp(score - log_sum(score))
     if n_groups is not None:
         mine = count == n_groups
-        best = int(np.argmax(np.where(mine, posterior, -1.0)))
-        share = posterior[best] / posterior[mine].sum()
-        return _grouping(ends, group[best], float(share), _membership(group[mine], posterior[mine], group[best]))
+        best = _beyond_doubt(group[mine], posterior[mine])
+        share = posterior[mine].max() / posterior[mine].sum()
+        return _grouping(ends, best, float(share), _membership(group[mine], posterior[mine], best))
     by_number = np.bincount(count, weights=posterior * (1 - UNKNOWN) * _coverage(group))
     # Ties and rounding must not depend on the order of the ends: fewer groups first.
     ranked = np.argsort(-np.round(by_number, 12), kind="stable")
     readings = []
     for q in ranked[by_number[ranked] > UNKNOWN]:
-        mine = np.flatnonzero(count == q)
-        readings.append(Reading(group[mine[np.argmax(score[mine])]], float(by_number[q])))
+        mine = count == q
+        readings.append(Reading(_beyond_doubt(group[mine], posterior[mine]), float(by_number[q])))
     first, *others = readings
     mine = count == first.n_groups
     sure = _membership(group[mine], posterior[mine], first.group)
@@ -171,6 +171,16 @@ def _coverage(groups: IntArray) -> FloatArray:
     k = groups.shape[1]
     size = np.array([np.bincount(g + 1, minlength=k + 2)[1:] for g in groups])
     return np.asarray(1 - ((size == 1).sum(axis=1) / (k + 1)) ** 2)
+
+
+def _beyond_doubt(groups: IntArray, weight: FloatArray) -> IntArray:
+    """The likeliest partition of those (c, K) in which no end is lost that may well be none: to leave one out wrongly costs a
+    recording, to keep one that strayed little."""
+    lost = groups < 0
+    doubtful = (weight / weight.sum()) @ lost < 1 - UNKNOWN
+    # Where trees propose none, as few of these as there are.
+    fewest = (lost & doubtful).sum(axis=1)
+    return np.asarray(groups[np.argmax(np.where(fewest == fewest.min(), weight, -1.0))])
 
 
 def _membership(groups: IntArray, weight: FloatArray, best: IntArray) -> FloatArray:
@@ -316,9 +326,12 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
             size = tree.size[nodes]
             if at in promising:
-                scores = model.readings(of_nodes[nodes], summed[nodes], size, centre[nodes], blur[nodes], odds[alone])
+                known_of = of_nodes[nodes], summed[nodes], size, centre[nodes], blur[nodes], odds[alone]
+                scores = np.logaddexp(model.readings(*known_of), model.in_principal(*known_of)) - np.log(2)
             else:
-                given, there = alike[nodes].sum(axis=0), np.zeros(len(alone))
+                # None shared, along the coordinates or in principal directions, which are taken to be as good.
+                given = alike[nodes].sum(axis=0) + np.log(1 - ALIKE / 2)
+                there = np.zeros(len(alone))
                 scores = model.partition(given, size, centre[nodes], blur[nodes], odds[alone], there)
             # What is less likely than rounding is kept only where so many goals were asked for.
             best = max(best, float(scores.max()))

@@ -11,7 +11,8 @@ a goal may all be nearer than a twentieth of their ways. Or paths slow down as a
 one ends but the rest that it is bound for, with the error of that in place of the way (`arrival.bound_for`). Scatters of the
 goals are alike: sigma_qj = sigma_0 rho_j {1/2, 1, 2, 4}, and not less than rounding leaves of places in whole pixels; sigma_0 is
 log-normal around a few percent of the box and summed over, rho_j, the same for all goals, is read off the ends: units of a
-column do not matter. Everything is Gaussian with known
+column do not matter. The coordinates are those of the data or, as likely, the principal directions of the ends around their
+goals: ends along a line are one goal whatever its direction. Everything is Gaussian with known
 variances: with w_k = 1/s_k^2 and W = sum w_k
 
     log p = -1/2 sum log(2 pi s_k^2) - 1/2 (sum w_k e_k^2 - (sum w_k e_k)^2 / W)
@@ -29,7 +30,7 @@ p(Q) ~ 1/Q, and all sizes are as likely.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
@@ -44,8 +45,10 @@ USUAL_SPREAD, SPREAD_WIDTH = 0.04, 1.2
 OCTAVES = np.arange(-12, -1)
 # sigma_q / sigma_0 in octaves, with weights: heavy tails.
 MULTIPLES, WEIGHTS = np.array([-1, 0, 1, 2]), np.array([0.25, 0.45, 0.22, 0.08])
-# Spreads of the coordinates differ by some octaves: width of rho_j.
-UNEQUAL = 0.6
+# Spreads of the coordinates differ by some octaves: width of rho_j. In one set of five by more, exponentially: half an octave.
+UNEQUAL, WILD = 0.6, 0.2
+# In one set of three goals share coordinates.
+ALIKE = 0.35
 # An end in motion is at its goal all the same when it is nearer than this share of the way it seems to have left.
 LIFTED = 0.05
 # An end says nothing about goals farther away than this share of the box.
@@ -98,7 +101,8 @@ class EndsModel:
         return np.minimum(self.error, self.way)
 
     def moments(self) -> FloatArray:
-        """(K, 3, S, 3 + 2 d): what adds up over the ends of a group, for every sigma: W, sum log, ends in motion, W e, W e^2.
+        """(K, 3, S, 3 + d + d (d + 1) / 2): what adds up over the ends of a group, for every sigma: W, sum log, ends in motion,
+        W e, and W e_i e_j, the squares first.
 
         With the way that is left, as lifted right at the goal, and at the rest that a path is bound for.
         """
@@ -109,13 +113,16 @@ class EndsModel:
         moving = np.zeros(variance.shape)
         moving[:, 1] = way2 > sigma2
         w, e = 1 / variance[..., None], np.stack([self.place, self.place, self.rest], axis=1)[:, :, None, :]
-        return np.concatenate([w, np.log(2 * np.pi * variance)[..., None], moving[..., None], w * e, w * e**2], axis=-1)
+        i, j = _pairs(self.dimension)
+        products = e[..., i] * e[..., j]
+        parts = [w, np.log(2 * np.pi * variance)[..., None], moving[..., None], w * e, w * products]
+        return np.concatenate(parts, axis=-1)
 
     def groups(self, moments: FloatArray) -> FloatArray:
-        """log p (n, 3, S, d) of groups with these moments (n, 3, S, 3 + 2 d), for every sigma and coordinate."""
+        """log p (n, 3, S, d) of groups with these moments (n, 3, S, ...), for every sigma and coordinate."""
         d = self.dimension
         total, logs, moving = (moments[..., j : j + 1] for j in range(3))
-        first, second = moments[..., 3 : 3 + d], moments[..., 3 + d :]
+        first, second = moments[..., 3 : 3 + d], moments[..., 3 + d : 3 + 2 * d]
         blur = np.log(2 * np.pi / total) / 2
         log_p = -logs / 2 - (second - first**2 / total) / 2 + blur - np.maximum(blur, 0.0)
         return np.asarray(log_p + np.log(LIFTED) * np.maximum(moving - 1, 0))
@@ -141,18 +148,18 @@ class EndsModel:
         `partition` needs: with goals that may differ in all coordinates, and with goals that share some.
 
         In a shared coordinate all ends are at one place, with a spread of its own: goals in a row or on a table, columns that
-        hardly move. These spreads are alike, and like those of goals, with heavy tails (`_own_scale`). As likely are all numbers
-        n of shared coordinates, and all C(d, n) sets of so many, of which the one that the ends want most stands for all;
-        `moments` (Q, 3, S, 3 + 2 d) are those of the groups.
+        hardly move. These spreads are alike, and like those of goals, with heavy tails (`_own_scale`). Where goals share some, of
+        which `ALIKE` is the probability, all numbers n of them are as likely, and all C(d, n) sets of so many: the one that the
+        ends want most stands for all. `moments` (Q, 3, S, ...) are those of the groups.
         """
         if not (size > 1).any():
             # Goals that were reached once each show no spread, and nothing that they share.
             every = np.arange(self.dimension)
-            given = self.given_spread(log_p, every).sum(axis=0) - np.log(self.dimension)
+            given = self.given_spread(log_p, every).sum(axis=0) + np.log(1 - ALIKE)
             return self.partition(given, size, centres, blur, odds, np.zeros(len(odds)))
         d, one, several = self.dimension, len(size) == 1, size > 1
         possible = np.arange(log_p.shape[2])[:, None] >= self._finest
-        apart = np.where(possible, log_p[several].max(axis=1).sum(axis=0), -np.inf)
+        apart = self._apart(log_p[several])
         total = moments[several].sum(axis=0)
         together = np.where(possible, self.groups(total[None])[0], -np.inf)
         common = log_sum(np.moveaxis(together, 2, 0).reshape(d, -1)) - np.log(3 * len(apart))
@@ -165,9 +172,56 @@ class EndsModel:
         for n in np.flatnonzero(gain > gain.max() + np.log(np.finfo(np.float64).eps)):
             free, there = np.sort(order[n:]), at[:, order[:n]].sum(axis=1)
             given = self._spreads(log_p, apart, free) + common[order[:n]].sum() + there.sum()
+            given += np.log(ALIKE / max(d + one - 1, 1) if n else 1 - ALIKE)
             given -= (0.0 if one else np.log(comb(d, n))) + _own_scale(together[:, :, order[:n]], apart[:, free])
             out.append(self.partition(given, size, centres[:, free], blur, odds, there))
-        return np.asarray(log_sum(np.moveaxis(np.array(out), 0, -1)) - np.log(d + one))
+        return np.asarray(log_sum(np.moveaxis(np.array(out), 0, -1)))
+
+    def in_principal(
+        self,
+        log_p: FloatArray,
+        moments: FloatArray,
+        size: IntArray,
+        centres: FloatArray,
+        blur: FloatArray,
+        odds: FloatArray,
+    ) -> FloatArray:
+        """The same with no coordinate shared, and with spreads along the principal directions of ends around their goals.
+
+        Of n ends more than goals, with variances a and b along two axes, the angle is known to t = sqrt(a b / n) / |a - b|, of
+        the quarter of a turn after which axes are the same: by Laplace the integral over all angles is the best times
+        sqrt(2 pi) t / (pi / 2), for every pair of axes.
+        """
+        d, n = self.dimension, int((size - 1).sum())
+        every, none = np.arange(d), np.zeros(len(odds))
+        if n < 2 or d == 1:
+            return self.partition(self.given_spread(log_p, every).sum(axis=0), size, centres, blur, odds, none)
+        several = size > 1
+        likely = log_p[several].sum(axis=(0, 3))
+        total = moments[several][:, *np.unravel_index(likely.argmax(), likely.shape)]
+        i, j = _pairs(d)
+        off = total[:, 3 + d :] - total[:, 3 + i] * total[:, 3 + j] / total[:, :1]
+        scatter = np.zeros((d, d))
+        scatter[i, j] = scatter[j, i] = off.sum(axis=0) / n
+        variance, turn = np.linalg.eigh(scatter)
+        a, b = (np.maximum(variance, np.finfo(np.float32).eps)[side] for side in np.triu_indices(d, 1))
+        with np.errstate(divide="ignore"):
+            share = np.minimum(np.log(np.sqrt(8 * a * b / (np.pi * n)) / np.abs(a - b)), 0.0).sum()
+        products = turn[i] * turn[j] * np.where(i == j, 1, 2)[:, None]
+        turned = replace(self, rounding=np.sqrt(self.rounding**2 @ turn**2))
+        log_p = turned.groups(
+            np.concatenate(
+                [moments[..., :3], moments[..., 3 : 3 + d] @ turn, moments[..., 3 + d :] @ products], axis=-1
+            )
+        )
+        apart = turned._apart(log_p[several])
+        given = turned._spreads(log_p, apart, every) + share
+        return turned.partition(given, size, centres @ turn, blur, odds, none)
+
+    def _apart(self, log_p: FloatArray) -> FloatArray:
+        """log p (S, d) of groups, each measured in the way that suits it, for all spreads that are possible."""
+        possible = np.arange(log_p.shape[2])[:, None] >= self._finest
+        return np.where(possible, log_p.max(axis=1).sum(axis=0), -np.inf)
 
     def _at(self, log_p: FloatArray, total: FloatArray, lone: FloatArray) -> FloatArray:
         """Log density (L, d) of single ends, by their moments, where ends (`total`) are that share a coordinate."""
@@ -188,7 +242,8 @@ class EndsModel:
         equal, unequal = self.given_spread(log_p, free).sum(axis=0), _unequal(apart[:, free])
         if not unequal.any():
             return np.asarray(equal)
-        price = -((unequal / UNEQUAL) ** 2).sum() / 2
+        usual, wild = np.log(1 - WILD) - (unequal / UNEQUAL) ** 2 / 2, np.log(WILD) - 2 * np.abs(unequal)
+        price = np.logaddexp(usual, wild).sum()
         return np.asarray(np.logaddexp(equal, self.given_spread(log_p, free, unequal).sum(axis=0) + price))
 
     def partition(
@@ -265,6 +320,12 @@ class EndsModel:
         alike = np.log((1 + np.exp(-off / 2) / np.sqrt(2 * np.pi * variance)) / 2).sum(axis=1)
         beside = np.logaddexp(near, alike) + np.log(BESIDE / 2)
         return float((np.logaddexp(np.log(1 - BESIDE), beside) - np.log1p((APART * spread / gap) ** 8)).sum())
+
+
+def _pairs(d: int) -> tuple[IntArray, IntArray]:
+    """Pairs i <= j of coordinates, those with i = j first."""
+    i, j = np.triu_indices(d, 1)
+    return np.append(np.arange(d), i), np.append(np.arange(d), j)
 
 
 def _unequal(apart: FloatArray) -> IntArray:

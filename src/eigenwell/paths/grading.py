@@ -13,10 +13,11 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
 from .arrival import AT_REST, Block, PathEnds
-from .beside import Tails, lying_on, nearest_path, running_on, tails
+from .beside import Tails, belonging, nearest_paths, running_on, tails
 from .ends import Ends, Grouping, Reading
 from .evidence import REACH
 from .odd import Odd, lost_odds, odd_paths, strays
+from .settings import DEFAULT
 from .told import NOTHING, Told
 
 # A second reading of the ends is a doubt when one in five such answers would be it.
@@ -76,20 +77,29 @@ def grade_blocks(
             found[row[better]], least[row[better]] = heir[better], miss[better]
         return found
 
-    def on_paths(scraps: IntArray, paths: IntArray) -> list[IntArray]:
-        """On which paths each scrap lies, of all blocks the nearest."""
-        parts = [(b.x[mine], b.path[mine]) for b in units() for mine in [np.isin(b.path, scraps)]]
-        samples, owner = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-        order = np.argsort(owner, kind="stable")
-        samples = samples[order]
-        least, nearest = np.full(len(samples), np.inf), np.full(len(samples), -1, dtype=np.intp)
-        for block in units():
-            whole = np.isin(block.path, paths)
-            distance, near = nearest_path(samples, block.x[whole], block.path[whole])
-            nearest = np.where(distance < least, near, nearest)
-            least = np.minimum(distance, least)
-        offsets = np.searchsorted(owner[order], np.append(scraps, scraps[-1] + 1))
-        return lying_on(samples, offsets, least, nearest, resolution)
+    def hosts(scraps: IntArray, group: IntArray) -> tuple[IntArray, FloatArray]:
+        """The path each scrap belongs to, of all blocks the nearest, and how probable that is; a few of its samples are asked."""
+        wanted = set(scraps.tolist())
+        parts = sorted(
+            (
+                (k, b.x[np.unique(np.linspace(start, stop - 1, DEFAULT.fit).astype(np.intp))])
+                for b in units()
+                for k, start, stop in zip(b.number.tolist(), b.offsets[:-1], b.offsets[1:], strict=True)
+                if k in wanted
+            ),
+            key=lambda part: part[0],
+        )
+        owner, places = (
+            np.repeat([k for k, _ in parts], [len(x) for _, x in parts]),
+            np.concatenate([x for _, x in parts]),
+        )
+        size = len(places), int(group.max()) + 1
+        away, path = np.full(size, np.inf), np.full(size, -1, dtype=np.intp)
+        for b in units():
+            here, near = nearest_paths(places, b.x, b.path, group[b.path], size[1])
+            path = np.where(here < away, near, path)
+            away = np.minimum(here, away)
+        return belonging(owner, away, path)
 
     return grade_paths(
         replace(ends, twin=twin, pauses=ends.pauses if trusted_ends else None),
@@ -97,7 +107,7 @@ def grade_blocks(
         trusted_ends=trusted_ends,
         told=told,
         heirs_of=None if trusted_ends else beside,
-        hosts_of=None if trusted_ends else on_paths,
+        hosts_of=None if trusted_ends else hosts,
     )
 
 
@@ -108,12 +118,13 @@ def grade_paths(
     trusted_ends: bool,
     told: Told = NOTHING,
     heirs_of: Callable[[IntArray], IntArray] | None = None,
-    hosts_of: Callable[[IntArray, IntArray], list[IntArray]] | None = None,
+    hosts_of: Callable[[IntArray, IntArray], tuple[IntArray, FloatArray]] | None = None,
 ) -> Graded:
     """Group the ends of the usable paths, by the model of `evidence`; `extent` (d,) is the size of the data's box.
 
     `heirs_of` says of paths which other one runs on where they end, -1 for none: a recovered path may have lost its tail.
-    `hosts_of` says of paths too short to be trusted on which of the others, given too, each lies.
+    `hosts_of` says of paths too short to be trusted, given the groups of all, to which of the others each belongs, and how
+    probably.
     """
     ends = ends.beside_others()
     usable = ends.usable & ~told.excluded(len(ends.pace))
@@ -162,22 +173,24 @@ def grade_paths(
         return group
 
     group = of_paths(grouping.group)
-    scraps = np.flatnonzero(~ends.usable)
-    # Asked once: all readings are of the same paths.
-    on = (
-        [] if hosts_of is None or len(scraps) == 0 or told.names_paths else hosts_of(scraps, np.flatnonzero(group >= 0))
-    )
+    scraps, host, belongs = np.flatnonzero(~ends.usable), np.empty(0, dtype=np.intp), np.empty(0)
+    if hosts_of is None or len(scraps) == 0 or group.max() < 0 or told.names_paths:
+        scraps = host
+    else:
+        host, belongs = hosts_of(scraps, group)
+        clear = belongs >= 1 - RIVAL
+        scraps, host, belongs = scraps[clear], host[clear], belongs[clear]
 
     def with_scraps(group: IntArray) -> IntArray:
         out = group.copy()
-        if on:
-            out[scraps] = adopted(on, group)
+        out[scraps] = group[host]
         return out
 
     labels = with_scraps(group)
     sure = np.full(len(ends.pace), grouping.membership.min())
     sure[paths] = np.where(grouping.group < 0, 0.5, grouping.membership)
     sure[heirs >= 0] = sure[heirs[heirs >= 0]]
+    sure[scraps] = sure[host] * belongs
     slowest = np.full(grouping.n_groups, np.inf)
     kept = grouping.group >= 0
     under_way = np.maximum(ends.pace, np.minimum(ends.way / REACH, 1.0))
@@ -189,13 +202,6 @@ def grade_paths(
     ]
     doubts += _doubts(ends, group, labels, grouping, slowest)
     return Graded(group, labels, sure, grouping, 1 - np.minimum(slowest, 1.0), tuple(doubts), alternatives, odd)
-
-
-def adopted(paths: list[IntArray], group: IntArray) -> IntArray:
-    """The group of each scrap, -1 where the paths it lies on are not in one, or there are none."""
-    return np.array(
-        [group[on[0]] if len(on) and (group[on] == group[on[0]]).all() else -1 for on in paths], dtype=np.intp
-    )
 
 
 def _broken(taken: int, lost: int, total: int) -> list[Caution]:

@@ -34,24 +34,14 @@ def style(theme: Theme = LIGHT) -> Iterator[None]:
     ...     ax = ew.plotting.plot_samples(found)
     """
     plt = pyplot()
-    ink = {
-        "text.color": theme.ink,
-        "axes.labelcolor": theme.ink,
-        "axes.edgecolor": theme.faint,
-        "axes.titlecolor": theme.ink,
-    }
-    ticks = {"xtick.color": theme.faint, "ytick.color": theme.faint, "grid.color": theme.grid}
-    paper = {"figure.facecolor": theme.paper, "axes.facecolor": theme.paper, "savefig.facecolor": theme.paper}
-    form = {
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "legend.frameon": False,
-        "font.size": 10,
-        "figure.dpi": 120,
-    }
+    ink = {name: theme.ink for name in ("text.color", "axes.labelcolor", "axes.titlecolor")}
+    faint = {name: theme.faint for name in ("axes.edgecolor", "xtick.color", "ytick.color")}
+    paper = {name: theme.paper for name in ("figure.facecolor", "axes.facecolor", "savefig.facecolor")}
+    plain = {name: False for name in ("axes.spines.top", "axes.spines.right", "legend.frameon")}
+    form = {"grid.color": theme.grid, "font.size": 10, "figure.dpi": 120}
     token = current_theme.set(theme)
     try:
-        with plt.rc_context(ink | ticks | paper | form):
+        with plt.rc_context(ink | faint | paper | plain | form):
             yield
     finally:
         current_theme.reset(token)

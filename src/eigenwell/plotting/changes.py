@@ -141,12 +141,8 @@ def plot_sweep(swept: Sweep, axes: Any = None, coordinate: int = 0) -> Any:
         p, colour = swept.values[there], theme.colour(s)
         x = np.array([a.position[coordinate] for a in some])
         error = np.array([a.standard_error[coordinate] for a in some])
-        ends = np.array(
-            [
-                [x[k]] * 2 if a.curve is None else [a.curve[:, coordinate].min(), a.curve[:, coordinate].max()]
-                for k, a in enumerate(some)
-            ]
-        )
+        reach = [a.position if a.curve is None else a.curve for a in some]
+        ends = np.array([[np.min(r.T[coordinate]), np.max(r.T[coordinate])] for r in reach])
         breaks = np.flatnonzero(np.diff(there) > 1) + 1
         for part in np.split(np.arange(len(there)), breaks):
             top.plot(p[part], ends[part], color=colour, linewidth=1.8)

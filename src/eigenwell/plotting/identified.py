@@ -201,14 +201,14 @@ def plot_embedding(found: Result, q: int = 0, ax: Any = None) -> Any:
         raise DataError(f"Expected a sub-dynamics 0 to {found.n_attractors - 1}, got {q}.")
     ax = axes(ax, 2)
     theme, u = current_theme.get(), found.embeddings[q]
+    flat, names = u.shape[1] > 1, ("u₂", "u₃") if u.shape[1] > 1 else ("sample", "u₂")
     if not found.has_paths:
-        points = u[:, :2].T if u.shape[1] > 1 else (np.arange(len(u)), u[:, 0])
+        points = u[:, :2].T if flat else (np.arange(len(u)), u[:, 0])
         ax.scatter(*points, s=5, color=theme.colour(q), linewidths=0, label=f"samples of sub-dynamics {q}")
-        return labelled(ax, ("u₂", "u₃") if u.shape[1] > 1 else ("sample", "u₂"))
-    bounds = np.concatenate([[0], np.cumsum([len(p) for p in found.paths(q)])])
-    for k, (a, b) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
-        line = u[a:b, :2].T if u.shape[1] > 1 else (np.arange(b - a), u[a:b, 0])
+        return labelled(ax, names)
+    for k, one in enumerate(np.split(u, np.cumsum([len(p) for p in found.paths(q)])[:-1])):
+        line = one[:, :2].T if flat else (np.arange(len(one)), one[:, 0])
         ax.plot(*line, color=theme.colour(q), lw=1.5, label=f"paths of sub-dynamics {q}" if k == 0 else None)
-    if u.shape[1] > 1:
+    if flat:
         ax.plot(0, 0, "X", color=theme.ink, ms=8, label="attractor")
-    return labelled(ax, ("u₂", "u₃") if u.shape[1] > 1 else ("sample", "u₂"))
+    return labelled(ax, names)

@@ -11,8 +11,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import Demonstrations
 from ..identification import Identification
 from .figures import MOST_PANELS, SMALL, axis, lines
-from .sections import Plot, Section
-from .traces import Trace, polyline, spatial, sub_dynamics
+from .traces import Plot, Section, Trace, polyline, spatial, sub_dynamics
 from .wording import words
 
 
@@ -81,16 +80,15 @@ def _estimates(found: Identification, q: int, axes: FloatArray, radius: float) -
         ("mean of the ends", here.by_mean_end, "diamond-open", {}),
         (words().attractor, here.position, "x", bars),
     )
+    shown: Trace = {"mode": "markers", "hoverinfo": "name", "meta": {"ink": True}}
     return [
         spatial(
-            (point - here.position)[None] @ axes,
+            (at - here.position)[None] @ axes,
             20 * radius,
-            mode="markers",
             name=name,
             marker={"symbol": mark, "size": 10},
-            hoverinfo="name",
-            meta={"ink": True},
+            **shown,
             **more,
         )
-        for name, point, mark, more in points
+        for name, at, mark, more in points
     ]

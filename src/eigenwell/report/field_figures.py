@@ -12,8 +12,7 @@ from ..fields.surface import drawn_motions
 from ..identification import Identification
 from .figures import spatial_layout
 from .pairs import pair_matrix
-from .sections import Plot, Section
-from .traces import Trace, attractor_marks, polyline, spatial, sub_dynamics, thinning
+from .traces import Plot, Section, Trace, attractor_marks, polyline, spatial, sub_dynamics, thinning
 from .wording import words
 
 MARGIN = 0.15
@@ -70,10 +69,7 @@ def _lifted(field: Any) -> Section:
     rolled = drawn_motions(field)
     data: list[Trace] = []
     starts = np.flatnonzero(field.phases == 1.0)
-    shown = [
-        np.column_stack([x, p])
-        for x, p in zip(np.split(field.samples, starts[1:]), np.split(field.phases, starts[1:]), strict=True)
-    ]
+    shown = np.split(np.column_stack([field.samples, field.phases]), starts[1:])
     owner = field.labels[starts]
     for q in range(field.n_attractors):
         mine = [path[:: thinning(len(path), 200)] for path, label in zip(shown, owner, strict=True) if label == q]
@@ -83,20 +79,14 @@ def _lifted(field: Any) -> Section:
     line = {"mode": "lines", "line": {"width": 3}, "name": "motions, with memory", "hoverinfo": "name"}
     data.append(spatial(_joined([one.states for one in rolled]), None, **line, meta={"ink": True}))
     goals = np.column_stack([field.attractors, np.zeros(field.n_attractors)])
-    mark = {"symbol": "cross", "size": 6}
+    mark: Trace = {
+        "mode": "markers+text",
+        "marker": {"symbol": "cross", "size": 6},
+        "hoverinfo": "name",
+        "meta": {"ink": True},
+    }
     text = [f" {q + words().first}" for q in range(field.n_attractors)]
-    data.append(
-        spatial(
-            goals,
-            None,
-            mode="markers+text",
-            name=f"{words().attractor}s",
-            marker=mark,
-            text=text,
-            hoverinfo="name",
-            meta={"ink": True},
-        )
-    )
+    data.append(spatial(goals, None, name=f"{words().attractor}s", text=text, **mark))
     layout = spatial_layout(3, ("x₁", "x₂", "phase"))
     layout["scene"] |= {"aspectmode": "cube"}
     caption = (

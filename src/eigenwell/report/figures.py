@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,18 @@ from ..demonstrations import Demonstrations
 from ..graphs import Graph
 from ..identification import Identification
 from .pairs import pair_matrix
-from .sections import Plot, Section
-from .traces import MOST_POINTS, Trace, attractor_marks, numbers, polyline, spatial, sub_dynamics, thinning
+from .traces import (
+    MOST_POINTS,
+    Plot,
+    Section,
+    Trace,
+    attractor_marks,
+    numbers,
+    polyline,
+    spatial,
+    sub_dynamics,
+    thinning,
+)
 from .wording import words
 
 MOST_PANELS = 12
@@ -102,18 +112,12 @@ def graph(demos: Demonstrations, found: Identification) -> Section | None:
     data = []
     for q in range(found.n_attractors):
         paths = lines(found, q)
-        data.append(
-            spatial(
-                polyline(demos.x, paths, every if found.has_paths else 1),
-                extent,
-                **sub_dynamics(q, mode="lines", line={"width": 1.5 if d == 2 else 4}),
-            )
-        )
+        shape = sub_dynamics(q, mode="lines", line={"width": 1.5 if d == 2 else 4})
+        data.append(spatial(polyline(demos.x, paths, every if found.has_paths else 1), extent, **shape))
         if not found.has_paths:
             continue
-        start = sub_dynamics(
-            q, mode="markers", showlegend=False, hovertext=[f"start of path {k}" for k in range(len(paths))]
-        )
+        called = [f"start of path {k}" for k in range(len(paths))]
+        start = sub_dynamics(q, mode="markers", showlegend=False, hovertext=called)
         start["marker"] = {"symbol": "circle-open", "size": 7 if d == 2 else 3}
         data.append(spatial(demos.x[[p[0] for p in paths]], extent, **start, hoverinfo="text"))
         ends = np.array([p[-1] for p in paths])
@@ -121,16 +125,13 @@ def graph(demos: Demonstrations, found: Identification) -> Section | None:
         if pairs:
             joins = sub_dynamics(q, mode="lines", showlegend=False, hoverinfo="skip", line={"width": 1, "dash": "dot"})
             data.append(spatial(polyline(demos.x, pairs), extent, **joins))
-    if not found.has_paths:
-        caption = (
-            "Samples are linked where the kernel is large enough; at most two thousand links of each component are drawn. "
-            f"Every component counts as one {words().attractor}."
-        )
-        return Section("graph", "The graph", caption, (Plot(data, spatial_layout(d), 560),))
     how = "as given" if demos.ordered else "recovered from the unordered samples"
     caption = (
         f"The paths {how}, from their starts (circles) to their ends. The ends that belong to one {words().attractor} are "
         f"joined, which makes one connected graph per {words().attractor}; the close-ups below show the joins."
+        if found.has_paths
+        else "Samples are linked where the kernel is large enough; at most two thousand links of each component are drawn. "
+        f"Every component counts as one {words().attractor}."
     )
     return Section("graph", "The graph", caption, (Plot(data, spatial_layout(d), 560),))
 
@@ -156,30 +157,11 @@ def spectrum(found: Identification) -> Section:
         data.append({"type": "scatter", **trace, "y": numbers(scaled), "hovertext": text, "hoverinfo": "text+name"})
     widths = {1 + e.shape[1] for e in found.embeddings}
     if len(widths) == 1 and data and len(data[0]["x"]) > (kept := widths.pop()):
-        shapes = [
-            {
-                "type": "rect",
-                "xref": "x",
-                "yref": "paper",
-                "x0": kept,
-                "x1": kept + 1,
-                "y0": 0,
-                "y1": 1,
-                "line": {"width": 0},
-            }
-        ]
+        edges = {"x0": kept, "x1": kept + 1, "y0": 0, "y1": 1, "yref": "paper"}
+        shapes = [{"type": "rect", "xref": "x", **edges, "line": {"width": 0}}]
         ratio = min(one.eigenvalues[kept] / one.eigenvalues[kept - 1] for one in found.spectra)
-        notes = [
-            {
-                "text": f"gap × {ratio:.1f}",
-                "x": kept + 0.5,
-                "y": 1,
-                "yref": "paper",
-                "yanchor": "top",
-                "yshift": -6,
-                "showarrow": False,
-            }
-        ]
+        place = {"x": kept + 0.5, "y": 1, "yref": "paper", "yanchor": "top", "yshift": -6}
+        notes = [{"text": f"gap × {ratio:.1f}", **place, "showarrow": False}]
     caption = (
         "Lowest eigenvalues of each graph Laplacian, in units of the first that is not zero. Filled marks span the "
         "embedding, open ones lie beyond the gap (shaded)."
@@ -215,29 +197,21 @@ def _embedding(found: Identification, q: int, in_space: bool) -> Plot:
     u = found.embeddings[q]
     m = 3 if u.shape[1] == 3 and in_space else min(u.shape[1], 2)
     points = u[:, :m] if m > 1 else np.column_stack([np.arange(len(u)), u[:, 0]])
+    layout = spatial_layout(max(m, 2), ("u₂", "u₃", "u₄")[:m] if m > 1 else ("sample", "u₂"))
+    every = thinning(len(u), MOST_POINTS // 4)
     if not found.has_paths:
         cloud = sub_dynamics(q, mode="markers", showlegend=False)
         cloud["marker"] |= {"size": 4 if m < 3 else 2}
-        names = ("u₂", "u₃", "u₄")[:m] if m > 1 else ("sample", "u₂")
-        shown = points[:: thinning(len(u), MOST_POINTS // 4)]
-        return Plot([spatial(shown, **cloud)], spatial_layout(max(m, 2), names), SMALL, words().one(q))
+        return Plot([spatial(points[::every], **cloud)], layout, SMALL, words().one(q))
     bounds = np.concatenate([[0], np.cumsum([len(p) for p in found.paths(q)])])
-    rows = [np.arange(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    rows = [np.arange(a, b) for a, b in pairwise(bounds)]
     lines = sub_dynamics(q, mode="lines+markers", line={"width": 2 if m < 3 else 5}, showlegend=False)
     lines["marker"] = {"size": 1}  # too small to see, but Plotly leaves room around marks and none around lines
-    data = [spatial(polyline(points, rows, thinning(len(u), MOST_POINTS // 4)), **lines)]
+    data = [spatial(polyline(points, rows, every), **lines)]
     if m > 1:
-        mark = {"symbol": "x", "size": 9 if m == 2 else 4}
-        hub: Trace = {
-            "mode": "markers",
-            "marker": mark,
-            "meta": {"ink": True},
-            "showlegend": False,
-            "hoverinfo": "text",
-        }
-        data.append(spatial(np.zeros((1, m)), **hub, hovertext=[words().attractor]))
-        layout = spatial_layout(m, ("u₂", "u₃", "u₄")[:m])
+        hub: Trace = {"mode": "markers", "marker": {"symbol": "x", "size": 9 if m == 2 else 4}, "meta": {"ink": True}}
+        hub |= {"showlegend": False, "hoverinfo": "text", "hovertext": [words().attractor]}
+        data.append(spatial(np.zeros((1, m)), **hub))
         for name in ("xaxis", "yaxis", "zaxis") if m == 3 else ():
             layout["scene"][name]["showticklabels"] = False  # no room for them, and their scale means nothing
-        return Plot(data, layout, SMALL, words().one(q))
-    return Plot(data, spatial_layout(2, ("sample", "u₂")), SMALL, words().one(q))
+    return Plot(data, layout, SMALL, words().one(q))

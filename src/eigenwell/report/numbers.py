@@ -147,7 +147,10 @@ def _warp(warp: dict[str, Any], middle: FloatArray, half: FloatArray) -> dict[st
             "shapes": shapes,
         }
     matrix, shift = (np.asarray(warp[name], dtype=np.float64) for name in ("matrix", "shift"))
-    path, force, length = (np.asarray(warp[name], dtype=np.float64) for name in ("path", "force", "length"))
+    length = np.asarray(warp["length"], dtype=np.float64)
+    path, force = (
+        np.reshape(np.asarray(warp[name], float), (-1, *np.shape(warp["old"]))) for name in ("path", "force")
+    )
     return warp | {
         "matrix": (matrix / half[:, None] * half).tolist(),
         "shift": ((matrix @ middle + shift - middle) / half).tolist(),

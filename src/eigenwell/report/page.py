@@ -20,7 +20,7 @@ from ..palette import DARK, LIGHT
 from ..wording import plural
 from .markup import dot, table
 from .provenance import provenance
-from .sections import Section
+from .traces import Section
 from .verdict import headline, verdict
 from .wording import quantity, remedy, surety, words
 
@@ -46,14 +46,8 @@ def page(
     if certificate is not None:
         sections.append(verdict(certificate))
         links.append(("certificate", "Certificate"))
-    short = {
-        "samples": "Samples",
-        "graph": "Graph",
-        "spectrum": "Spectrum",
-        "embeddings": "Embeddings",
-        "attractors": f"{words().attractor.capitalize()}s",
-        "lifted": "Memory",
-    }
+    short = {name: name.capitalize() for name in ("samples", "graph", "spectrum", "embeddings")}
+    short |= {"attractors": f"{words().attractor.capitalize()}s", "lifted": "Memory"}
     navigation = "".join(
         f'<a href="#at-{name}">{escape(short.get(name, text.split()[-1].title()))}</a>' for name, text in links
     )
@@ -112,20 +106,17 @@ def _answer(
     if found.arrived.min(initial=1.0) < 0.8:
         worst = int(found.arrived.argmin())
         why += f" At {words().one(worst)} the slowest path still moves at {1 - found.arrived[worst]:.0%} of its speed."
+    sure = f"Confidence {_percent(found.confidence)}: {surety(found.confidence)}."
+    if math.isnan(found.confidence):
+        sure = "Confidence unknown."
     return f"""<section id="answer" style="margin-top:0">
 <h1>{plural(found.n_attractors, words().attractor)}</h1>
-<p class="sure"><b>{_sure(found.confidence)}</b> {why}</p>
+<p class="sure"><b>{sure}</b> {why}</p>
 {"" if certificate is None else headline(certificate)}
 <p class="source">{escape(title)}: {demos.n_samples:,} {kind}, {demos.dimension} dimensions</p>
 <div class="scroll" style="margin-top:1.5rem">{_places(demos, found)}</div>
 {below}
 </section>"""
-
-
-def _sure(confidence: float) -> str:
-    if math.isnan(confidence):
-        return "Confidence unknown."
-    return f"Confidence {_percent(confidence)}: {surety(confidence)}."
 
 
 def _percent(confidence: float) -> str:
@@ -135,16 +126,11 @@ def _percent(confidence: float) -> str:
 
 def _places(demos: Demonstrations, found: Identification) -> str:
     d, extents = demos.dimension, np.ptp(demos.x, axis=0)
-    places = [
-        [quantity(*one) for one in zip(found.attractors[q], found.uncertainty[q], extents, strict=True)]
-        for q in range(found.n_attractors)
-    ]
-    names = [f"x<sub>{i + 1}</sub>" for i in range(d)]
-    shown = min(d, _MOST_COORDINATES)
-    counts = [
-        (*([str(len(found.paths(q)))] if found.has_paths else []), f"{int((found.labels == q).sum()):,}")
-        for q in range(found.n_attractors)
-    ]
+    names, shown = [f"x<sub>{i + 1}</sub>" for i in range(d)], min(d, _MOST_COORDINATES)
+    given = zip(found.attractors, found.uncertainty, strict=True)
+    places = [[quantity(*one) for one in zip(place, error, extents, strict=True)] for place, error in given]
+    paths = [[str(count)] if found.has_paths else [] for count in found.paths_per_attractor]
+    counts = [[*of, f"{count:,}"] for of, count in zip(paths, found.samples_per_attractor, strict=True)]
     rows = [(f"{dot(q)}{q + words().first}", *places[q][:shown], *counts[q]) for q in range(found.n_attractors)]
     places_table = table((words().attractor, *names[:shown], *(["paths"] if found.has_paths else []), "samples"), rows)
     if shown == d:

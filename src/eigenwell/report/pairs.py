@@ -9,8 +9,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..identification import Identification
-from .sections import Plot
-from .traces import MOST_POINTS, Trace, attractor_marks, polyline, spatial, sub_dynamics, thinning
+from .traces import MOST_POINTS, Plot, Trace, attractor_marks, polyline, spatial, sub_dynamics, thinning
 
 MOST_COORDINATES = 8
 """More panels than these are too small to read."""

@@ -1,4 +1,4 @@
-"""Plotly traces as plain dictionaries, small and without colours: the page paints them for its theme.
+"""Sections of a page: plots of Plotly traces, plain dictionaries, small and without colours; the page paints them for its theme.
 
 A trace says whose it is in `meta`: {"q": 0} for a sub-dynamics, {"ink": true} for the text's colour.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,26 @@ from .wording import words
 Trace = dict[str, Any]
 MOST_POINTS = 8_000
 """Points drawn in one figure: what a browser moves without lag."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One Plotly picture. `layout` holds what is special; the page adds fonts, colours and margins."""
+
+    data: list[Trace]
+    layout: dict[str, Any]
+    height: int
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the page: one wide plot, or several small ones side by side."""
+
+    name: str
+    title: str
+    caption: str
+    plots: tuple[Plot, ...]
 
 
 def numbers(values: FloatArray, extent: float | None = None) -> list[Any]:
@@ -67,20 +88,14 @@ def attractor_marks(attractors: FloatArray, uncertainty: FloatArray, extent: flo
     }
     flat = attractors.shape[1] == 2
     mark = {"symbol": "x" if flat else "cross", "size": 11 if flat else 6, "line": {"width": 1.5}}
-    return [
-        spatial(
-            attractors,
-            extent,
-            mode="markers+text",
-            name=f"{words().attractor}s (± 2 standard errors)",
-            marker=mark,
-            text=[f" {q + words().first}" for q in range(len(attractors))],
-            textposition="top right",
-            hovertext=hover,
-            hoverinfo="text",
-            showlegend=shown,
-            legendgroup="attractors",
-            meta={"ink": True},
-            **bars,
-        )
-    ]
+    shape = {
+        "mode": "markers+text",
+        "marker": mark,
+        "textposition": "top right",
+        "hoverinfo": "text",
+        "hovertext": hover,
+    }
+    belongs = {"showlegend": shown, "legendgroup": "attractors", "meta": {"ink": True}}
+    text = [f" {q + words().first}" for q in range(len(attractors))]
+    name = f"{words().attractor}s (± 2 standard errors)"
+    return [spatial(attractors, extent, name=name, text=text, **shape, **belongs, **bars)]

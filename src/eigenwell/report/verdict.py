@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 from ..fields import Certificate, Fit, Followed, Loop
 from ..fields.fit import GOOD
@@ -42,11 +43,8 @@ def headline(certificate: Certificate) -> str:
 
 
 def _stability(certificate: Certificate) -> str:
-    places = (
-        f" at {escape(', '.join(point(place) for place in certificate.saddles[:6]))}"
-        if len(certificate.saddles)
-        else ""
-    )
+    saddles = ", ".join(point(place) for place in certificate.saddles[:6])
+    places = f" at {escape(saddles)}" if saddles else ""
     rest = ", …" if len(certificate.saddles) > 6 else ""
     parts = "".join(
         f"<li>{judged(one.holds, one.name, one.name)}: {escape(one.said)}</li>" for one in certificate.verdicts[1:-1]
@@ -91,12 +89,7 @@ def _loops(certificate: Certificate) -> str:
         (
             f"{'predict' if loop.method == 'euler' else 'advance'} at {loop.rate:g} Hz",
             f"{loop.region:g} × the box",
-            f"{loop.starts:,}",
-            _share(loop.arrived),
-            _share(loop.as_basin_said),
-            f"{loop.falling:.2%} of steps",
-            f"{loop.path_ratio[0]:.2f} (95 %: {loop.path_ratio[1]:.2f})",
-            f"{loop.excursion:.2f} boxes",
+            *_numbers(loop, _share(loop.as_basin_said), f"{loop.path_ratio[0]:.2f} (95 %: {loop.path_ratio[1]:.2f})"),
             _kept(loop),
         )
         for loop in certificate.loops
@@ -105,17 +98,17 @@ def _loops(certificate: Certificate) -> str:
         (
             f"motion.step at {one.rate:g} Hz",
             "the shown starts" + (", pushed" if one.pushed else ""),
-            f"{one.starts:,}",
-            _share(one.arrived),
-            "",
-            f"{one.falling:.2%} of steps",
-            "",
-            f"{one.excursion:.2f} boxes",
+            *_numbers(one, "", ""),
             judged(one.holds, "all arrive", "not all arrive"),
         )
         for one in certificate.motions
     ]
     return table(headings, rows)
+
+
+def _numbers(one: Any, said: str, ratio: str) -> tuple[str, ...]:
+    falls, outside = f"{one.falling:.2%} of steps", f"{one.excursion:.2f} boxes"
+    return f"{one.starts:,}", _share(one.arrived), said, falls, ratio, outside
 
 
 def _share(share: float) -> str:
@@ -137,14 +130,8 @@ def _demonstrations(fit: Fit | None) -> str:
     if fit is None:
         return ""
     worst_first = sorted(fit.demonstrations, key=lambda one: (one.arrives, -one.distance))
-    headings = (
-        words().demonstration,
-        "distance",
-        "timing",
-        "cosine error of the map",
-        f"ends at its {words().attractor}",
-        "",
-    )
+    name, ends = words().demonstration, f"ends at its {words().attractor}"
+    headings = (name, "distance", "timing", "cosine error of the map", ends, "")
     rows = [
         (
             f"{dot(one.goal)}{escape(words().said(one.name))}",
@@ -156,13 +143,9 @@ def _demonstrations(fit: Fit | None) -> str:
         )
         for one in worst_first
     ]
-    shown = f'<div class="scroll">{table(headings, rows[:MOST_ROWS])}</div>'
-    if len(rows) > MOST_ROWS:
-        more = f'<div class="scroll">{table(headings, rows[MOST_ROWS:])}</div>'
-        shown += (
-            f"<details><summary>The other {len(rows) - MOST_ROWS} {words().demonstration}s</summary>{more}</details>"
-        )
-    head = (
-        f"Every {words().demonstration} and the roll-out from its start, the worst first; shares of the data's extent"
+    shown, more = (
+        f'<div class="scroll">{table(headings, some)}</div>' for some in (rows[:MOST_ROWS], rows[MOST_ROWS:])
     )
-    return f"<h3>{head}</h3>{shown}"
+    if len(rows) > MOST_ROWS:
+        shown += f"<details><summary>The other {len(rows) - MOST_ROWS} {name}s</summary>{more}</details>"
+    return f"<h3>Every {name} and the roll-out from its start, the worst first; shares of the data's extent</h3>{shown}"

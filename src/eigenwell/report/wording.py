@@ -48,12 +48,6 @@ class Words:
         -------
         str
             Its word and its number.
-
-        Examples
-        --------
-        >>> import eigenwell as ew
-        >>> ew.report.Words("goal", "stroke", 1).one(0)
-        'goal 1'
         """
         return f"{self.attractor} {q + self.first}"
 
@@ -69,12 +63,6 @@ class Words:
         -------
         str
             The same with these words and numbers.
-
-        Examples
-        --------
-        >>> import eigenwell as ew
-        >>> ew.report.Words("goal", "stroke", 1).said("2 samples of attractor 0")
-        '2 samples of goal 1'
         """
 
         def number(match: re.Match[str]) -> str:

@@ -113,7 +113,16 @@ class KernelGraph:
         -------
         Graph
         """
-        return self.graph(demos.x, demos.v)
+        x, v = demos.x, demos.v
+        kernel = self.kernel(x, v)
+        kept = [
+            pairs[:, kernel(x[pairs[0]], v[pairs[0]], x[pairs[1]], v[pairs[1]]) >= self.eps]
+            for pairs in _pairs_within(x, kernel.radius(self.eps))
+        ]
+        i, j = np.concatenate(kept, axis=1) if kept else np.empty((2, 0), dtype=np.intp)
+        ones = np.ones(2 * len(i), dtype=np.int8)
+        rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
+        return Graph(sp.csr_array((ones, (rows, columns)), shape=(len(x), len(x))))
 
     def nearby(self, demos: Demonstrations) -> list[KernelGraph]:
         """The same graph with sigma or theta_r a factor of sqrt(2) smaller or larger.
@@ -142,39 +151,6 @@ class KernelGraph:
         return [replace(self, sigma=float(sigma * f)) for f in factors] + [
             replace(self, sigma=sigma, theta_r=min(float(self.theta_r * f), np.pi)) for f in factors
         ]
-
-    def graph(self, x: FloatArray, v: FloatArray) -> Graph:
-        """The graph of some samples.
-
-        Parameters
-        ----------
-        x, v : (M, d) arrays
-            Positions and velocities.
-
-        Returns
-        -------
-        Graph
-
-        Raises
-        ------
-        ValueError
-            For shapes that differ.
-        """
-        x, v = np.asarray(x, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        if x.ndim != 2 or x.shape != v.shape or len(x) == 0:
-            raise ValueError(
-                f"x, v: expected two (M, d) arrays of one shape with M >= 1, got {x.shape} and {v.shape}; "
-                "stack trajectories with numpy.concatenate first."
-            )
-        kernel = self.kernel(x, v)
-        kept = [
-            pairs[:, kernel(x[pairs[0]], v[pairs[0]], x[pairs[1]], v[pairs[1]]) >= self.eps]
-            for pairs in _pairs_within(x, kernel.radius(self.eps))
-        ]
-        i, j = np.concatenate(kept, axis=1) if kept else np.empty((2, 0), dtype=np.intp)
-        ones = np.ones(2 * len(i), dtype=np.int8)
-        rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
-        return Graph(sp.csr_array((ones, (rows, columns)), shape=(len(x), len(x))))
 
 
 def _pairs_within(x: FloatArray, radius: float) -> Iterator[IntArray]:

@@ -16,8 +16,8 @@ from ..fields import Field
 from ..graphs import Graph
 from ..learning import Bundle, Growing, Recipe, UnitBox, learn, learn_bundles
 from ..learning.crossing import crossings
-from ..learning.lifting import lifted_bundle
 from ..learning.sources import motions_of
+from ..learning.targets import lifted_bundle
 from ..report import numbers
 from ..results import Identification
 from . import messages

@@ -6,7 +6,11 @@ import numpy as np
 import scipy.optimize
 
 from .._types import FloatArray
+from ..runge_kutta import returned
 from .system import Field, System, integrate
+
+# A cycle is closed when it misses itself by less than this share of its diameter.
+CLOSED = 1e-3
 
 
 def _heart(x: FloatArray) -> FloatArray:
@@ -132,6 +136,11 @@ def limit_cycle(field: Field, start: FloatArray, settling: float = 30.0, step: f
     -------
     (m, d) array
 
+    Raises
+    ------
+    ValueError
+        Where nothing comes back.
+
     Examples
     --------
     >>> import numpy as np
@@ -140,13 +149,13 @@ def limit_cycle(field: Field, start: FloatArray, settling: float = 30.0, step: f
     >>> curve.shape[1]
     2
     """
-    run = integrate(field, start[None], step, round(settling / step), finest=step)[:, 0][::-1]
-    # Backwards from the end, which lies on the cycle, to the first return.
-    ahead = (run - run[0]) @ field(run[0])
-    returns = np.flatnonzero((ahead[:-1] > 0) & (ahead[1:] <= 0))
-    gap = np.linalg.norm(run[returns] - run[0], axis=1)
-    first = returns[np.flatnonzero(gap < 2 * step * np.linalg.norm(field(run[0])))[0]]
-    return np.asarray(run[first::-1])
+    run = integrate(field, start[None], step, round(settling / step), finest=step)[:, 0]
+    back = returned(run, run[-1] - run[-2], len(run) - 1, CLOSED)
+    if back is None:
+        raise ValueError(
+            f"settling: expected time to wind onto a cycle, got {settling:g}, after which nothing returns."
+        )
+    return np.asarray(run[back[0] + 1 :])
 
 
 def _toggle_switch(x: FloatArray) -> FloatArray:

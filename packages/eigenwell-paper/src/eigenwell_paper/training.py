@@ -81,7 +81,7 @@ def _embedding_losses(drawn: DrawnFields, bundles: list[Bundle]) -> tuple[FloatA
     from eigenwell.learning.training import training_set
 
     sets = [training_set([b], LaplacianTarget(), replace(PAPER, steps=1), no_guide([b])) for b in bundles]
-    start = np.mean([((s.x - s.attractors[0] - s.target) ** 2).sum(axis=1).mean() for s in sets])
+    start = np.mean([((s.x - s.known.attractors[0] - s.target) ** 2).sum(axis=1).mean() for s in sets])
     middle = drawn.course.steps - np.diff(drawn.course.steps, prepend=0) / 2
     return np.concatenate([[0], middle]), np.concatenate([[start], drawn.course.losses.mean(axis=1)])
 

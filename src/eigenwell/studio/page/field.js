@@ -6,7 +6,7 @@ import { StableField, unpack } from "./model.js";
 import { Motions } from "./motions.js";
 import { Regions } from "./regions.js";
 import { World } from "./warps.js";
-import { arranged } from "./worlds.js";
+import { arranged, leadsOf } from "./worlds.js";
 
 // Nodes of a grid along its longer side.
 const LONGER = 92;
@@ -47,8 +47,10 @@ export class Learned {
     this.near = Float64Array.from(x.flatMap(([a, b], k) => [a / box[0], b / box[1], (LATE * (1 - phases[k])) ** 2]));
     const every = Math.max(1, Math.floor(x.length / COMPARED));
     this.few = x.filter((_, k) => k % every === 0).map((p) => p.map((c, i) => c / box[i]));
-    /** Where ways begin. */
-    this.starts = x.filter((_, k) => phases[k] === 1);
+    const begins = x.flatMap((_, k) => (phases[k] === 1 ? [k] : []));
+    const paths = begins.map((k, i) => ({ q: labels[k], x: x.slice(k, begins[i + 1]) }));
+    /** How places follow goals that move. */
+    this.leads = leadsOf(paths, this.home, box);
     /** What stands between this world and the learned one, null for nothing. */
     this.world = null;
   }
@@ -57,11 +59,11 @@ export class Learned {
 
   /** The same in another world: goals elsewhere by their numbers, stones {c, r}, walls. Throws in words, and nothing has changed. */
   enter({ goals = new Map(), stones = [], low, high } = {}) {
-    const { home, starts, box } = this;
+    const { home, leads, box } = this;
     const places = home.map((place, q) => goals.get(q) ?? place);
-    const warps = arranged({ home, goals: places, starts, box, stones, low, high });
+    const ways = arranged({ home, goals: places, leads, box, stones, low, high }), warps = ways[0];
     this.map?.see(warps, places);
-    for (const list of [this.goals, this.lifted]) list.forEach((one, q) => one.see(warps, [places[q]]));
+    for (const list of [this.goals, this.lifted]) list.forEach((one, q) => one.see(ways[q + 1] ?? warps, [places[q]]));
     this.attractors = places;
     this.world = warps.length ? new World({ warps, places }, [0, 0], [1, 1]) : null;
     this.saddles = this.homeSaddles.map((place) => this.fromHome(place));

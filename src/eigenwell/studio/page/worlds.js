@@ -3,7 +3,7 @@
 
 // As in fields/warping.py, bodies.py and moved.py, where each has its reason.
 const MARGIN = 0.1, REACH = 2, THINNEST = 1.02, UNION = 4;
-const LENGTH = 0.5, SOFT = 0.1, STRONGEST = 4, STEEPEST = 0.5, BULGES = [0, 0.2, 0.4], MOST_STEPS = 48, NOTHING = 1e-12;
+const LENGTH = 0.5, SOFT = 0.05, STRONGEST = 4, STEEPEST = 0.5, BULGES = [0, 0.2, 0.4], MOST_STEPS = 48, NOTHING = 1e-12;
 
 const AXES = [0, 1];
 const pair = (f) => AXES.map(f);
@@ -12,17 +12,21 @@ const over = (a, b) => pair((i) => a[i] / b[i]);
 
 /**
  * home     where the goals are in the learned world; goals: where they are to be
- * starts   where ways begin; box: sides of the data's box
+ * leads    how places follow goals that move (`leadsOf`): in the map, and for each goal alone; box: sides of the data's box
  * stones   [{c, r}]; low, high: walls, infinite where there is none
- * Gives warps from the world inwards, as numbers for `World`. Throws an Error with a sentence where it cannot be.
+ * Gives for each of `leads` the warps from the world inwards, as numbers for `World`. Throws an Error with a sentence where it cannot be.
  */
-export function arranged({ home, goals, starts, box, stones = [], low = [-Infinity, -Infinity], high = [Infinity, Infinity] }) {
+export function arranged({ home, goals, leads, box, stones = [], low = [-Infinity, -Infinity], high = [Infinity, Infinity] }) {
   const wide = pair((i) => MARGIN * (Number.isFinite(high[i] - low[i]) ? high[i] - low[i] : box[i]));
   const outer = bodies(stones, goals, low, high, margins(low, high, goals, wide));
   const braking = Math.max(...pair((i) => Math.min(wide[i], MARGIN * box[i])));
   const walls = [...low, ...high].some(Number.isFinite) ? [{ kind: "within", low, high, margin: outer.margin, braking }] : [];
   const elsewhere = goals.some((g, q) => g[0] !== home[q][0] || g[1] !== home[q][1]);
-  return [...walls, ...outer.around, ...(elsewhere ? [moved(home, goals, starts, box)] : [])];
+  const only = (list, q) => (q === null ? list : [list[q]]);
+  return leads.map((lead) => [
+    ...walls, ...outer.around,
+    ...(elsewhere ? [moved(only(home, lead.q), only(goals, lead.q), only(lead.follow, lead.q), lead.middle, box)] : []),
+  ]);
 }
 
 // --- walls and stones ---
@@ -105,10 +109,35 @@ function apart(one, other) {
 
 // --- goals elsewhere ---
 
-function moved(old, now, starts, box) {
+/** How much of each goal's displacement a place follows, share + slope.(x - middle): in the map, and for each goal alone. */
+export function leadsOf(paths, home, box) {
+  const few = home.length === 1;
+  return (few ? [0] : [null, ...home.keys()]).map((only) => {
+    const rows = paths.filter(({ q }) => only === null || q === only).flatMap(({ q, x }) => {
+      const steps = x.slice(1).map((p, k) => Math.hypot(...minus(p, x[k]))), whole = Math.max(steps.reduce((a, b) => a + b, 0), NOTHING);
+      const way = minus(home[q], x[0]), norm = way[0] ** 2 + way[1] ** 2 + (SOFT * Math.max(...box)) ** 2;
+      const phi = (p) => ((p[0] - x[0][0]) * way[0] + (p[1] - x[0][1]) * way[1]) / norm;
+      const places = x.map((p, k) => ({ p, q, phi: phi(p), weight: ((steps[k] ?? 0) + (steps[k - 1] ?? 0)) / (2 * whole) }));
+      return [...places, { p: x[0], q, phi: 0, weight: 1 }];
+    });
+    const total = Math.max(rows.reduce((sum, r) => sum + r.weight, 0), 1);
+    const mean = (of) => rows.reduce((sum, r) => sum + (r.weight / total) * of(r), 0);
+    const middle = only === null ? pair((i) => mean(({ p }) => p[i])) : home[only];
+    const near = ({ p }) => over(minus(p, middle), box);
+    const spread = pair((i) => pair((j) => mean((r) => near(r)[i] * near(r)[j]) + (i === j ? SOFT ** 2 : 0)));
+    const follow = home.map((_, goal) => {
+      const phi = (r) => (r.q === goal ? r.phi : 0);
+      const share = only === null ? mean(phi) : goal === only ? 1 : 0;
+      const right = pair((i) => [mean((r) => near(r)[i] * (phi(r) - share)), 0]);
+      return { share, slope: over(solve(spread, right).map(([v]) => v), box) };
+    });
+    return { q: only, middle, follow };
+  });
+}
+
+function moved(old, now, follow, middle, box) {
   const inBoxes = (list) => list.map((p) => over(p, box));
-  const { matrix, shift } = affine(inBoxes(old), inBoxes(now), inBoxes(starts));
-  const m = matrix.map((row, i) => row.map((c, k) => (c * box[i]) / box[k])), e = pair((i) => shift[i] * box[i]);
+  const { matrix: m, shift: e } = affine(now.map((p, k) => minus(p, old[k])), follow, middle, box);
   const begin = now.map((p) => pair((i) => m[i][0] * p[0] + m[i][1] * p[1] + e[i]));
   const left = old.map((p, k) => minus(p, begin[k]));
   const most = Math.max(...left.flatMap((l) => over(l, box).map(Math.abs)));
@@ -116,7 +145,8 @@ function moved(old, now, starts, box) {
     const bow = aside(inBoxes(begin), inBoxes(left)).map((d) => pair((i) => bulge * box[i] * d[i]));
     for (let shorter = 0; shorter < 6; shorter++) {
       const length = box.map((b) => LENGTH * 0.7 ** shorter * b);
-      let steps = most > NOTHING ? 1 : 0;
+      // One goal is where it belongs by the affine map alone.
+      let steps = old.length > 1 && most > NOTHING ? 1 : 0;
       while (steps <= MOST_STEPS) {
         const { path, force, steepest } = flow(begin, left, bow, length, steps);
         if (steepest <= STEEPEST) return { kind: "moved", matrix: m, shift: e, path, force, length };
@@ -128,32 +158,19 @@ function moved(old, now, starts, box) {
   throw new Error("The goals would fold the space between them. Move them less, or apart.");
 }
 
-function affine(old, now, starts) {
-  const places = [...old, ...starts], shifts = [...now.map((p, k) => minus(p, old[k])), ...starts.map(() => [0, 0])];
-  const all = starts.length ? 1 : 0.5;
-  const weight = [...old.map(() => 0.5 / old.length / all), ...starts.map(() => 0.5 / starts.length / all)];
-  const mean = (list) => pair((i) => list.reduce((sum, p, k) => sum + weight[k] * p[i], 0));
-  const middle = mean(places), drift = mean(shifts);
-  const spread = [[0, 0], [0, 0]], cross = [[0, 0], [0, 0]];
-  places.forEach((p, k) => AXES.forEach((i) => AXES.forEach((j) => {
-    spread[i][j] += weight[k] * (p[i] - middle[i]) * (p[j] - middle[j]);
-    cross[i][j] += weight[k] * (p[i] - middle[i]) * (shifts[k][j] - drift[j]);
-  })));
-  AXES.forEach((i) => { spread[i][i] += (SOFT / 2) ** 2; });
-  const back = inverse(spread);
-  // bend = (spread^-1 cross)^T
-  let bend = pair((i) => pair((j) => back[j][0] * cross[0][i] + back[j][1] * cross[1][i]));
-  const forward = () => pair((i) => pair((j) => bend[i][j] + (i === j ? 1 : 0)));
+function affine(shifts, follow, middle, box) {
+  let bend = pair((i) => pair((j) => follow.reduce((sum, { slope }, k) => sum + shifts[k][i] * slope[j], 0)));
+  const drift = pair((i) => follow.reduce((sum, { share }, k) => sum + shifts[k][i] * share, 0));
+  const forward = (unit = [1, 1]) => pair((i) => pair((j) => (bend[i][j] * unit[j]) / unit[i] + (i === j ? 1 : 0)));
   for (let k = 0; k < 60; k++) {
-    const [[a, b], [c, d]] = forward();
+    const [[a, b], [c, d]] = forward(box);
     if (a * d - b * c > 0) {
-      const inv = inverse(forward());
+      const inv = inverse(forward(box));
       if (Math.hypot(inv[0][0] - 1, inv[0][1], inv[1][0], inv[1][1] - 1) <= STRONGEST) break;
     }
     bend = bend.map((row) => row.map((v) => 0.9 * v));
   }
-  const matrix = inverse(forward());
-  const to = pair((i) => middle[i] + drift[i]);
+  const matrix = inverse(forward()), to = pair((i) => middle[i] + drift[i]);
   return { matrix, shift: pair((i) => middle[i] - matrix[i][0] * to[0] - matrix[i][1] * to[1]) };
 }
 

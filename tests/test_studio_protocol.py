@@ -18,10 +18,10 @@ from eigenwell.studio import documents, gallery, messages, presets, protocol, tr
 from eigenwell.studio.access import AccessRules, is_loopback
 from eigenwell.studio.identify import compared, find, identified, shown
 from eigenwell.studio.messages import doubts
+from eigenwell.studio.presets import fit_to_view
 from eigenwell.studio.protocol import BadMessage, Options, Strokes, parse
 from eigenwell.studio.session import Session, Tickets
 from eigenwell.studio.strokes import DOT, Stroke, drawing, goes_round, increasing
-from eigenwell.studio.viewport import fit_to_view
 
 TYPES = ["strokes", "learn", "compare", "cancel", "preset", "pictures", "load", "restore", "take", "ping"]
 values = st.recursive(

@@ -15,10 +15,10 @@ import io
 import json
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,12 +27,14 @@ from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
 from ..fields import Field
 from ..identification import identify
+from ..models import as_field, load
 from .gallery import shared_page
 from .identify import DrawnResult
-from .model_file import from_file, model, packed
+from .presets import fit_to_view
 from .protocol import BadMessage, Options, Request, Strokes, parse
 from .strokes import Stroke
-from .viewport import fit_to_view
+
+Read = TypeVar("Read")
 
 SUFFIX = ".eigenwell"
 SCHEMA = 1
@@ -111,6 +113,36 @@ def _of_model(data: bytes) -> dict[str, Any]:
     goals = [[*place, q] for q, place in enumerate(field.attractors.tolist())]
     note = "The strokes are the samples that the model keeps, at the speed of its flow."
     return _answer("Model", strokes, data, note, view=None, options=None, goals=goals)
+
+
+# --- models ---------------------------------------------------------------------------------------------
+
+
+def packed(field: Field) -> bytes:
+    """A model's file."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "eigenwell-model.eigenwell"
+        field.save(path)
+        return path.read_bytes()
+
+
+def from_file(data: bytes, name: str, read: Callable[[Path], Read]) -> Read:
+    """What `read` makes of a file with these bytes; DataError that does not tell where it was."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(data)
+        try:
+            return read(path)
+        except ValueError as error:
+            raise DataError(str(error).replace(str(path), "the file").replace(path.name, "the file")) from None
+
+
+def model(data: bytes) -> Field:
+    """The planar field in a model's file; DataError or ModelError where there is none."""
+    field = from_file(data, "model.eigenwell", lambda path: as_field(load(path)))
+    if field.dimension != 2:
+        raise DataError(f"Expected a field of the plane, got one in {field.dimension} dimensions. Use it in Python.")
+    return field
 
 
 # --- recordings ---------------------------------------------------------------------------------------

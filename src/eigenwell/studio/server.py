@@ -76,8 +76,8 @@ def page_files(folder: Path = PAGE) -> dict[str, PageFile]:
 class Studio:
     """What the handlers share: the page, the queues, the tickets, and who is here."""
 
-    def __init__(self, rules: AccessRules) -> None:
-        self.rules, self.files, self.tickets = rules, page_files(), Tickets()
+    def __init__(self, rules: AccessRules, ready: Callable[[], None]) -> None:
+        self.ready, self.rules, self.files, self.tickets = ready, rules, page_files(), Tickets()
         self.sessions: set[Session] = set()
         self.queues: dict[str, JobQueue] = {}
 
@@ -99,6 +99,7 @@ class Studio:
         sweeping = asyncio.create_task(self._sweep())
         for queue in self.queues.values():
             queue.open()
+        self.ready()
         try:
             yield
         finally:
@@ -215,26 +216,16 @@ class PromptProtocol(H11Protocol):
         super().connection_lost(exc)
 
 
-class Announcing(uvicorn.Server):
-    """Calls `ready` once it answers."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._ready()
-
-
 def serve(host: str, port: int, token: str | None, ready: Callable[[str], None]) -> None:
     """Serve until Ctrl-C. `ready` gets the address to open, once the server answers."""
     bound = bind(host, port)
     number = bound.getsockname()[1]
-    rules = AccessRules(host, number, token)
+    shown = f"[{host}]" if ":" in host else host
+    if host in ("0.0.0.0", "::"):
+        shown = own_address()
+    address = f"http://{shown}:{number}/" + (f"?token={token}" if token else "")
     config = uvicorn.Config(
-        Studio(rules).app(),
+        Studio(AccessRules(host, number, token), lambda: ready(address)).app(),
         http=PromptProtocol,
         log_level="error",  # what clients do wrong is told to them, and not to the terminal
         access_log=False,
@@ -248,13 +239,10 @@ def serve(host: str, port: int, token: str | None, ready: Callable[[str], None])
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=16 * 1024,
     )
-    shown = f"[{host}]" if ":" in host else host
-    if host in ("0.0.0.0", "::"):
-        shown = own_address()
-    address = f"http://{shown}:{number}/" + (f"?token={token}" if token else "")
-    server = Announcing(config, lambda: ready(address))
+    # Whoever comes before it answers waits in line: the socket listens already.
+    bound.listen(CONNECTIONS)
     try:
-        server.run(sockets=[bound])
+        uvicorn.Server(config).run(sockets=[bound])
     except KeyboardInterrupt:
         pass
     finally:

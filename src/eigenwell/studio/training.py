@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import time
 from collections.abc import Callable
@@ -23,7 +22,6 @@ from ..report import numbers
 from ..results import Identification
 from . import messages
 from .messages import doubts
-from .model_file import packed
 
 if TYPE_CHECKING:
     from .identify import DrawnResult
@@ -133,7 +131,7 @@ def _cross(found: Identification) -> bool:
 
 
 def told(result: DrawnResult, field: Field) -> dict[str, Any]:
-    """The answer to the page: the field in numbers, how well it follows the strokes, its doubts, its file."""
+    """The answer to the page: the field in numbers, how well it follows the strokes, its doubts."""
     # The goals of the drawing, up to what thinned samples tell of them.
     goals = result.found.attractors
     if field.attractors.shape != goals.shape or (np.abs(field.attractors - goals) >= SAME * field.box.max()).any():
@@ -151,7 +149,6 @@ def told(result: DrawnResult, field: Field) -> dict[str, Any]:
         "memory": messages.REMEMBERS if field.by_motion else None,
         "fit": fit,
         "warnings": doubts(about),
-        "model": base64.b64encode(packed(field)).decode("ascii"),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
 from collections.abc import Callable, Sequence
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ..demonstrations import DataError
 from . import documents, messages, presets
 from .identify import compared, find, identified
-from .model_file import model
 from .protocol import Numbers, Options, Request
 from .strokes import Stroke, drawing
 
@@ -42,15 +42,21 @@ def learn(strokes: Drawn, options: Options, numbers: Numbers, tell: Tell) -> tup
 
     result = find(drawing(strokes), options).numbered(numbers)
     answer, field = training.learned(result, report, lambda grown: tell(("growing", text(grown))))
-    return text(answer), pickle.dumps(field)
+    return _with_file(answer, field)
 
 
 def restore(strokes: Drawn, options: Options, numbers: Numbers, data: bytes, tell: Tell) -> tuple[str, bytes]:
     """As `learn`, of a field that was learned before from these strokes and kept in a model's file."""
     from . import training
 
-    field = model(data)
-    return text(training.told(find(drawing(strokes), options).numbered(numbers), field)), pickle.dumps(field)
+    field = documents.model(data)
+    return _with_file(training.told(find(drawing(strokes), options).numbered(numbers), field), field)
+
+
+def _with_file(answer: dict[str, Any], field: Field) -> tuple[str, bytes]:
+    """With the model's file, which the page keeps over a reload."""
+    kept = base64.b64encode(documents.packed(field)).decode()
+    return text(answer | {"model": kept}), pickle.dumps(field)
 
 
 def certify(field: bytes, tell: Tell) -> str:

@@ -67,19 +67,12 @@ def drawn_motions(field: Any, most: int = 100) -> list[Rolled]:
     """The motions of a field with memory from the starts of its demonstrations, some of them where there are very many."""
     starts = np.flatnonzero(field.phases == 1.0)
     starts = starts[:: max(1, -(-len(starts) // most))]
-    lifted = np.column_stack([field.samples[starts], field.phases[starts]])
-    return motions_from(field, field.labels[starts], lifted)
-
-
-def motions_from(field: Any, goals: IntArray, lifted: FloatArray, points: int = POINTS) -> list[Rolled]:
-    """Motions from lifted states (m, d + 1) to their goals (m,), in this order."""
-    box = np.append(field.box, 1.0)
-    rolled: dict[int, Rolled] = {}
-    for q in np.unique(goals):
-        mine = np.flatnonzero(goals == q)
-        ways = to_rest(field.lifted[q], lifted[mine], box, points)
+    box, rolled = np.append(field.box, 1.0), dict[int, Rolled]()
+    for q in np.unique(field.labels[starts]):
+        mine = starts[field.labels[starts] == q]
+        ways = to_rest(field.lifted[q], np.column_stack([field.samples[mine], field.phases[mine]]), box)
         rolled |= {int(k): Rolled(int(q), time, states) for k, (time, states, _) in zip(mine, ways, strict=True)}
-    return [rolled[k] for k in range(len(goals))]
+    return [rolled[int(k)] for k in starts]
 
 
 def to_rest(

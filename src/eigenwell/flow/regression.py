@@ -247,10 +247,7 @@ def fit_fields(
     sliced = sliced_metric(y, v) if y.shape[1] > MANY_DIMENSIONS else None
     if sliced is not None:
         tried += _try_lengths(x, u, sliced, np.append(LENGTHS, 2 * LENGTHS[-1]), TAILS[0])
-    # In more dimensions one kernel serves all velocities: the cost of one for each grows as their square. Its metric is turned
-    # towards what steers, twice; components find their own.
-    apart = 1 < y.shape[1] <= MANY_DIMENSIONS and len(y) <= few
-    for _ in range(0 if apart else 2):
+    for _ in range(2):
         best = min(tried, key=lambda f: f.score)
         shape = steering_metric(_together(best).bent_jacobian(x), output)
         lengths = np.minimum(best.kernel.length * NEARBY, LENGTHS[-1])
@@ -260,7 +257,8 @@ def fit_fields(
             break
     best = min(tried, key=lambda f: f.score)
     found = [_Candidate([f], None, -0.5 * more * f.score - float(np.log(len(tried)))) for f in tried]
-    if apart:
+    # In more dimensions one kernel serves all velocities: the cost of one for each grows as their square.
+    if 1 < y.shape[1] <= MANY_DIMENSIONS and len(y) <= few:
         field = _together(best)
         slopes = field.bent_jacobian(x)
         turned = field.outputs @ fewest_steering(np.einsum("nab,ak->nkb", slopes, field.outputs))

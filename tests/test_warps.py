@@ -218,6 +218,15 @@ def test_a_motion_is_not_bent_by_another_goal_that_moves():
     assert np.abs(field.lifted[0].predict(x) - plain.lifted[0].predict(x)).max() > 0.01
 
 
+def test_a_place_that_is_passed_is_moved_for_the_map_and_for_every_motion():
+    old, new = np.array([-0.2, -0.4]), np.array([-0.3, -0.2])
+    field = two_goals(memory=True).moved({0: NEW}, via=[(old, new)])
+    for one in (field.map, *field.lifted):
+        there = one.learned_place(np.append(new, np.zeros(one.dimension - 2))[None])[0, :2]
+        np.testing.assert_allclose(there, old, atol=1e-12)
+    np.testing.assert_allclose(field.map.learned_place(field.attractors), field.unwarped.attractors, atol=1e-12)
+
+
 def test_a_figure_that_ends_where_it_began_is_moved_and_not_torn():
     t = np.linspace(0, 2 * np.pi, 100)[:, None]
     circle = np.hstack([np.cos(t), np.sin(t)])

@@ -31,6 +31,7 @@ CASES = {
     "union": lambda: two_goals().around([[0.1, -0.3], [0.2, -0.2]], radius=0.15),
     "ellipsoid in space": lambda: two_goals(d=3).around([0.1, -0.4, 0], axes=np.diag([0.3, 0.1, 0.2])),
     "learned walls": lambda: everything(softly(two_goals(memory=True))),
+    "passed": lambda: two_goals(memory=True).moved({0: [1.2, 0.1]}, via=[([-0.2, -0.4], [-0.3, -0.2])]),
 }
 
 
@@ -43,7 +44,7 @@ def test_c_says_what_numpy_says(tmp_path, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["all", "union", "learned walls"])
+@pytest.mark.parametrize("name", ["all", "union", "learned walls", "passed"])
 def test_onnx_says_what_numpy_says(tmp_path, name):
     pytest.importorskip("onnxruntime")
     from eigenwell.export import export_onnx

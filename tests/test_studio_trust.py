@@ -321,6 +321,12 @@ def test_rain_is_a_button_and_trails_go(visit):
     page.click("button[data-tool=drop]")
     page.click("#rain")
     page.wait_for_function("() => Number(document.body.dataset.particles) > 8")
+    # Three seconds after the last has arrived nothing is left of their ways: what is painted are the particles at the goal.
+    page.wait_for_function("() => document.body.dataset.arrived === document.body.dataset.particles", timeout=60_000)
+    pause(page, 4500)
+    spread = """() => { const c = document.getElementById("paper");
+        const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let k = 3; k < d.length; k += 4) n += d[k] > 20; return n / (c.width * c.height) }"""
+    assert 0 < page.evaluate(spread) < 0.002
 
 
 def test_examples_have_pictures_once_their_menu_is_open(visit):

@@ -321,6 +321,13 @@ def test_rain_is_a_button_and_trails_go(visit):
     page.click("button[data-tool=drop]")
     page.click("#rain")
     page.wait_for_function("() => Number(document.body.dataset.particles) > 8")
+    # Three seconds after the last has arrived nothing is left of their ways: what is painted are the particles at the goal.
+    page.wait_for_function("() => document.body.dataset.arrived === document.body.dataset.particles", timeout=60_000)
+    pause(page, 4500)
+    spread = """() => { const c = document.getElementById("paper"), all = [0, 0, c.width, c.height];
+        const painted = c.getContext("2d").getImageData(...all).data.filter((v, k) => k % 4 === 3 && v > 20);
+        return painted.length / (c.width * c.height) }"""
+    assert 0 < page.evaluate(spread) < 0.002
 
 
 def test_examples_have_pictures_once_their_menu_is_open(visit):

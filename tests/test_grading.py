@@ -199,12 +199,13 @@ def test_a_path_that_came_to_rest_where_another_begins_was_torn_at_a_corner():
         assert running_on(tails(x, v, offsets, number, number), x, v, offsets, number, 0.01)[0].tolist() == [1, -1]
 
 
-def test_a_path_that_has_set_out_again_still_has_a_way_to_go():
-    s = np.linspace(0, 1, 100)[:, None]
-    pace = np.sin(np.pi * s) ** 2 * (1 - 0.97 * np.exp(-(((s - 0.5) / 0.12) ** 2)))
-    x, v = np.cumsum(pace, axis=0) * [0.02, 0.01], pace * [2.0, 1.0]
-    assert np.isinf(way_left(x[:62], v[:62])) and way_left(x, v) < 0.05
-    assert way_left(x[:51], v[:51]) < 0.2  # as slow as it gets
+def test_a_motion_that_swings_as_it_comes_to_rest_has_not_set_out_again():
+    t = np.linspace(0, 8, 400)[:, None]
+    for stiff in (4.0, 9.0):
+        phase = stiff * t + [0.0, np.pi / 2]
+        x = np.exp(-t) * np.cos(phase) * [1.0, 0.1]
+        v = -np.exp(-t) * (np.cos(phase) + stiff * np.sin(phase)) * [1.0, 0.1]
+        assert max(way_left(x[:k], v[:k]) for k in range(250, 400, 5)) < 0.3
 
 
 @pytest.mark.parametrize(

@@ -140,19 +140,16 @@ def way_left(x: FloatArray, v: FloatArray) -> float:
     """How far a path still had to go, by its own slowing down: the way since it was twice as fast.
 
     For a decaying motion speed is proportional to the way left. Mean velocities over a twentieth of the path, at least three
-    samples: noise of a sensor at rest leaves its own small wiggle. Infinite where the path never slowed down, and where it did
-    and has set out again: it moves twice as fast as it did at its slowest after it was last in full motion, and not on the spot.
+    samples: noise of a sensor at rest leaves its own small wiggle. Infinite where the path never slowed down.
     """
     width = min(max(3, len(v) // 20), len(v))
     total = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(v, axis=0)])
     pace = np.linalg.norm(total[width:] - total[:-width], axis=1)
-    fast, full = np.flatnonzero(pace >= 2 * pace[-1]), np.flatnonzero(pace >= IN_FULL_MOTION * pace.max())[-1]
+    fast = np.flatnonzero(pace >= 2 * pace[-1])
     if len(fast) == 0:
         return float("inf")
-    slowest = full + int(pace[full:].argmin())
-    since, then, now = (np.median(x[k : k + width], axis=0) for k in (slowest, fast[-1], len(pace) - 1))
-    again = pace[-1] >= 2 * pace[slowest] and np.linalg.norm(now - since) > STILL
-    return float("inf") if again else float(np.linalg.norm(now - then))
+    then, now = (np.median(x[k : k + width], axis=0) for k in (fast[-1], len(pace) - 1))
+    return float(np.linalg.norm(now - then))
 
 
 def full_speed(v: FloatArray) -> float:

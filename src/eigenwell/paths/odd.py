@@ -97,11 +97,10 @@ def lost_odds(ends: PathEnds, paths: IntArray, extent: FloatArray) -> FloatArray
     """Probability (K,) that an end which no other shares is no arrival, before its place is looked at.
 
     One set in thirty has such an end whatever else is known. Where others come to rest, one that moves is lost with the share of
-    its kinetic energy that is left, all of it where it never slowed down or has set out again; where others stand still on their
-    way, one in four was cut off there; and one that sets out from an end of others to end at a start of theirs was most likely
-    turned round.
+    its kinetic energy that is left; where others stand still on their way, one in four was cut off there; and one that sets
+    out from an end of others to end at a start of theirs was most likely turned round.
     """
-    pace = np.where(np.isinf(ends.way), 1.0, np.minimum(ends.pace, 1.0))
+    pace = np.minimum(ends.pace, 1.0)
     others = (pace[paths].sum() - pace) / (len(paths) - 1) if len(paths) > 1 else np.ones(len(pace))
     kept = (1 - MISTAKE / len(paths)) * (1 - pace**2 * np.clip(1 - others, 0.0, 1.0))
     if ends.pauses is not None:
@@ -145,7 +144,7 @@ def odd_paths(
             out.append(Odd(k, "ends alone", "ends well away from the others of its goal", False))
         elif k in turned:
             out.append(Odd(k, "runs backwards", "runs backwards, from a goal to where others start", True))
-        elif ends.pace[k] > AT_REST or np.isinf(ends.way[k]):
+        elif ends.pace[k] > AT_REST:
             what = f"breaks off at {100 * ends.pace[k]:.0f} % of its speed, where no other ends"
             out.append(Odd(k, "breaks off", what, True))
         else:

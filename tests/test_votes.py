@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import eigenwell as ew
 from eigenwell import systems
 from eigenwell.flow import Evidence
 from eigenwell.flow.bootstrap import Ensemble, Replicate
@@ -88,6 +89,25 @@ def test_a_close_decision_about_the_kind_is_a_doubt(regular, taken):
 def test_a_clear_decision_about_the_kind_is_none():
     assert not any(e.warnings for e in (Evidence(regular=0.0), Evidence(regular=0.9), Evidence(0.2, said=True)))
     assert str(Evidence(said=True)) == "as you said" and "grid" in str(Evidence(grid=True))
+
+
+def test_where_the_kind_is_in_doubt_the_other_reading_is_asked_too(monkeypatch):
+    """A particle in a double well, eight recordings that do not quite arrive: as snapshots one goal lies outside of them."""
+    t, starts = np.linspace(0, 3.5, 150)[:, None], np.array([-0.1, -0.05, -0.03, -0.02, 0.1, 0.4, 1.2, 1.6])
+    x = (starts * np.exp(t) / np.sqrt(1 + starts**2 * (np.exp(2 * t) - 1))).T.reshape(-1, 1)
+    order = np.random.default_rng(0).permutation(len(x))
+    x, v = x[order], (x - x**3)[order]
+    alone = ew.identify(x, v, graph=ew.FlowGraph())
+    paths = ew.identify(x, v, graph=ew.SuccessorGraph())
+    assert (alone.n_attractors, paths.n_attractors) == (1, 2)
+    for regular, sure in ((0.19, 0.55), (0.15, 0.75), (0.09, 1.0)):
+        monkeypatch.setattr(
+            "eigenwell.identification.weigh", lambda *_, regular=regular: Evidence(regular=regular, asked=400)
+        )
+        found = ew.identify(x, v)
+        assert found.n_attractors == 1 and found.confidence == pytest.approx(sure * alone.confidence)
+        others = [(a.n_attractors, a.confidence) for a in found.alternatives]
+        assert others == ([(2, pytest.approx((1 - sure) * paths.confidence))] if sure < 1 else [])
 
 
 @pytest.mark.parametrize(("place", "noise", "count"), [(-0.03, 0.3, 1), (-1.0, 0.01, 0)])

@@ -16,6 +16,7 @@ from .flow.data_kind import weigh
 from .flow.orbits import orbits
 from .flow.witness import by_two
 from .graphs import Clique, Graph, Join
+from .numbering import Alternative
 from .paths import DEFAULT, PathFinding, PathSettings, SuccessorGraph, TrajectoryGraph
 from .paths.builders import distinct, units
 from .paths.told import Told, told_about
@@ -195,14 +196,37 @@ def _identified(
             evidence = replace(evidence or Evidence(), one_field=True)
     advance("paths", 1, 1)
     if isinstance(built, FlowFinding):
-        return of_flow(demos, built, *tie, evidence or Evidence(said=True))
+        return _asked_both_ways(of_flow(demos, built, *tie, evidence or Evidence(said=True)))
     if isinstance(built, Graph):
         _refuse_with_kernel(join=join, masses=masses)
         return of_graph(demos, built, builder)
     result = of_paths(demos, built, *tie)
-    return (
-        result if evidence is None else replace(result, evidence=evidence, warnings=result.warnings + evidence.warnings)
-    )
+    if evidence is None:
+        return result
+    return _asked_both_ways(replace(result, evidence=evidence, warnings=result.warnings + evidence.warnings))
+
+
+def _asked_both_ways(found: Identification) -> Identification:
+    """Where trajectories and snapshots are hard to tell apart the other reading is asked too, and its number counts as much as
+    its kind is probable: agreement is confidence, disagreement doubt."""
+    evidence = found.evidence
+    if evidence is None or evidence.certainty == 1:
+        return found
+    builder: Builder = SuccessorGraph() if evidence.snapshots else FlowGraph()
+    try:
+        built = builder.build(found.demos)
+    except DataError:
+        return found  # it cannot be read so
+    if isinstance(built, PathFinding):
+        other = Alternative(built.grouping.n_groups, built.grouping.probability, built.graph.labels)
+    elif isinstance(built, FlowFinding):
+        other = Alternative(len(built.located), built.confidence, built.labels)
+    other = replace(other, confidence=(1 - evidence.certainty) * other.confidence)
+    mine = evidence.certainty * found.confidence
+    if other.n_attractors == found.n_attractors:
+        return replace(found, confidence=mine + other.confidence)
+    ranked = sorted((*found.alternatives, other), key=lambda one: -one.confidence)
+    return replace(found, confidence=mine, alternatives=tuple(ranked))
 
 
 def _from_told(

@@ -94,15 +94,15 @@ class Evidence:
         return not (self.regular >= self.needed or (self.miss <= STRAIGHT and self.apart < HALFWAY))
 
     @property
+    def certainty(self) -> float:
+        """Probability of the kind taken: a half where it is just as regular as is needed, 1 from half of `HALFWAY` away on."""
+        told = self.said or self.grid or self.one_field or self.miss <= STRAIGHT / 2
+        return 1.0 if told else min(1.0, 0.5 + abs(self.regular - self.needed) / HALFWAY)
+
+    @property
     def warnings(self) -> tuple[Caution, ...]:
         """A doubt where the decision is close."""
-        if (
-            self.said
-            or self.grid
-            or self.one_field
-            or self.miss <= STRAIGHT / 2
-            or abs(self.regular - self.needed) > HALFWAY / 2
-        ):
+        if self.certainty == 1:
             return ()
         taken, other = ("snapshots", "SuccessorGraph()") if self.snapshots else ("trajectories", "FlowGraph()")
         return (

@@ -30,7 +30,8 @@ __all__ = ["Builder", "Identification", "Result", "identify"]
 
 
 class Builder(Protocol):
-    """Turns demonstrations into a grouped path graph (TrajectoryGraph, SuccessorGraph) or any graph (KernelGraph).
+    """Turns demonstrations into a grouped path graph (TrajectoryGraph, SuccessorGraph), a field between them (FlowGraph)
+    or any graph (KernelGraph).
 
     A builder of graphs without paths may also have `nearby(demos)`, builders with other settings: how many of them give
     the same number of components is the confidence of the result.

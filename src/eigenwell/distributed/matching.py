@@ -1,9 +1,9 @@
 """Every part writes its samples sorted by cell, and every cell says which sample comes next, by what a single machine does.
 
-With one time step for all, a sample is known as far around as a lag of links leads (`paths.kinematics`): whatever has a say in
-its links lies within two steps. Without one, cells share a wide halo: fits look at eight samples on either side, time steps at a
-hundred. What the samples at home say counts: their links to each other become pieces of chains, links that lead out of the cell
-are claims for the reducer (`stitching`).
+With one time step for all, a sample is known as far around as a lag of links leads (`paths.kinematics`): whatever has a say
+in its links lies within five of its own steps. Without one, cells share a wide halo: fits look at eight samples on either
+side, time steps at a hundred. What the samples at home say counts: their links to each other become pieces of chains, links
+that lead out of the cell are claims for the reducer (`stitching`).
 """
 
 from __future__ import annotations

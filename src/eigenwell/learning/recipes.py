@@ -36,7 +36,7 @@ class Recipe:
     velocity, direction, position
         Weights of the loss.
     neighbours, tube
-        Weight and shape of the samples put beside the paths.
+        Weight and half-width of the samples put beside the paths.
     guide, guide_batch
         Weight of what smooth data say between the paths, and how many places.
     home, bending, several_bending, home_batch

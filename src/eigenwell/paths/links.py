@@ -1,7 +1,7 @@
 """Who may follow whom, and how likely one state continues another: the score of every link, from single samples to fragments.
 
 For a pair at span m (in steps) the two mismatches are |dx - m u|^2 and |du|^2, with u the mean displacement per step
-and du its change; in terms of a = |dx|^2, b = dx.u, c = |u|^2 and e = |du|^2 the score of `links.link_score` is
+and du its change; in terms of a = |dx|^2, b = dx.u, c = |u|^2 and e = |du|^2 the score of `link_score` is
 
     s = (p + 1)/2 log(q),  q = min_m k_m (1 + ((a - 2 m b + m^2 c)/s_x^2(m) + e/s_u^2(m))/p),  p = 2 d,
 

@@ -28,7 +28,7 @@ STILL = 0.004
 BRAKING = 0.1
 """Seconds before the lift in which a pen that is lifted at speed is slowed down to rest."""
 AT_SPEED = 0.2
-"""Share of a stroke's usual speed above which its end counts as lifted at speed, as in `paths.builders`."""
+"""Share of a stroke's usual speed above which its end counts as lifted at speed, as in `paths.arrival`."""
 
 TURNS = 1.5
 """A stroke that turns more often than this about its own middle goes round: a loop on the way, an eight or a letter turns

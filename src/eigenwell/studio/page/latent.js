@@ -11,7 +11,7 @@ const UNKNOWN = -2;
 const LONGEST = 4000;
 
 export class Latent {
-  /** `goals` (Q, d) in latent coordinates; the others as studio/numbers.py writes them. */
+  /** `goals` (Q, d) in latent coordinates; the others as report/numbers.py writes them. */
   constructor(goals, { log_weights, swirls, softening }) {
     const d = (this.d = goals[0].length);
     const top = Math.max(...log_weights);

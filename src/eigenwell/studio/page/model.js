@@ -20,7 +20,7 @@ export function unpack(text) {
 }
 
 export class StableField {
-  /** `n`: what studio/numbers.py writes. */
+  /** `n`: what report/numbers.py writes. */
   constructor(n) {
     const d = (this.d = n.dimension);
     Object.assign(this, { centre: n.centre, scale: n.scale, pace: n.pace, window: n.window, brake: n.brake });

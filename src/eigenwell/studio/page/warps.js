@@ -239,7 +239,7 @@ const KINDS = {
 };
 
 export class World {
-  /** `n`: what studio/numbers.py writes, or worlds.js makes; centre and scale are those of the field. */
+  /** `n`: what report/numbers.py writes, or worlds.js makes; centre and scale are those of the field. */
   constructor(n, centre, scale) {
     this.warps = n.warps.map((one) => KINDS[one.kind](one));
     this.places = n.places;

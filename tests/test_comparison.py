@@ -26,7 +26,7 @@ def basins(places, rng, n=400):
     places = np.asarray(places, dtype=float)
     x = rng.uniform(places.min(0) - 1, places.max(0) + 1, size=(n, places.shape[1]))
     labels = np.linalg.norm(x[:, None] - places, axis=2).argmin(axis=1)
-    return Basins(places, np.zeros(len(places), dtype=bool), labels, cKDTree(x))
+    return Basins(places, labels, cKDTree(x))
 
 
 # --- matching -----------------------------------------------------------------------------------------

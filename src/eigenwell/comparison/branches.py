@@ -134,8 +134,7 @@ def _between(here: AtValue, ends: Sequence[tuple[AtValue, int]], share: float) -
 
 
 def _basins(a: AtValue) -> Basins:
-    cycles = np.array([p.kind == "cycle" for p in a.located], dtype=bool)
-    return Basins(a.places, cycles, a.fates, cKDTree(a.scouts))
+    return Basins(a.places, a.fates, cKDTree(a.scouts))
 
 
 def events(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept) -> tuple[Event, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial import cKDTree
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from ..results import Result
 
 # Half the way to the next attractor, and as much more as an estimate of either may be off.
@@ -30,7 +30,6 @@ class Basins:
     """Attractors of one condition and whose basin a place lies in, in coordinates of unit spread."""
 
     places: FloatArray
-    cycles: BoolArray
     labels: IntArray
     tree: cKDTree = field(repr=False)
 
@@ -38,9 +37,8 @@ class Basins:
     def of(cls, found: Result, scale: FloatArray) -> Basins:
         x, labels = found.in_memory().demos.x, found.in_memory().labels
         step = max(1, -(-len(x) // ASKED))
-        cycles = np.array([kind == "cycle" for kind in found.kinds], dtype=bool)
         places = np.reshape(found.attractors, (-1, len(scale))) / scale
-        return cls(places, cycles, np.asarray(labels)[::step], cKDTree(x[::step] / scale))
+        return cls(places, np.asarray(labels)[::step], cKDTree(x[::step] / scale))
 
     def fate(self, places: FloatArray) -> IntArray:
         """The attractor that most samples next to each place go to, -1 for none."""

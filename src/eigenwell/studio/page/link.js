@@ -5,6 +5,8 @@ const LONGEST_WAIT = 3000; // the server is near, and somebody looks at the page
 // A server that leaves a ping unanswered this long is gone, even if the socket does not know it.
 const PING_EVERY = 15_000;
 const PATIENCE = 20_000;
+// One that does not answer the door for this long is tried anew.
+const AT_THE_DOOR = 10_000;
 
 export class Link extends EventTarget {
   /** Why the server hung up, where it said so. */
@@ -15,6 +17,7 @@ export class Link extends EventTarget {
   #timer = 0;
   #heard = 0;
   #pinged = 0;
+  #tried = 0;
 
   constructor() {
     super();
@@ -34,6 +37,7 @@ export class Link extends EventTarget {
     address.search = location.search;
     address.hash = "";
     const socket = (this.#socket = new WebSocket(address));
+    this.#tried = performance.now();
     socket.onopen = () => {
       this.#heard = performance.now();
       this.#tell("state");
@@ -73,6 +77,8 @@ export class Link extends EventTarget {
 
   #pulse() {
     if (!this.isOpen) {
+      const late = performance.now() - this.#tried > AT_THE_DOOR;
+      if (late && this.#socket?.readyState === WebSocket.CONNECTING) this.#socket.close();
       this.#tell("state");
       return;
     }

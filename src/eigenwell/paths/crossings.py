@@ -20,7 +20,7 @@ from .chains import Chains
 from .kinematics import Kinematics
 from .links import heavy
 from .settings import DEFAULT, PathSettings
-from .states import fit_states, mismatch, window
+from .states import fit_states, link_states, mismatch, window
 
 # Samples left out on either side of the link, those of the crossing itself: as many as lie in a quarter of a fit.
 MIDDLE = DEFAULT.fit // 4
@@ -45,9 +45,24 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
     asked = np.flatnonzero(inside)
     if len(asked) == 0:
         return chains
-    ways = _Ways(x, chains, kin, s)
-    cost = ways.cost(asked, asked)
-    bent = asked[cost > _usual(cost, x.shape[1], s)]
+    (before, before_cov), (after, after_cov) = link_states(x, chains, kin, asked, s, MIDDLE)
+    row, dt = np.cumsum(inside) - 1, kin.dt[chains.order]
+    missing = s.missing * np.abs(GAPS - GAPS[MIDDLE])
+
+    def cost(i: IntArray, j: IntArray) -> FloatArray:
+        """h(B_i, A_j) of the links that begin at positions i and j."""
+
+        def block(rows: slice) -> FloatArray:
+            b, a = row[i[rows]], row[j[rows]]
+            share = np.sqrt(dt[j[rows]] / dt[i[rows]])[:, None]
+            gap, variance = mismatch(before[b], after[a], before_cov[b] + after_cov[a], GAPS, kin.bend, share)
+            misfit = heavy(gap[0] / variance[0] + gap[1] / variance[1], 2 * x.shape[1])
+            return np.asarray((misfit + missing).min(axis=1))
+
+        return np.concatenate(in_blocks(block, len(i)))
+
+    own = cost(asked, asked)
+    bent = asked[own > _usual(own, x.shape[1], s)]
     if len(bent) == 0:
         return chains
     near = chains.position_of[neighbours(tree, x[chains.order[bent]], s.neighbours + 1)]
@@ -56,7 +71,7 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
     i, j = i[other], j[other]
     if len(i) == 0:
         return chains
-    gain = ways.cost(i, i) + ways.cost(j, j) - ways.cost(i, j) - ways.cost(j, i)
+    gain = cost(i, i) + cost(j, j) - cost(i, j) - cost(j, i)
     best = np.argsort(-gain, kind="stable")
     successor, taken = chains.successor.copy(), np.zeros(len(x), dtype=bool)
     for k in best[gain[best] > s.exchange]:
@@ -72,52 +87,6 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
 def _usual(cost: FloatArray, d: int, s: PathSettings) -> float:
     """What a good link costs at most: nine in ten are good."""
     return max(float(np.quantile(cost, s.trim)), float(heavy(np.array(2.0 * d), 2 * d)))
-
-
-class _Ways:
-    """States before and after links, fitted when they are first asked for."""
-
-    def __init__(self, x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings) -> None:
-        self.x, self.chains, self.kin, self.s = x, chains, kin, s
-        self.row = np.full(len(x), -1, dtype=np.intp)
-        self.before, self.after = np.empty((0, 3, x.shape[1])), np.empty((0, 3, x.shape[1]))
-        self.before_cov, self.after_cov = np.empty((0, 3, 3)), np.empty((0, 3, 3))
-
-    def cost(self, i: IntArray, j: IntArray) -> FloatArray:
-        """h(B_i, A_j) of the links that begin at positions i and j."""
-        self._fit(np.unique(np.concatenate([i, j])))
-        dt = self.kin.dt[self.chains.order]
-
-        def block(rows: slice) -> FloatArray:
-            before, after = self.row[i[rows]], self.row[j[rows]]
-            share = np.sqrt(dt[j[rows]] / dt[i[rows]])[:, None]
-            b, a = self.before[before], self.after[after]
-            gap, variance = mismatch(
-                (b[:, 0], b[:, 1] * share, b[:, 2] * share**2),
-                (a[:, 0], a[:, 1] / share, a[:, 2] / share**2),
-                self.before_cov[before] + self.after_cov[after],
-                GAPS,
-                self.kin.bend,
-            )
-            missing = self.s.missing * np.abs(GAPS - GAPS[MIDDLE])
-            misfit = heavy(gap[0] / variance[0] + gap[1] / variance[1], 2 * self.x.shape[1])
-            return np.asarray((misfit + missing).min(axis=1))
-
-        return np.concatenate(in_blocks(block, len(i)))
-
-    def _fit(self, position: IntArray) -> None:
-        new = position[self.row[position] < 0]
-        if len(new) == 0:
-            return
-        self.row[new] = len(self.before) + np.arange(len(new))
-        chain, s = self.chains.chain_at[new], self.s
-        samples, inside = window(self.chains, new - MIDDLE, np.arange(1 - s.fit, 1), chain)
-        before, before_cov = fit_states(self.x, self.kin, samples, inside, s.fit - 1, s)
-        samples, inside = window(self.chains, new + 1 + MIDDLE, np.arange(s.fit), chain)
-        after, after_cov = fit_states(self.x, self.kin, samples, inside, 0, s)
-        self.before, self.after = np.concatenate([self.before, before]), np.concatenate([self.after, after])
-        self.before_cov = np.concatenate([self.before_cov, before_cov])
-        self.after_cov = np.concatenate([self.after_cov, after_cov])
 
 
 def returned(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:

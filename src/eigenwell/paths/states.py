@@ -114,13 +114,14 @@ def end_states(
 
 
 def link_states(
-    x: FloatArray, chains: Chains, kin: Kinematics, position: IntArray, s: PathSettings = DEFAULT
+    x: FloatArray, chains: Chains, kin: Kinematics, position: IntArray, s: PathSettings = DEFAULT, middle: int = 0
 ) -> tuple[States, States]:
-    """States on both sides of the links that begin at these positions: of the samples up to it, and of those from it on."""
+    """States on both sides of the links that begin at these positions: of the samples up to it, and of those from it on,
+    without the nearest `middle` of each."""
     chain = chains.chain_at[position]
-    before, inside = window(chains, position, np.arange(1 - s.fit, 1), chain)
+    before, inside = window(chains, position - middle, np.arange(1 - s.fit, 1), chain)
     a = fit_states(x, kin, before, inside, s.fit - 1, s)
-    after, inside = window(chains, position + 1, np.arange(s.fit), chain)
+    after, inside = window(chains, position + 1 + middle, np.arange(s.fit), chain)
     return a, fit_states(x, kin, after, inside, 0, s)
 
 
@@ -152,14 +153,12 @@ def link(
     ahead = tree.query(x[tails] + tail[:, 1] * (1 + longest) / 2, k=k)[1].reshape(n, k)
     f, g = unique_pairs(np.repeat(np.arange(n), 2 * k), np.concatenate([near, ahead], axis=1).ravel(), n)
     share = np.sqrt(kin.dt[heads[g]] / kin.dt[tails[f]])[:, None]
-    p_a, u_a, w_a = tail[f, 0], tail[f, 1] * share, tail[f, 2] * share**2
-    p_b, u_b, w_b = head[g, 0], head[g, 1] / share, head[g, 2] / share**2
     m = GAPS[longest >= GAPS]
-    gap, variance = mismatch((p_a, u_a, w_a), (p_b, u_b, w_b), tail_cov[f] + head_cov[g], m, kin.bend)
+    gap, variance = mismatch(tail[f], head[g], tail_cov[f] + head_cov[g], m, kin.bend, share)
     # Both sides must be in motion: a path at rest may end, and one that sets off at once may begin.
     # Velocities of a pen's last events may be wild; what the samples moved by has a say as well.
     tail_moved, head_moved = (moved[real] for moved in _end_steps(x, chains, s.fit))
-    slower = np.minimum(np.linalg.norm(u_a, axis=1), np.linalg.norm(u_b, axis=1))
+    slower = np.minimum(*(np.linalg.norm(u, axis=1) for u in (tail[f, 1] * share, head[g, 1] / share)))
     slower = np.minimum(slower, np.minimum(tail_moved[f], head_moved[g]))
     motion = 2 * np.minimum(1, slower / kin.typical)
     score = link_score(gap, variance, kin.spread2, d, m - 1, s)
@@ -184,18 +183,17 @@ def _end_steps(x: FloatArray, chains: Chains, fit: int) -> tuple[FloatArray, Flo
     return np.where(back > 0, tail, np.inf), np.where(back > 0, head, np.inf)
 
 
-State = tuple[FloatArray, FloatArray, FloatArray]
-
-
 def mismatch(
-    a: State, b: State, covariance: FloatArray, m: FloatArray, bend: float
+    a: FloatArray, b: FloatArray, covariance: FloatArray, m: FloatArray, bend: float, share: FloatArray | float = 1.0
 ) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
     """Squared misses in position and displacement over gaps m, and the variance of one coordinate of each.
 
     The cubic that has both states (p, u, w) at its ends satisfies
-    p_b - p_a = m (u_a + u_b)/2 + m^2 (w_a - w_b)/12 and u_b - u_a = m (w_a + w_b)/2.
+    p_b - p_a = m (u_a + u_b)/2 + m^2 (w_a - w_b)/12 and u_b - u_a = m (w_a + w_b)/2. A step of both is the geometric mean of
+    the two; `share` (n, 1) is that over the step of a.
     """
-    (p_a, u_a, w_a), (p_b, u_b, w_b) = a, b
+    (p_a, u_a, w_a), (p_b, u_b, w_b) = (np.moveaxis(state, 1, 0) for state in (a, b))
+    u_a, w_a, u_b, w_b = u_a * share, w_a * share**2, u_b / share, w_b / share**2
     miss2, change2 = np.empty((len(p_a), len(m))), np.empty((len(p_a), len(m)))
     for c, gap in enumerate(m):
         miss2[:, c] = ((p_b - p_a - gap * (u_a + u_b) / 2 - gap**2 * (w_a - w_b) / 12) ** 2).sum(1)
@@ -219,8 +217,7 @@ def cut_doubtful(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings
     for first in range(0, len(position), s.measured):
         here = slice(first, first + s.measured)
         (a, cov_a), (b, cov_b) = link_states(x, chains, kin, position[here], s)
-        states = ((a[:, 0], a[:, 1], a[:, 2]), (b[:, 0], b[:, 1], b[:, 2]))
-        gap, variance = mismatch(*states, cov_a + cov_b, spans, kin.bend)
+        gap, variance = mismatch(a, b, cov_a + cov_b, spans, kin.bend)
         chi2[here] = (gap[0] / variance[0] + gap[1] / variance[1]).min(axis=1)
     # Noise and bending differ along real paths; nine links in ten are good, so their own spread sets the measure.
     usual = max(float(np.quantile(chi2, s.trim)), 2.0 * x.shape[1])

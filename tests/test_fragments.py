@@ -146,7 +146,7 @@ def test_a_crumb_goes_to_its_place_in_the_path_and_a_stranger_stays():
     path, short, stranger = straight(60), straight(3, (20.5, 0.1)), straight(3, (20, 30))
     x, v, chains = together(path, short, stranger)
     found = merge_short(x, chains, kinematics(v), None)
-    parts = [found.nodes[a:b].tolist() for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
+    parts = [found.order[a:b].tolist() for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
     assert parts[0] == [*range(21), 60, 21, 61, 22, 62, *range(23, 60)]
     assert parts[1:] == [[63, 64, 65]]
 
@@ -197,7 +197,7 @@ def test_whole_paths_whatever_the_order_place_and_unit(noise):
 
     def sets(fragments, order):
         bounds = zip(fragments.offsets[:-1], fragments.offsets[1:], strict=True)
-        return {frozenset(order[fragments.nodes[a:b]].tolist()) for a, b in bounds}
+        return {frozenset(order[fragments.order[a:b]].tolist()) for a, b in bounds}
 
     expected = sets(first, np.arange(len(x)))
     assert sum(len(part) >= 75 for part in expected) == 4
@@ -216,5 +216,4 @@ def test_kinematics_of_what_was_recovered_are_in_the_order_of_the_samples():
     fragments, kin = recover_paths(noisy, v[order])
     np.testing.assert_allclose(kin.u, kin.dt[:, None] * v[order])
     np.testing.assert_allclose(kin.dt, 0.02, rtol=0.1)
-    chains = Chains(fragments.nodes, fragments.offsets)
-    assert estimate(noisy, v[order], chains).step == pytest.approx(kin.step, rel=0.05)
+    assert estimate(noisy, v[order], fragments).step == pytest.approx(kin.step, rel=0.05)

@@ -20,8 +20,8 @@ from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
 from ..flow import Evidence
 from ..flow.data_kind import NEIGHBOURS, in_motion, regularity
+from ..paths.blocks import Hash, sample_hash, share, smallest
 from ..paths.builders import check_places, distinct, units
-from ..paths.hashing import Hash, sample_hash, share, smallest
 from ..paths.kinematics import common_time_step
 from ..paths.settings import DEFAULT
 from .cells import Cells

@@ -64,7 +64,7 @@ def likely_links(
     """The best few links into and out of every sample; `u` are displacements per step, `tree` holds x."""
     n, d = x.shape
     reach = min(max(1, s.neighbours // 2), n)
-    law = SpanLaw.of(kin, d, s)
+    law = SpanLaw(kin, d, s)
     # Both ends of a pair share one time step, the geometric mean of what they believe: u_i sqrt(dt_j/dt_i), and for j
     # the other way round. With w = u / sqrt(dt) that is w_i sqrt(dt_j) and w_j sqrt(dt_i).
     root = np.sqrt(kin.dt)
@@ -124,16 +124,9 @@ class SpanLaw:
     many recordings, and by m^2 bend/12 when they are exact; the first covers both.
     """
 
-    noise_x2: float
-    noise_u2: float
-    bend2: float
-    spread2: float
+    kin: Kinematics
     d: int
-    settings: PathSettings
-
-    @classmethod
-    def of(cls, kin: Kinematics, d: int, settings: PathSettings) -> SpanLaw:
-        return cls(kin.noise_x**2, kin.noise_u**2, kin.bend**2, kin.spread2, d, settings)
+    s: PathSettings
 
     @property
     def weight(self) -> float:
@@ -141,14 +134,14 @@ class SpanLaw:
         return (2 * self.d + 1) / 2
 
     def variances(self, m: FloatArray | float) -> tuple[FloatArray, FloatArray]:
-        m2 = np.square(m)
-        of_x = 2 * self.noise_x2 + m2 * self.noise_u2 / 2 + m2**2 * self.bend2 / 4
-        return np.asarray(of_x), np.asarray(2 * self.noise_u2 + m2 * self.bend2)
+        m2, noise_u2, bend2 = np.square(m), self.kin.noise_u**2, self.kin.bend**2
+        of_x = 2 * self.kin.noise_x**2 + m2 * noise_u2 / 2 + m2**2 * bend2 / 4
+        return np.asarray(of_x), np.asarray(2 * noise_u2 + m2 * bend2)
 
     def alone(self, variance_x: FloatArray, missing: float) -> FloatArray:
         """k_m = exp(what the score gains whatever the mismatch, over the weight)."""
         power = self.d / (2 * self.weight)
-        k = (variance_x / self.spread2) ** power * np.exp(self.settings.missing * missing / self.weight)
+        k = (variance_x / self.kin.spread2) ** power * np.exp(self.s.missing * missing / self.weight)
         return np.asarray(k)
 
     def at(self, m: float, missing: float, a: FloatArray, b: FloatArray, c: FloatArray, e: FloatArray) -> FloatArray:
@@ -167,7 +160,7 @@ class SpanLaw:
     ) -> tuple[FloatArray, FloatArray]:
         """q of i -> j and of j -> i. Besides whole spans, the one at which the two come closest is tried, in case their
         time step is wrong; against the motion that is the shortest span allowed."""
-        most = off = self.settings.most_missing
+        most = off = self.s.most_missing
         size = np.abs(b)
         m = np.clip(size / (c + np.finfo(np.float64).tiny), 1 / most, most)
         of_x, of_u = self.variances(m)

@@ -111,26 +111,14 @@ def smooth(x: FloatArray, kin: Kinematics, chains: Chains, s: PathSettings = DEF
     return still_x, still_u
 
 
-def end_states(
-    x: FloatArray, chains: Chains, kin: Kinematics, which: IntArray, *, tails: bool, s: PathSettings = DEFAULT
-) -> States:
-    """States at the tails of these chains, or at their heads."""
-    k = np.arange(1 - s.fit, 1) if tails else np.arange(s.fit)
-    position = chains.offsets[which + 1] - 1 if tails else chains.offsets[which]
-    samples, inside = window(chains, position, k, which)
-    return fit_states(x, kin, samples, inside, s.fit - 1 if tails else 0, s)
-
-
-def link_states(
-    x: FloatArray, chains: Chains, kin: Kinematics, position: IntArray, s: PathSettings = DEFAULT, middle: int = 0
+def states_beside(
+    x: FloatArray, chains: Chains, kin: Kinematics, last: IntArray, first: IntArray, s: PathSettings = DEFAULT
 ) -> tuple[States, States]:
-    """States on both sides of the links that begin at these positions: of the samples up to it, and of those from it on,
-    without the nearest `middle` of each."""
-    chain = chains.chain_at[position]
-    before, inside = window(chains, position - middle, np.arange(1 - s.fit, 1), chain)
-    a = fit_states(x, kin, before, inside, s.fit - 1, s)
-    after, inside = window(chains, position + 1 + middle, np.arange(s.fit), chain)
-    return a, fit_states(x, kin, after, inside, 0, s)
+    """States at the positions `last`, of the samples of the chain up to there, and at `first`, of those from there on."""
+    up_to, inside = window(chains, last, np.arange(1 - s.fit, 1), chains.chain_at[last])
+    before = fit_states(x, kin, up_to, inside, s.fit - 1, s)
+    onward, inside = window(chains, first, np.arange(s.fit), chains.chain_at[first])
+    return before, fit_states(x, kin, onward, inside, 0, s)
 
 
 def window(chains: Chains, position: IntArray, k: IntArray, chain: IntArray) -> tuple[IntArray, BoolArray]:
@@ -153,7 +141,8 @@ def link(
     n = len(real)
     if n < 2:
         return None
-    (tail, tail_cov), (head, head_cov) = (end_states(x, chains, kin, real, tails=tails, s=s) for tails in (True, False))
+    at = chains.offsets[1:][real] - 1, chains.offsets[:-1][real]
+    (tail, tail_cov), (head, head_cov) = states_beside(x, chains, kin, *at, s)
     tails, heads = chains.tails[real], chains.heads[real]
     tree = cKDTree(x[heads])
     k = min(s.neighbours, n)
@@ -224,7 +213,7 @@ def cut_doubtful(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings
     chi2 = np.empty(len(position))
     for first in range(0, len(position), s.measured):
         here = slice(first, first + s.measured)
-        (a, cov_a), (b, cov_b) = link_states(x, chains, kin, position[here], s)
+        (a, cov_a), (b, cov_b) = states_beside(x, chains, kin, position[here], position[here] + 1, s)
         gap, variance = mismatch(a, b, cov_a + cov_b, spans, kin.bend)
         chi2[here] = (gap[0] / variance[0] + gap[1] / variance[1]).min(axis=1)
     # Noise and bending differ along real paths; nine links in ten are good, so their own spread sets the measure.
@@ -259,7 +248,8 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
     asked = np.flatnonzero(inside)
     if len(asked) == 0:
         return chains
-    (before, before_cov), (after, after_cov) = link_states(x, chains, kin, asked, s, MIDDLE)
+    around = asked - MIDDLE, asked + 1 + MIDDLE
+    (before, before_cov), (after, after_cov) = states_beside(x, chains, kin, *around, s)
     row, dt = np.cumsum(inside) - 1, kin.dt[chains.order]
     missing = s.missing * np.abs(ACROSS - ACROSS[MIDDLE])
 
@@ -289,10 +279,10 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
     best = np.argsort(-gain, kind="stable")
     successor, taken = chains.successor.copy(), np.zeros(len(x), dtype=bool)
     for k in best[gain[best] > s.exchange]:
-        around = np.concatenate([np.arange(p - margin + 1, p + margin + 1) for p in (i[k], j[k])])
-        if taken[around].any():
+        near_both = np.concatenate([np.arange(p - margin + 1, p + margin + 1) for p in (i[k], j[k])])
+        if taken[near_both].any():
             continue
-        taken[around] = True
+        taken[near_both] = True
         a, b = chains.order[i[k]], chains.order[j[k]]
         successor[a], successor[b] = successor[b], successor[a]
     return Chains.of(successor, x) if taken.any() else chains

@@ -17,8 +17,8 @@ from .flow.orbits import Orbit, group_with_orbits
 from .graphs import Graph, Join, PathGraph
 from .numbering import Alternative, by_place, canonical
 from .paths import Odd, PathFinding
+from .paths.beside import label_cautions, odd_cautions
 from .paths.fragments import typical_length
-from .paths.odd import label_cautions, odd_cautions
 from .paths.settings import DEFAULT
 from .paths.told import NOTHING, Told
 from .progress import advance

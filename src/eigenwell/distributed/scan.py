@@ -1,6 +1,6 @@
 """Scan every part once for its size, once for the samples that are asked, once for the neighbours of these.
 
-Which samples are asked is decided by a hash of their values (`paths.hashing`), so that every partitioning takes the same ones
+Which samples are asked is decided by a hash of their values (`paths.blocks`), so that every partitioning takes the same ones
 as a single machine does. They tell whether the samples lie on trajectories, and the time step that all share.
 """
 

@@ -12,12 +12,11 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
 from .arrival import AT_REST, STILL, Block, boxes, extent_of, path_ends, rests
-from .beside import label_confidence
+from .beside import label_confidence, repeated
 from .blocks import sample_hash, share
 from .evidence import USUAL_SPREAD
 from .fragments import recover_paths, typical_length
 from .grading import PathFinding, grade_blocks
-from .odd import repeated
 from .settings import DEFAULT, PathSettings
 from .told import NOTHING, Told
 

@@ -78,9 +78,7 @@ def link_fragments(
     down to single samples; long ones only between real chains.
     """
     states = None if tree is None else state_tree(x, v, kin.dt)
-    longest = s.longest_gap
-    steps = [(longest / 32, 1), (longest / 16, 1), (longest / 8, 1), (longest / 4, 1)]
-    for gap, shortest in [*steps, (longest / 2, s.half_fit), (longest, s.half_fit)]:
+    for gap, shortest in ((1.0, 1), (s.longest_gap / 4, 1), (s.longest_gap, s.half_fit)):
         for _ in range(2):  # the second resolves what the first uncovered
             linked = link(x, chains, kin, gap, shortest, s)
             if linked is None:

@@ -91,15 +91,15 @@ def of_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses: Ma
     places = tuple(cycles.get(q, place) for q, place in enumerate(places))
     order = by_place(np.array([a.position for a in places]), float(np.ptp(demos.x, axis=0).max()))
     rank = np.append(np.argsort(order), -1)
-    located, spectra, embeddings = (tuple(of[int(k)] for k in order) for of in (places, spectra, embeddings))
+    located = tuple(places[k] for k in order)
     paths = replace(paths, group=rank[paths.group])
     return Identification(
         demos=demos,
         labels=paths.labels,
         attractors=np.array([a.position for a in located]),
         located=located,
-        embeddings=embeddings,
-        spectra=spectra,
+        embeddings=tuple(embeddings[k] for k in order),
+        spectra=tuple(spectra[k] for k in order),
         graph=paths,
         grouping=None if rest is None else rest.grouping,
         arrived=np.ones(len(located)),

@@ -127,7 +127,7 @@ def merge_short(
     samples = np.flatnonzero(short_chains(lengths)[chains.chain_of])
     if len(samples) == 0:
         return chains
-    row, near, _ = within_reach(tree or cKDTree(x), x[samples], tolerance(kin, samples, s), s)
+    row, near = within_reach(tree or cKDTree(x), x[samples], tolerance(kin, samples, s), s)
     short = samples[row]
     host = hosts(lengths, chains.chain_of[short], short, chains.chain_of[near], s)
     key = np.empty(len(x))
@@ -137,7 +137,7 @@ def merge_short(
     for mine in np.split(merged, np.flatnonzero(np.diff(host[merged])) + 1) if len(merged) else []:
         members = chains.members(int(host[mine[0]]))
         samples = np.concatenate([chains.members(int(g)) for g in mine])
-        key[samples] = along(x, kin.u[members], samples, members)[0]
+        key[samples] = along(x, kin.u[members], samples, members)
     owner = host[chains.chain_of]
     nodes = np.lexsort((key, owner)).astype(np.intp)
     starts = np.flatnonzero(np.concatenate([[True], np.diff(owner[nodes]) != 0]))
@@ -157,12 +157,12 @@ def short_chains(lengths: IntArray) -> BoolArray:
 
 def within_reach(
     tree: cKDTree, places: FloatArray, reach: FloatArray, s: PathSettings = DEFAULT
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """(row of `places`, sample of the tree, distance) for the nearest few samples within reach."""
+) -> tuple[IntArray, IntArray]:
+    """(row of `places`, sample of the tree) for the nearest few samples within reach."""
     k = min(2 * s.neighbours, tree.n)
     distance, near = (a.reshape(-1, k) for a in tree.query(places, k=k, workers=-1))
     row, column = np.nonzero(distance <= reach[:, None])
-    return row, near[row, column], distance[row, column]
+    return row, near[row, column]
 
 
 def hosts(lengths: IntArray, short: IntArray, sample: IntArray, other: IntArray, s: PathSettings = DEFAULT) -> IntArray:
@@ -194,20 +194,12 @@ def _last_host(host: IntArray, chain: IntArray) -> IntArray:
     return chain
 
 
-def along(x: FloatArray, u: FloatArray, samples: IntArray, path: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Place of `samples` along the ordered samples of a path, as a real-valued position, and their distance to its line.
-
-    `u` are the steps of the path's samples.
-    """
-    tiny = np.finfo(np.float64).tiny
-    distance, nearest = cKDTree(x[path]).query(x[samples])
+def along(x: FloatArray, u: FloatArray, samples: IntArray, path: IntArray) -> FloatArray:
+    """Place of `samples` along the ordered samples of a path, as a real-valued position; `u` are the steps of the path's."""
+    nearest = cKDTree(x[path]).query(x[samples])[1]
     step, away = u[nearest], x[samples] - x[path[nearest]]
-    ahead = np.clip((away * step).sum(1) / ((step**2).sum(1) + tiny), -0.49, 0.49)
-    for beside in (np.maximum(nearest - 1, 0), np.minimum(nearest + 1, len(path) - 1)):
-        edge = x[path[beside]] - x[path[nearest]]
-        part = np.clip((away * edge).sum(1) / ((edge**2).sum(1) + tiny), 0, 1)
-        distance = np.minimum(distance, np.linalg.norm(away - part[:, None] * edge, axis=1))
-    return nearest + ahead, np.asarray(distance, dtype=np.float64)
+    ahead = np.clip((away * step).sum(1) / ((step**2).sum(1) + np.finfo(np.float64).tiny), -0.49, 0.49)
+    return np.asarray(nearest + ahead)
 
 
 def tolerance(kin: Kinematics, samples: IntArray, s: PathSettings = DEFAULT) -> FloatArray:

@@ -92,7 +92,10 @@ def likely_links(
     return Links(tail, head, law.score(np.concatenate([q_in, q[~twice]])))
 
 
-def _products(x: FloatArray, u: FloatArray, dt: FloatArray) -> Callable[[slice, Index], tuple[FloatArray, ...]]:
+Products = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+def _products(x: FloatArray, u: FloatArray, dt: FloatArray) -> Callable[[slice, Index], Products]:
     """A function of rows i and of samples j for each of them: |dx|^2, dx.u, |u|^2 and |du|^2 of the pairs.
 
     Both ends of a pair share one time step, the geometric mean of what they believe: u_i sqrt(dt_j/dt_i), and for j
@@ -102,7 +105,7 @@ def _products(x: FloatArray, u: FloatArray, dt: FloatArray) -> Callable[[slice, 
     columns = [np.ascontiguousarray(column) for column in x.T]
     paces = [np.ascontiguousarray(column) / root for column in u.T]
 
-    def of(rows: slice, other: Index) -> tuple[FloatArray, ...]:
+    def of(rows: slice, other: Index) -> Products:
         a, b, c, e = (np.zeros(other.shape) for _ in range(4))
         root_i, root_j = root[rows][:, None], root.take(other)
         for position, pace in zip(columns, paces, strict=True):

@@ -155,7 +155,7 @@ def link(
     # Both sides must be in motion: a path at rest may end, and one that sets off at once may begin.
     # Velocities of a pen's last events may be wild; what the samples moved by has a say as well.
     tail_moved, head_moved = (moved[real] for moved in _end_steps(x, chains, s.fit))
-    slower = np.minimum(*(np.linalg.norm(u, axis=1) for u in (tail[f, 1] * share, head[g, 1] / share)))
+    slower = np.minimum(np.linalg.norm(tail[f, 1] * share, axis=1), np.linalg.norm(head[g, 1] / share, axis=1))
     slower = np.minimum(slower, np.minimum(tail_moved[f], head_moved[g]))
     motion = 2 * np.minimum(1, slower / kin.typical)
     score = link_score(gap, variance, kin.spread2, d, m - 1, s)

@@ -5,11 +5,10 @@ import pytest
 from scipy.spatial import cKDTree
 
 from eigenwell.paths.chains import Chains
-from eigenwell.paths.crossings import GAPS, MIDDLE, _moved, returned, uncross, untangled
 from eigenwell.paths.kinematics import estimate
 from eigenwell.paths.links import heavy
 from eigenwell.paths.settings import DEFAULT
-from eigenwell.paths.states import fit_states, mismatch
+from eigenwell.paths.states import ACROSS, MIDDLE, _moved, fit_states, mismatch, returned, uncross, untangled
 
 LENGTH = 80
 
@@ -86,9 +85,9 @@ def test_the_gain_is_what_brute_force_says():
         )
         share = np.sqrt(kin.dt[order_b[j]] / kin.dt[order_a[i]])
         best = np.inf
-        for m in GAPS:
-            state_a = tuple(a[:, k] * share**k for k in range(3))
-            state_b = tuple(b[:, k] / share**k for k in range(3))
+        for m in ACROSS:
+            state_a = np.stack([a[:, k] * share**k for k in range(3)], axis=1)
+            state_b = np.stack([b[:, k] / share**k for k in range(3)], axis=1)
             gap, variance = mismatch(state_a, state_b, cov_a + cov_b, np.array([m]), kin.bend)
             misfit = float(heavy(gap[0] / variance[0] + gap[1] / variance[1], 4)[0, 0])
             best = min(best, misfit + s.missing * abs(m - 1 - 2 * MIDDLE))

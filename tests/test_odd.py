@@ -6,7 +6,7 @@ import pytest
 import eigenwell as ew
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.errors import DataError
-from eigenwell.paths.odd import repeated
+from eigenwell.paths.beside import repeated
 
 GOALS = np.array([[0.0, 0.0], [300.0, 0.0], [0.0, 300.0]])
 

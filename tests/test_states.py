@@ -18,7 +18,7 @@ from eigenwell.paths.kinematics import (
     steady,
     time_step,
 )
-from eigenwell.paths.states import end_states, fit_states, link_states, smooth
+from eigenwell.paths.states import fit_states, smooth, states_beside
 
 
 def motion(n, d, rng, bend=0.02):
@@ -99,12 +99,12 @@ def line(n_chains, length, seed=0):
 def test_ends_links_and_smoothing_look_at_their_own_chain_only():
     x, v, chains = line(3, 20)
     kin = kinematics(v / 100, 0.01, 0.01, 0.01)
-    for tails, where in ((True, chains.tails), (False, chains.heads)):
-        state, _ = end_states(x, chains, kin, np.arange(3), tails=tails)
+    ends = states_beside(x, chains, kin, chains.offsets[1:] - 1, chains.offsets[:-1])
+    for (state, _), where in zip(ends, (chains.tails, chains.heads), strict=True):
         np.testing.assert_allclose(state[:, 0], x[where], atol=1e-9)
         np.testing.assert_allclose(state[:, 1], np.tile([1.0, 0.0], (3, 1)), atol=1e-9)
     position = np.array([0, 18, 20, 45])
-    (before, _), (after, _) = link_states(x, chains, kin, position)
+    (before, _), (after, _) = states_beside(x, chains, kin, position, position + 1)
     np.testing.assert_allclose(before[:, 0], x[chains.order[position]], atol=1e-9)
     np.testing.assert_allclose(after[:, 0], x[chains.order[position + 1]], atol=1e-9)
     still_x, still_u = smooth(x, kin, chains)

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from ._types import BoolArray, IntArray
-from .attractors import eigenpairs_for, embedded, locate_on_graph, sub_dynamics
+from ._types import BoolArray, FloatArray, IntArray
+from .attractors import Attractor, eigenpairs_for, embedded, locate_on_graph, sub_dynamics
 from .demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations
 from .flow import Evidence, FlowFinding
 from .flow.orbits import Orbit, group_with_orbits
-from .graphs import Graph, Join
+from .graphs import Graph, Join, PathGraph
 from .numbering import Alternative, by_place, canonical
 from .paths import Odd, PathFinding
+from .paths.beside import label_cautions, odd_cautions
 from .paths.fragments import typical_length
-from .paths.odd import label_cautions, odd_cautions
 from .paths.settings import DEFAULT
 from .paths.told import NOTHING, Told
 from .progress import advance
 from .results import Identification
-from .spectral import Masses, graph_spectra
+from .spectral import Masses, Spectrum, graph_spectra
 from .wording import plural
 
 
@@ -31,26 +31,17 @@ def of_paths(
     demos: Demonstrations, found: PathFinding, join: Join, masses: Masses, told: Told = NOTHING
 ) -> Identification:
     paths = canonical(demos, found.graph)
-    count = eigenpairs_for(demos.dimension, paths.group)
-    spectra, embeddings, located = [], [], []
-    total = int(paths.group.max()) + 1
-    for q in range(total):
-        mine = [paths.path(int(k)) for k in paths.paths_of(q)]
-        spectrum, embedding, place = sub_dynamics(demos.x, demos.v, mine, join, masses, count)
-        spectra.append(spectrum)
-        embeddings.append(embedding)
-        located.append(place)
-        advance("attractors", q + 1, total)
+    spectra, embeddings, located = _sub_dynamics(demos, paths, join, masses)
     # Numbers by place: which of them each had before.
-    before = np.empty(total, dtype=np.intp)
+    before = np.empty(len(located), dtype=np.intp)
     before[paths.labels[paths.nodes]] = found.graph.labels[paths.nodes]
     return Identification(
         demos=demos,
         labels=paths.labels,
         attractors=np.array([a.position for a in located]),
-        located=tuple(located),
-        embeddings=tuple(embeddings),
-        spectra=tuple(spectra),
+        located=located,
+        embeddings=embeddings,
+        spectra=spectra,
         graph=paths,
         grouping=found.grouping,
         arrived=found.arrived[before],
@@ -69,6 +60,20 @@ def of_paths(
     )
 
 
+def _sub_dynamics(
+    demos: Demonstrations, paths: PathGraph, join: Join, masses: Masses
+) -> tuple[tuple[Spectrum, ...], tuple[FloatArray, ...], tuple[Attractor, ...]]:
+    """Spectrum, embedding and attractor of every group of paths."""
+    count, total = eigenpairs_for(demos.dimension, paths.group), int(paths.group.max()) + 1
+    parts = []
+    for q in range(total):
+        mine = [paths.path(int(k)) for k in paths.paths_of(q)]
+        parts.append(sub_dynamics(demos.x, demos.v, mine, join, masses, count))
+        advance("attractors", q + 1, total)
+    spectra, embeddings, located = zip(*parts, strict=True)
+    return spectra, embeddings, located
+
+
 def _named(demos: Demonstrations, odd: tuple[Odd, ...]) -> tuple[Odd, ...]:
     return tuple(replace(o, name=demos.names[o.number]) for o in odd) if demos.names else odd
 
@@ -82,23 +87,19 @@ def excluded(demos: Demonstrations, told: Told) -> str:
 def of_orbits(demos: Demonstrations, closed: list[Orbit], join: Join, masses: Masses) -> Identification:
     """Trajectories of which some go round: these end on cycles, the others where they come to rest."""
     paths, cycles, rest = group_with_orbits(demos, closed)
-    count = eigenpairs_for(demos.dimension, paths.group)
-    parts = []
-    for q in range(int(paths.group.max()) + 1):
-        mine = [paths.path(int(k)) for k in paths.paths_of(q)]
-        spectrum, embedding, place = sub_dynamics(demos.x, demos.v, mine, join, masses, count)
-        parts.append((cycles.get(q, place), spectrum, embedding))
-    order = by_place(np.array([p[0].position for p in parts]), float(np.ptp(demos.x, axis=0).max()))
+    spectra, embeddings, places = _sub_dynamics(demos, paths, join, masses)
+    places = tuple(cycles.get(q, place) for q, place in enumerate(places))
+    order = by_place(np.array([a.position for a in places]), float(np.ptp(demos.x, axis=0).max()))
     rank = np.append(np.argsort(order), -1)
-    located, spectra, embeddings = zip(*(parts[int(k)] for k in order), strict=True)
+    located = tuple(places[k] for k in order)
     paths = replace(paths, group=rank[paths.group])
     return Identification(
         demos=demos,
         labels=paths.labels,
         attractors=np.array([a.position for a in located]),
         located=located,
-        embeddings=embeddings,
-        spectra=spectra,
+        embeddings=tuple(embeddings[k] for k in order),
+        spectra=tuple(spectra[k] for k in order),
         graph=paths,
         grouping=None if rest is None else rest.grouping,
         arrived=np.ones(len(located)),
@@ -116,21 +117,17 @@ def of_flow(
     evidence: Evidence,
     left_out: str = "",
 ) -> Identification:
-    spectra, embeddings = [], []
-    for q in range(len(found.located)):
-        mine = [found.graph.path(int(k)) for k in found.graph.paths_of(q)]
-        count = eigenpairs_for(demos.dimension, found.graph.group)
-        spectrum, embedding = embedded(mine, join, masses, count, demos.dimension)
-        spectra.append(spectrum)
-        embeddings.append(embedding)
+    graph, count = found.graph, eigenpairs_for(demos.dimension, found.graph.group)
+    groups = [[graph.path(int(k)) for k in graph.paths_of(q)] for q in range(len(found.located))]
+    parts = [embedded(mine, join, masses, count, demos.dimension) for mine in groups]
     return Identification(
         demos=demos,
         labels=found.labels,
         attractors=np.array([a.position for a in found.located]).reshape(-1, demos.dimension),
         located=found.located,
-        embeddings=tuple(embeddings),
-        spectra=tuple(spectra),
-        graph=found.graph,
+        embeddings=tuple(embedding for _, embedding in parts),
+        spectra=tuple(spectrum for spectrum, _ in parts),
+        graph=graph,
         grouping=None,
         arrived=np.ones(len(found.located)),
         confidence=found.confidence,

@@ -18,10 +18,9 @@ from ..graphs import Clique, PathGraph
 from ..identification import identify
 from ..numbering import canonical_order
 from ..paths.arrival import Block, PathEnds, end_pace, extent_of, path_ends
-from ..paths.beside import label_confidence
+from ..paths.beside import label_confidence, odd_cautions
 from ..paths.builders import sets_off, whole_enough
 from ..paths.grading import grade_blocks
-from ..paths.odd import odd_cautions
 from ..spectral import ExactMasses
 from .inputs import Part, read_part
 from .records import bounds_of, column, spread

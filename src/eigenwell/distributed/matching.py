@@ -15,9 +15,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..files.columns import Columns
+from ..paths.blocks import sample_hash
 from ..paths.chains import Chains
 from ..paths.fragments import likely_paths
-from ..paths.hashing import sample_hash
 from ..paths.kinematics import halfway_links
 from ..paths.settings import DEFAULT
 from .allocator import freed_memory_kept
@@ -67,8 +67,8 @@ def match(folder: Path, *, cell: int, names: Sequence[str], frame: Frame, dt: fl
         exact = int(met[home].sum())
     elif len(home):
         with freed_memory_kept():
-            fragments, kin = likely_paths(x, v, cKDTree(x))
-        successor, step = Chains(fragments.nodes, fragments.offsets).successor, kin.dt
+            paths, kin = likely_paths(x, v, cKDTree(x))
+        successor, step = paths.successor, kin.dt
     follows = successor[home]
     inside = (follows >= 0) & mine["home"][follows]
     local = np.full(len(mine), -1, dtype=np.intp)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..demonstrations import Caution, DataError
+from ..paths.beside import label_cautions
 from ..paths.builders import resolution
-from ..paths.odd import label_cautions
 from . import assemble, finalize, matching, scan, stitching, trajectories
 from .result import DistributedIdentification
 from .run import Run

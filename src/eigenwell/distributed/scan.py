@@ -1,6 +1,6 @@
 """Scan every part once for its size, once for the samples that are asked, once for the neighbours of these.
 
-Which samples are asked is decided by a hash of their values (`paths.hashing`), so that every partitioning takes the same ones
+Which samples are asked is decided by a hash of their values (`paths.blocks`), so that every partitioning takes the same ones
 as a single machine does. They tell whether the samples lie on trajectories, and the time step that all share.
 """
 
@@ -20,8 +20,8 @@ from ..demonstrations import Caution, DataError
 from ..files.columns import Columns
 from ..flow import Evidence
 from ..flow.data_kind import NEIGHBOURS, in_motion, regularity
+from ..paths.blocks import Hash, sample_hash, share, smallest
 from ..paths.builders import check_places, distinct, units
-from ..paths.hashing import Hash, sample_hash, share, smallest
 from ..paths.kinematics import common_time_step
 from ..paths.settings import DEFAULT
 from .cells import Cells

@@ -15,8 +15,8 @@ from ..checks import time_stamps
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
 from ..files.columns import Columns
 from ..files.time_units import seconds
+from ..paths.blocks import Hash, sample_hash
 from ..paths.builders import moving_steps
-from ..paths.hashing import Hash, sample_hash
 from .assemble import finish
 from .cells import by_cell
 from .inputs import Part, Rows, read_part

@@ -10,8 +10,8 @@ from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError, Demonstrations, first_occurrence
+from ..paths.blocks import sample_hash
 from ..paths.builders import check_places
-from ..paths.hashing import sample_hash
 from ..paths.told import NOTHING, Told
 from ..wording import plural
 from .bootstrap import REPLICATES, ensemble, replicates, third

@@ -163,13 +163,13 @@ def misses(x: FloatArray, v: FloatArray) -> float:
     read, _ = recover_paths(x, v)
     # Individuals along a cycle lie on one curve as well: round and round is no trajectory that anybody can end.
     spans = list(zip(read.offsets[:-1], read.offsets[1:], strict=True))
-    round_ = [b - a for a, b in spans if is_orbit(x[read.nodes[a:b]], v[read.nodes[a:b]])]
+    round_ = [b - a for a, b in spans if is_orbit(x[read.order[a:b]], v[read.order[a:b]])]
     if sum(round_) > len(x) / 2:
         return 1.0
-    inside = np.ones(len(read.nodes), dtype=bool)
+    inside = np.ones(len(read.order), dtype=bool)
     inside[read.offsets[1:] - 1] = False
     i = np.flatnonzero(inside)
-    here, there = read.nodes[i], read.nodes[i + 1]
+    here, there = read.order[i], read.order[i + 1]
     step, heading = x[there] - x[here], v[there] + v[here]
     pace = np.linalg.norm(heading, axis=1)
     fast = in_motion(pace)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
-from ..paths.hashing import sample_hash
+from ..paths.blocks import sample_hash
 from . import bootstrap
 from .bootstrap import Replicate, ensemble, replicates
 from .builder import WORK

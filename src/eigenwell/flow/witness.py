@@ -16,8 +16,8 @@ import numpy as np
 from .._types import IntArray
 from ..demonstrations import SHORTEST_PATH, Demonstrations
 from ..paths import PathFinding, TrajectoryGraph
+from ..paths.beside import LABELS_IN_DOUBT
 from ..paths.ends import UNKNOWN
-from ..paths.odd import LABELS_IN_DOUBT
 from ..paths.told import Told
 from .builder import FlowGraph
 from .finding import FlowFinding

@@ -55,16 +55,14 @@ def best_links(tail: IntArray, head: IntArray, score: FloatArray, n: int, tolera
     if len(tail) == 0:
         return successor
     while True:
-        sale = auction(head, tail, value, n, tolerance, PATIENCE * n)
-        if sale is not None:
-            sold = np.flatnonzero(sale.owner >= 0)
-            successor[sold] = sale.owner[sold]
-            return successor
-        sale = auction(tail, head, value, n, tolerance, PATIENCE * n)
-        if sale is not None:
-            sold = np.flatnonzero(sale.owner >= 0)
-            successor[sale.owner[sold]] = sold
-            return successor
+        for heads_bid in (True, False):
+            sides = (head, tail) if heads_bid else (tail, head)
+            sale = auction(*sides, value, n, tolerance, PATIENCE * n)
+            if sale is not None:
+                sold = np.flatnonzero(sale.owner >= 0)
+                owner = sale.owner[sold]
+                successor[sold if heads_bid else owner] = owner if heads_bid else sold
+                return successor
         if n <= EXACT:
             return _exact(tail, head, value, successor)
         tolerance *= FASTER

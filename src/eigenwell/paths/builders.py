@@ -12,12 +12,11 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, DataError, Demonstrations, first_occurrence
 from ..graphs import PathGraph
 from .arrival import AT_REST, STILL, Block, boxes, extent_of, path_ends, rests
-from .beside import label_confidence
+from .beside import label_confidence, repeated
+from .blocks import sample_hash, share
 from .evidence import USUAL_SPREAD
 from .fragments import recover_paths, typical_length
 from .grading import PathFinding, grade_blocks
-from .hashing import sample_hash, share
-from .odd import repeated
 from .settings import DEFAULT, PathSettings
 from .told import NOTHING, Told
 
@@ -103,23 +102,6 @@ class SuccessorGraph:
             For too few samples, or at a handful of places.
         """
         unit = units(demos.x, demos.v)
-        return _grouped(demos, *self.paths(demos), trusted_ends=False, told=told, unit=unit)
-
-    def paths(self, demos: Demonstrations) -> tuple[IntArray, IntArray, BoolArray, float]:
-        """Paths of some samples, before their ends are grouped.
-
-        Parameters
-        ----------
-        demos : Demonstrations
-            Their order is not used.
-
-        Returns
-        -------
-        nodes, offsets, whole, resolution
-            Paths as nodes and offsets, which of them are whole, and the distance below which their ends
-            coincide, in the `units` of the columns.
-        """
-        unit = units(demos.x, demos.v)
         first = first_occurrence(*distinct(demos.x / unit, demos.v / unit))
         index = np.flatnonzero(first)
         x, v = demos.x[index] / unit, demos.v[index] / unit
@@ -128,12 +110,12 @@ class SuccessorGraph:
         if places < len(few):
             places = int(first_occurrence(x, np.zeros_like(x)).sum())
         check_places(places, len(x), demos.dimension, str(places))
-        fragments, kin = recover_paths(x, v, self.settings)
+        found, kin = recover_paths(x, v, self.settings)
         reach = resolution(kin.step, kin.noise_x)
-        offsets = cut_at_rests(x[fragments.nodes], v[fragments.nodes], fragments.offsets, reach)
+        offsets = cut_at_rests(x[found.order], v[found.order], found.offsets, reach)
         usable = whole_enough(np.diff(offsets), self.settings)
-        nodes, offsets = _with_repeats(demos, index[fragments.nodes], offsets, first)
-        return nodes, offsets, usable, reach
+        nodes, offsets = _with_repeats(demos, index[found.order], offsets, first)
+        return _grouped(demos, nodes, offsets, usable, reach, trusted_ends=False, told=told, unit=unit)
 
 
 def units(x: FloatArray, v: FloatArray) -> FloatArray:

@@ -23,7 +23,7 @@ class Chains:
     def of(cls, successor: IntArray, x: FloatArray) -> Chains:
         """Chains of a successor array (-1: none). A closed loop is opened at its longest link."""
         chains, closed = _strung(successor)
-        return chains if len(closed) == 0 else _strung(_opened(successor, closed, x, x))[0]
+        return chains if len(closed) == 0 else _strung(open_loops(successor, x))[0]
 
     @property
     def n_chains(self) -> int:
@@ -127,11 +127,7 @@ def open_loops(successor: IntArray, leave: FloatArray, arrive: FloatArray | None
 
     A link i -> j leads from `leave[i]` to `arrive[j]`, the same places for samples, tails and heads for chains.
     """
-    return _opened(successor, _strung(successor)[1], leave, leave if arrive is None else arrive)
-
-
-def _opened(successor: IntArray, closed: IntArray, leave: FloatArray, arrive: FloatArray) -> IntArray:
-    """`closed` are the nodes of loops, all of them."""
+    closed, arrive = _strung(successor)[1], leave if arrive is None else arrive
     if len(closed) == 0:
         return successor
     local = np.empty(len(successor), dtype=np.intp)

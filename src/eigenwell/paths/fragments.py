@@ -10,8 +10,6 @@ rest scatters samples that have no order, and these make up short chains that no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -19,22 +17,13 @@ from .._types import BoolArray, FloatArray, IntArray
 from .assignment import best_links
 from .blocks import neighbours
 from .chains import Chains
-from .crossings import untangled
 from .kinematics import Agree, Kinematics, estimate, halfway_meeting, state_tree, steady, time_step
 from .links import first_guess, likely_links
 from .settings import DEFAULT, PathSettings
-from .states import cut_doubtful, link, smooth
+from .states import cut_doubtful, link, smooth, untangled
 
 
-@dataclass(frozen=True)
-class Fragments:
-    """Paths after all linking: path p is `nodes[offsets[p]:offsets[p + 1]]`, in order of time; every sample is in one."""
-
-    nodes: IntArray
-    offsets: IntArray
-
-
-def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tuple[Fragments, Kinematics]:
+def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tuple[Chains, Kinematics]:
     """All samples in paths, whole ones and the remainders nothing could be done with, and what they tell of the motion.
 
     Samples must be distinct.
@@ -50,7 +39,7 @@ def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tu
 
 def likely_paths(
     x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT, agree: Agree | None = None
-) -> tuple[Fragments, Kinematics]:
+) -> tuple[Chains, Kinematics]:
     """The same by likelihood alone; `tree` holds x, `agree` is for samples that are part of a larger whole."""
     # Samples in the tree's own order lie near each other in memory, which halves the time of all that follows.
     order = tree.indices.astype(np.intp)
@@ -66,10 +55,10 @@ def likely_paths(
         if told is not None or mended is not linked:  # parts of a whole do the same, whatever each has found
             linked, kin = link_fragments(x, v, mended, kin, tree=tree, s=s, agree=told)
             linked = untangled(x, linked, kin, tree, s)
-    fragments = merge_short(x, linked, kin, tree, s)
+    merged = merge_short(x, linked, kin, tree, s)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
-    return Fragments(order[fragments.nodes], fragments.offsets), kin.of(back)
+    return Chains(order[merged.order], merged.offsets), kin.of(back)
 
 
 def link_fragments(
@@ -88,22 +77,13 @@ def link_fragments(
     last samples of every chain, as many as a fit takes, are looked at. Short gaps are closed first, with every chain
     down to single samples; long ones only between real chains.
     """
-
     states = None if tree is None else state_tree(x, v, kin.dt)
-
-    def joined(chains: Chains, kin: Kinematics, gap: float, shortest: int) -> tuple[Chains, Kinematics, bool]:
-        linked = link(x, chains, kin, gap, shortest, s)
-        if linked is None:
-            return chains, kin, False
-        return linked, kin if tree is None else estimate(x, v, linked, s, states, agree=agree), True
-
-    longest = s.longest_gap
-    steps = [(longest / 32, 1), (longest / 16, 1), (longest / 8, 1), (longest / 4, 1)]
-    for gap, shortest in [*steps, (longest / 2, s.half_fit), (longest, s.half_fit)]:
+    for gap, shortest in ((1.0, 1), (s.longest_gap / 4, 1), (s.longest_gap, s.half_fit)):
         for _ in range(2):  # the second resolves what the first uncovered
-            chains, kin, changed = joined(chains, kin, gap, shortest)
-            if not changed:
+            linked = link(x, chains, kin, gap, shortest, s)
+            if linked is None:
                 break
+            chains, kin = linked, kin if tree is None else estimate(x, v, linked, s, states, agree=agree)
     return chains, kin
 
 
@@ -112,15 +92,19 @@ def most_likely(
 ) -> tuple[Chains, Kinematics]:
     """Chains by likelihood, round after round; `tree` holds x."""
     near = neighbours(tree, x, s.neighbours + 1)
-    chains = Chains.of(first_guess(x, v, near, s), x)
+
+    def matched(x: FloatArray, kin: Kinematics, u: FloatArray, tree: cKDTree, spans: FloatArray) -> Chains:
+        links = likely_links(x, kin, u, tree, near, spans, s)
+        return Chains.of(best_links(links.tail, links.head, links.score, len(x), s.tolerance), x_given)
+
+    x_given, chains = x, Chains.of(first_guess(x, v, near, s), x)
     dt = time_step(x, v, chains, s)
     states = state_tree(x, v, dt) if np.isfinite(dt).any() else None
     whole = np.arange(1.0, s.most_missing + 1)
     for spans in (np.append(0.5, whole), whole)[: s.rounds]:
         # Half a step is offered once: a chain that took every second sample finds the ones it skipped.
         kin = estimate(x, v, chains, s, states, agree=agree)
-        links = likely_links(x, kin, kin.u, tree, near, spans, s)
-        chains = Chains.of(best_links(links.tail, links.head, links.score, len(x), s.tolerance), x)
+        chains = matched(x, kin, kin.u, tree, spans)
     for _ in range(s.rounds):
         kin = estimate(x, v, chains, s, states, agree=agree)
         if not kin.is_noisy(s):
@@ -128,14 +112,13 @@ def most_likely(
         still_x, still_u = smooth(x, kin, chains, s)
         with np.errstate(divide="ignore", invalid="ignore"):
             sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, told=kin.dt, agree=agree)
-        links = likely_links(still_x, sharp, still_u, cKDTree(still_x), near, whole, s)
-        chains = Chains.of(best_links(links.tail, links.head, links.score, len(x), s.tolerance), x)
+        chains = matched(still_x, sharp, still_u, cKDTree(still_x), whole)
     return chains, estimate(x, v, chains, s, states, agree=agree)
 
 
 def merge_short(
     x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree | None, s: PathSettings = DEFAULT
-) -> Fragments:
+) -> Chains:
     """Give every short chain that lies on a path at least twice as long to that path, at its place in it.
 
     `tree` holds x; without one, it is made when there are short chains.
@@ -143,8 +126,8 @@ def merge_short(
     lengths = chains.lengths
     samples = np.flatnonzero(short_chains(lengths)[chains.chain_of])
     if len(samples) == 0:
-        return Fragments(chains.order, chains.offsets)
-    row, near, _ = within_reach(tree or cKDTree(x), x[samples], tolerance(kin, samples, s), s)
+        return chains
+    row, near = within_reach(tree or cKDTree(x), x[samples], tolerance(kin, samples, s), s)
     short = samples[row]
     host = hosts(lengths, chains.chain_of[short], short, chains.chain_of[near], s)
     key = np.empty(len(x))
@@ -154,11 +137,11 @@ def merge_short(
     for mine in np.split(merged, np.flatnonzero(np.diff(host[merged])) + 1) if len(merged) else []:
         members = chains.members(int(host[mine[0]]))
         samples = np.concatenate([chains.members(int(g)) for g in mine])
-        key[samples] = along(x, kin.u[members], samples, members)[0]
+        key[samples] = along(x, kin.u[members], samples, members)
     owner = host[chains.chain_of]
     nodes = np.lexsort((key, owner)).astype(np.intp)
     starts = np.flatnonzero(np.concatenate([[True], np.diff(owner[nodes]) != 0]))
-    return Fragments(nodes, np.append(starts, len(x)).astype(np.intp))
+    return Chains(nodes, np.append(starts, len(x)).astype(np.intp))
 
 
 def typical_length(lengths: IntArray) -> int:
@@ -174,12 +157,12 @@ def short_chains(lengths: IntArray) -> BoolArray:
 
 def within_reach(
     tree: cKDTree, places: FloatArray, reach: FloatArray, s: PathSettings = DEFAULT
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """(row of `places`, sample of the tree, distance) for the nearest few samples within reach."""
+) -> tuple[IntArray, IntArray]:
+    """(row of `places`, sample of the tree) for the nearest few samples within reach."""
     k = min(2 * s.neighbours, tree.n)
     distance, near = (a.reshape(-1, k) for a in tree.query(places, k=k, workers=-1))
     row, column = np.nonzero(distance <= reach[:, None])
-    return row, near[row, column], distance[row, column]
+    return row, near[row, column]
 
 
 def hosts(lengths: IntArray, short: IntArray, sample: IntArray, other: IntArray, s: PathSettings = DEFAULT) -> IntArray:
@@ -211,20 +194,12 @@ def _last_host(host: IntArray, chain: IntArray) -> IntArray:
     return chain
 
 
-def along(x: FloatArray, u: FloatArray, samples: IntArray, path: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Place of `samples` along the ordered samples of a path, as a real-valued position, and their distance to its line.
-
-    `u` are the steps of the path's samples.
-    """
-    tiny = np.finfo(np.float64).tiny
-    distance, nearest = cKDTree(x[path]).query(x[samples])
+def along(x: FloatArray, u: FloatArray, samples: IntArray, path: IntArray) -> FloatArray:
+    """Place of `samples` along the ordered samples of a path, as a real-valued position; `u` are the steps of the path's."""
+    nearest = cKDTree(x[path]).query(x[samples])[1]
     step, away = u[nearest], x[samples] - x[path[nearest]]
-    ahead = np.clip((away * step).sum(1) / ((step**2).sum(1) + tiny), -0.49, 0.49)
-    for beside in (np.maximum(nearest - 1, 0), np.minimum(nearest + 1, len(path) - 1)):
-        edge = x[path[beside]] - x[path[nearest]]
-        part = np.clip((away * edge).sum(1) / ((edge**2).sum(1) + tiny), 0, 1)
-        distance = np.minimum(distance, np.linalg.norm(away - part[:, None] * edge, axis=1))
-    return nearest + ahead, np.asarray(distance, dtype=np.float64)
+    ahead = np.clip((away * step).sum(1) / ((step**2).sum(1) + np.finfo(np.float64).tiny), -0.49, 0.49)
+    return np.asarray(nearest + ahead)
 
 
 def tolerance(kin: Kinematics, samples: IntArray, s: PathSettings = DEFAULT) -> FloatArray:

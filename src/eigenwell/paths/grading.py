@@ -14,10 +14,9 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution, DataError
 from ..graphs import PathGraph
 from .arrival import AT_REST, Block, PathEnds
-from .beside import Tails, belonging, nearest_paths, running_on, tails
+from .beside import Odd, Tails, belonging, lost_odds, nearest_paths, odd_paths, running_on, strays, tails
 from .ends import Ends, Grouping, Reading
 from .evidence import REACH
-from .odd import Odd, lost_odds, odd_paths, strays
 from .settings import DEFAULT
 from .told import NOTHING, Told
 

@@ -16,9 +16,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from .blocks import neighbours
+from .blocks import neighbours, sample_hash, share, smallest
 from .chains import Chains
-from .hashing import sample_hash, share, smallest
 from .settings import DEFAULT, PathSettings
 
 
@@ -69,6 +68,31 @@ class Measured:
     far: FloatArray
     paces: FloatArray
 
+    @classmethod
+    def of(
+        cls, x: FloatArray, v: FloatArray, u: FloatArray, chains: Chains, shortest: int, s: PathSettings = DEFAULT
+    ) -> Measured:
+        """From the links of a share of the samples, where there are many, in chains of at least `shortest` if there are such.
+
+        Which is decided by the values of the samples, so that it does not depend on their order, nor on how they were divided
+        among machines.
+        """
+        chosen = share(sample_hash(x, v), s.measured / len(x))
+
+        def pairs(lag: int, shortest: int) -> tuple[IntArray, IntArray]:
+            first, second = chains.lagged(lag, shortest)
+            return first[chosen[first]], second[chosen[first]]
+
+        (a, b), (far_a, far_b) = pairs(1, shortest), pairs(s.half_fit, shortest)
+        if len(a) == 0:
+            a, b = pairs(1, 2)
+        paced = np.flatnonzero(chosen)
+        return cls(
+            np.column_stack([a, *measures(x[b] - x[a], u[a], u[b])]),
+            np.column_stack([far_a, ((u[far_b] - u[far_a]) ** 2).sum(1)]),
+            np.column_stack([paced, np.linalg.norm(u[paced], axis=1)]),
+        )
+
     def renamed(self, names: IntArray) -> Measured:
         """With names[i] for sample i."""
         tables = [np.array(table) for table in (self.links, self.far, self.paces)]
@@ -110,44 +134,20 @@ def estimate(
     elif missing.any():
         dt = _borrow(dt, states or state_tree(x, v, dt))
     u = dt[:, None] * v
-    chosen = share(sample_hash(x, v), s.measured / len(x)) if len(x) > s.measured else np.ones(len(x), dtype=bool)
-    a, b = _chosen(chains.lagged(1, s.fit), chosen)
-    if len(a) == 0:
-        a, b = _chosen(chains.lagged(1), chosen)
-    far_a, far_b = _chosen(chains.lagged(s.half_fit, s.fit), chosen)
-    paced = np.flatnonzero(chosen)
-    measured = Measured(
-        np.column_stack([a, *measures(x[b] - x[a], u[a], u[b])]),
-        np.column_stack([far_a, ((u[far_b] - u[far_a]) ** 2).sum(1)]),
-        np.column_stack([paced, np.linalg.norm(u[paced], axis=1)]),
-    )
+    measured = Measured.of(x, v, u, chains, s.fit, s)
     if agree is not None:
         return Kinematics(dt, u, *agree(measured))
     spread2 = float(x.var(0).mean())
-    if len(a) == 0:
+    if len(measured.links) == 0:
         step, typical = float(np.median(cKDTree(x).query(x, k=2)[0][:, 1])), float(np.median(measured.paces[:, 1]))
         return Kinematics(dt, u, step, s.floor * step, s.floor * step, step, typical, spread2)
     return Kinematics(dt, u, *measured.scales(x.shape[1], spread2, s))
 
 
-def _chosen(pairs: tuple[IntArray, IntArray], chosen: BoolArray) -> tuple[IntArray, IntArray]:
-    """The pairs whose first sample is among the chosen ones."""
-    kept = chosen[pairs[0]]
-    return pairs[0][kept], pairs[1][kept]
-
-
 def steady(x: FloatArray, v: FloatArray, chains: Chains, dt: float, s: PathSettings = DEFAULT) -> Kinematics:
-    """Kinematics of chains beyond doubt, whose samples share one time step; scales from a share of the links.
-
-    Which links is decided by the values of the samples, and sums run over sorted numbers, so that the result does not
-    depend on the order of the samples, nor on how they were divided among machines.
-    """
-    u = dt * v
-    chosen = share(sample_hash(x, v), s.measured / len(x))
-    (a, b), (far_a, far_b) = _chosen(chains.lagged(1), chosen), _chosen(chains.lagged(s.half_fit), chosen)
-    measured = scales(measures(x[b] - x[a], u[a], u[b]), ((u[far_b] - u[far_a]) ** 2).sum(1), x.shape[1], s)
-    typical = float(np.median(np.linalg.norm(u[chosen], axis=1)))
-    return Kinematics(np.full(len(x), dt), u, *measured, typical, float(x.var(0).mean()))
+    """Kinematics of chains beyond doubt, whose samples share one time step."""
+    scales = Measured.of(x, v, dt * v, chains, 2, s).scales(x.shape[1], float(x.var(0).mean()), s)
+    return Kinematics(np.full(len(x), dt), dt * v, *scales)
 
 
 Measures = tuple[FloatArray, FloatArray, FloatArray]

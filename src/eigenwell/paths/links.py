@@ -11,6 +11,7 @@ little more than one, q for whole spans is linear in (a, b, c, e), and one logar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,12 +65,8 @@ def likely_links(
     """The best few links into and out of every sample; `u` are displacements per step, `tree` holds x."""
     n, d = x.shape
     reach = min(max(1, s.neighbours // 2), n)
-    law = SpanLaw.of(kin, d, s)
-    # Both ends of a pair share one time step, the geometric mean of what they believe: u_i sqrt(dt_j/dt_i), and for j
-    # the other way round. With w = u / sqrt(dt) that is w_i sqrt(dt_j) and w_j sqrt(dt_i).
-    root = np.sqrt(kin.dt)
-    columns = [np.ascontiguousarray(column) for column in x.T]
-    paces = [np.ascontiguousarray(column) / root for column in u.T]
+    law = SpanLaw(kin, d, s)
+    products = _products(x, u, kin.dt)
 
     def block(rows: slice) -> tuple[Index, Index, FloatArray, Index, Index, FloatArray]:
         own = np.arange(rows.start, rows.stop, dtype=np.int32)[:, None]
@@ -78,17 +75,7 @@ def likely_links(
         other = np.concatenate([near[rows], ahead], axis=1)
         dead = other == own
         dead[:, near.shape[1] :] |= known
-        a, b, c, e = (np.zeros(other.shape) for _ in range(4))
-        root_i, root_j = root[rows][:, None], root.take(other)
-        for position, pace in zip(columns, paces, strict=True):
-            dx = position.take(other) - position[rows][:, None]
-            u_i, u_j = pace[rows][:, None] * root_j, pace.take(other) * root_i
-            mean, change = (u_i + u_j) / 2, u_j - u_i
-            a += dx * dx
-            b += dx * mean
-            c += mean * mean
-            e += change * change
-        after, before = law.unlikeliness(a, b, c, e, spans)
+        after, before = law.unlikeliness(*products(rows, other), spans)
         after[dead], before[dead] = np.inf, np.inf
         return *_few(after, other, own, s.choices), *_few(before, other, own, s.choices)
 
@@ -103,6 +90,35 @@ def likely_links(
         twice |= column[head] == tail
     tail, head = np.concatenate([tail_in, tail[~twice]]), np.concatenate([head_in, head[~twice]])
     return Links(tail, head, law.score(np.concatenate([q_in, q[~twice]])))
+
+
+Products = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+def _products(x: FloatArray, u: FloatArray, dt: FloatArray) -> Callable[[slice, Index], Products]:
+    """A function of rows i and of samples j for each of them: |dx|^2, dx.u, |u|^2 and |du|^2 of the pairs.
+
+    Both ends of a pair share one time step, the geometric mean of what they believe: u_i sqrt(dt_j/dt_i), and for j
+    the other way round. With w = u / sqrt(dt) that is w_i sqrt(dt_j) and w_j sqrt(dt_i).
+    """
+    root = np.sqrt(dt)
+    columns = [np.ascontiguousarray(column) for column in x.T]
+    paces = [np.ascontiguousarray(column) / root for column in u.T]
+
+    def of(rows: slice, other: Index) -> Products:
+        a, b, c, e = (np.zeros(other.shape) for _ in range(4))
+        root_i, root_j = root[rows][:, None], root.take(other)
+        for position, pace in zip(columns, paces, strict=True):
+            dx = position.take(other) - position[rows][:, None]
+            u_i, u_j = pace[rows][:, None] * root_j, pace.take(other) * root_i
+            mean, change = (u_i + u_j) / 2, u_j - u_i
+            a += dx * dx
+            b += dx * mean
+            c += mean * mean
+            e += change * change
+        return a, b, c, e
+
+    return of
 
 
 def _few(q: FloatArray, other: Index, own: Index, choices: int) -> tuple[Index, Index, FloatArray]:
@@ -124,16 +140,9 @@ class SpanLaw:
     many recordings, and by m^2 bend/12 when they are exact; the first covers both.
     """
 
-    noise_x2: float
-    noise_u2: float
-    bend2: float
-    spread2: float
+    kin: Kinematics
     d: int
-    settings: PathSettings
-
-    @classmethod
-    def of(cls, kin: Kinematics, d: int, settings: PathSettings) -> SpanLaw:
-        return cls(kin.noise_x**2, kin.noise_u**2, kin.bend**2, kin.spread2, d, settings)
+    s: PathSettings
 
     @property
     def weight(self) -> float:
@@ -141,14 +150,14 @@ class SpanLaw:
         return (2 * self.d + 1) / 2
 
     def variances(self, m: FloatArray | float) -> tuple[FloatArray, FloatArray]:
-        m2 = np.square(m)
-        of_x = 2 * self.noise_x2 + m2 * self.noise_u2 / 2 + m2**2 * self.bend2 / 4
-        return np.asarray(of_x), np.asarray(2 * self.noise_u2 + m2 * self.bend2)
+        m2, noise_u2, bend2 = np.square(m), self.kin.noise_u**2, self.kin.bend**2
+        of_x = 2 * self.kin.noise_x**2 + m2 * noise_u2 / 2 + m2**2 * bend2 / 4
+        return np.asarray(of_x), np.asarray(2 * noise_u2 + m2 * bend2)
 
     def alone(self, variance_x: FloatArray, missing: float) -> FloatArray:
         """k_m = exp(what the score gains whatever the mismatch, over the weight)."""
         power = self.d / (2 * self.weight)
-        k = (variance_x / self.spread2) ** power * np.exp(self.settings.missing * missing / self.weight)
+        k = (variance_x / self.kin.spread2) ** power * np.exp(self.s.missing * missing / self.weight)
         return np.asarray(k)
 
     def at(self, m: float, missing: float, a: FloatArray, b: FloatArray, c: FloatArray, e: FloatArray) -> FloatArray:
@@ -167,7 +176,7 @@ class SpanLaw:
     ) -> tuple[FloatArray, FloatArray]:
         """q of i -> j and of j -> i. Besides whole spans, the one at which the two come closest is tried, in case their
         time step is wrong; against the motion that is the shortest span allowed."""
-        most = off = self.settings.most_missing
+        most = off = self.s.most_missing
         size = np.abs(b)
         m = np.clip(size / (c + np.finfo(np.float64).tiny), 1 / most, most)
         of_x, of_u = self.variances(m)
@@ -190,21 +199,13 @@ class SpanLaw:
 
 def first_guess(x: FloatArray, v: FloatArray, near: Index, s: PathSettings) -> IntArray:
     """Nearest in time among the neighbours ahead, whatever the time step: each sample's and each successor's best."""
-    columns, speeds = [np.ascontiguousarray(c) for c in x.T], [np.ascontiguousarray(c) for c in v.T]
+    products = _products(x, v, np.ones(len(x)))
     tiny = np.finfo(np.float64).tiny
 
     def block(rows: slice) -> tuple[Index, Index, FloatArray]:
         own = np.arange(rows.start, rows.stop, dtype=np.int32)[:, None]
         other = near[rows]
-        a, b, c, e = (np.zeros(other.shape) for _ in range(4))
-        for position, speed in zip(columns, speeds, strict=True):
-            dx = position.take(other) - position[rows][:, None]
-            v_i, v_j = speed[rows][:, None], speed.take(other)
-            mean, change = (v_i + v_j) / 2, v_j - v_i
-            a += dx * dx
-            b += dx * mean
-            c += mean * mean
-            e += change * change
+        a, b, c, e = products(rows, other)
         # Travel time, sideways miss relative to the way and change relative to the speed; b < 0: the other way round.
         time = np.abs(b) / (c + tiny)
         miss2 = np.maximum(a - b * b / (c + tiny), 0.0) / (a + tiny)

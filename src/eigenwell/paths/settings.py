@@ -81,7 +81,7 @@ class PathSettings:
 
     # --- fragments (states, fragments) --------------------------------------------------------
     longest_gap: float = 32.0
-    """Longest gap in steps that is bridged; halved again and again for the earlier, safer rounds."""
+    """Longest gap in steps that is bridged; a quarter of it, and a step, in the earlier, safer rounds."""
     on_path: float = 0.8
     """A short chain counts as part of another one when this share of its samples lies on it."""
     doubt: float = 9.0

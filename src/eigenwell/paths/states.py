@@ -1,6 +1,14 @@
 """Fitted states: position, displacement per step and bending, from several consecutive samples at once.
 
-By them the tail of one chain continues in the head of another, or a link inside a chain is doubtful."""
+By them the tail of one chain continues in the head of another, a link inside a chain is doubtful, or two chains that cross
+each took the other's way. In noise the samples of a crossing are easily mixed up, one by one, and both chains leave it on the
+wrong track, with a bend that neither has. Fits to the samples before and after, leaving out those in the middle, see it: the
+ends are exchanged where
+
+    h(B_i, A_i) + h(B_j, A_j) - h(B_i, A_j) - h(B_j, A_i) > margin,
+
+h the negative log-likelihood that the state A after continues the state B before.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +17,10 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
 from .assignment import best_links
-from .blocks import in_blocks
+from .blocks import in_blocks, neighbours
 from .chains import Chains, open_loops, unique_pairs
 from .kinematics import Kinematics
-from .links import link_score
+from .links import heavy, link_score
 from .settings import DEFAULT, PathSettings
 
 States = tuple[FloatArray, FloatArray]
@@ -103,25 +111,14 @@ def smooth(x: FloatArray, kin: Kinematics, chains: Chains, s: PathSettings = DEF
     return still_x, still_u
 
 
-def end_states(
-    x: FloatArray, chains: Chains, kin: Kinematics, which: IntArray, *, tails: bool, s: PathSettings = DEFAULT
-) -> States:
-    """States at the tails of these chains, or at their heads."""
-    k = np.arange(1 - s.fit, 1) if tails else np.arange(s.fit)
-    position = chains.offsets[which + 1] - 1 if tails else chains.offsets[which]
-    samples, inside = window(chains, position, k, which)
-    return fit_states(x, kin, samples, inside, s.fit - 1 if tails else 0, s)
-
-
-def link_states(
-    x: FloatArray, chains: Chains, kin: Kinematics, position: IntArray, s: PathSettings = DEFAULT
+def states_beside(
+    x: FloatArray, chains: Chains, kin: Kinematics, last: IntArray, first: IntArray, s: PathSettings = DEFAULT
 ) -> tuple[States, States]:
-    """States on both sides of the links that begin at these positions: of the samples up to it, and of those from it on."""
-    chain = chains.chain_at[position]
-    before, inside = window(chains, position, np.arange(1 - s.fit, 1), chain)
-    a = fit_states(x, kin, before, inside, s.fit - 1, s)
-    after, inside = window(chains, position + 1, np.arange(s.fit), chain)
-    return a, fit_states(x, kin, after, inside, 0, s)
+    """States at the positions `last`, of the samples of the chain up to there, and at `first`, of those from there on."""
+    up_to, inside = window(chains, last, np.arange(1 - s.fit, 1), chains.chain_at[last])
+    before = fit_states(x, kin, up_to, inside, s.fit - 1, s)
+    onward, inside = window(chains, first, np.arange(s.fit), chains.chain_at[first])
+    return before, fit_states(x, kin, onward, inside, 0, s)
 
 
 def window(chains: Chains, position: IntArray, k: IntArray, chain: IntArray) -> tuple[IntArray, BoolArray]:
@@ -144,7 +141,8 @@ def link(
     n = len(real)
     if n < 2:
         return None
-    (tail, tail_cov), (head, head_cov) = (end_states(x, chains, kin, real, tails=tails, s=s) for tails in (True, False))
+    at = chains.offsets[1:][real] - 1, chains.offsets[:-1][real]
+    (tail, tail_cov), (head, head_cov) = states_beside(x, chains, kin, *at, s)
     tails, heads = chains.tails[real], chains.heads[real]
     tree = cKDTree(x[heads])
     k = min(s.neighbours, n)
@@ -152,14 +150,12 @@ def link(
     ahead = tree.query(x[tails] + tail[:, 1] * (1 + longest) / 2, k=k)[1].reshape(n, k)
     f, g = unique_pairs(np.repeat(np.arange(n), 2 * k), np.concatenate([near, ahead], axis=1).ravel(), n)
     share = np.sqrt(kin.dt[heads[g]] / kin.dt[tails[f]])[:, None]
-    p_a, u_a, w_a = tail[f, 0], tail[f, 1] * share, tail[f, 2] * share**2
-    p_b, u_b, w_b = head[g, 0], head[g, 1] / share, head[g, 2] / share**2
     m = GAPS[longest >= GAPS]
-    gap, variance = mismatch((p_a, u_a, w_a), (p_b, u_b, w_b), tail_cov[f] + head_cov[g], m, kin.bend)
+    gap, variance = mismatch(tail[f], head[g], tail_cov[f] + head_cov[g], m, kin.bend, share)
     # Both sides must be in motion: a path at rest may end, and one that sets off at once may begin.
     # Velocities of a pen's last events may be wild; what the samples moved by has a say as well.
     tail_moved, head_moved = (moved[real] for moved in _end_steps(x, chains, s.fit))
-    slower = np.minimum(np.linalg.norm(u_a, axis=1), np.linalg.norm(u_b, axis=1))
+    slower = np.minimum(np.linalg.norm(tail[f, 1] * share, axis=1), np.linalg.norm(head[g, 1] / share, axis=1))
     slower = np.minimum(slower, np.minimum(tail_moved[f], head_moved[g]))
     motion = 2 * np.minimum(1, slower / kin.typical)
     score = link_score(gap, variance, kin.spread2, d, m - 1, s)
@@ -184,18 +180,17 @@ def _end_steps(x: FloatArray, chains: Chains, fit: int) -> tuple[FloatArray, Flo
     return np.where(back > 0, tail, np.inf), np.where(back > 0, head, np.inf)
 
 
-State = tuple[FloatArray, FloatArray, FloatArray]
-
-
 def mismatch(
-    a: State, b: State, covariance: FloatArray, m: FloatArray, bend: float
+    a: FloatArray, b: FloatArray, covariance: FloatArray, m: FloatArray, bend: float, share: FloatArray | float = 1.0
 ) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
     """Squared misses in position and displacement over gaps m, and the variance of one coordinate of each.
 
     The cubic that has both states (p, u, w) at its ends satisfies
-    p_b - p_a = m (u_a + u_b)/2 + m^2 (w_a - w_b)/12 and u_b - u_a = m (w_a + w_b)/2.
+    p_b - p_a = m (u_a + u_b)/2 + m^2 (w_a - w_b)/12 and u_b - u_a = m (w_a + w_b)/2. A step of both is the geometric mean of
+    the two; `share` (n, 1) is that over the step of a.
     """
-    (p_a, u_a, w_a), (p_b, u_b, w_b) = a, b
+    (p_a, u_a, w_a), (p_b, u_b, w_b) = (np.moveaxis(state, 1, 0) for state in (a, b))
+    u_a, w_a, u_b, w_b = u_a * share, w_a * share**2, u_b / share, w_b / share**2
     miss2, change2 = np.empty((len(p_a), len(m))), np.empty((len(p_a), len(m)))
     for c, gap in enumerate(m):
         miss2[:, c] = ((p_b - p_a - gap * (u_a + u_b) / 2 - gap**2 * (w_a - w_b) / 12) ** 2).sum(1)
@@ -218,12 +213,153 @@ def cut_doubtful(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings
     chi2 = np.empty(len(position))
     for first in range(0, len(position), s.measured):
         here = slice(first, first + s.measured)
-        (a, cov_a), (b, cov_b) = link_states(x, chains, kin, position[here], s)
-        states = ((a[:, 0], a[:, 1], a[:, 2]), (b[:, 0], b[:, 1], b[:, 2]))
-        gap, variance = mismatch(*states, cov_a + cov_b, spans, kin.bend)
+        (a, cov_a), (b, cov_b) = states_beside(x, chains, kin, position[here], position[here] + 1, s)
+        gap, variance = mismatch(a, b, cov_a + cov_b, spans, kin.bend)
         chi2[here] = (gap[0] / variance[0] + gap[1] / variance[1]).min(axis=1)
     # Noise and bending differ along real paths; nine links in ten are good, so their own spread sets the measure.
     usual = max(float(np.quantile(chi2, s.trim)), 2.0 * x.shape[1])
     successor = chains.successor.copy()
     successor[chains.order[position[chi2 > s.doubt * usual]]] = -1
     return Chains.of(successor, x)
+
+
+# --- crossings ----------------------------------------------------------------------------------------
+
+# Samples left out on either side of the link, those of the crossing itself: as many as lie in a quarter of a fit.
+MIDDLE = DEFAULT.fit // 4
+# Steps from the last sample before to the first one after: five by count; fewer or more, if some were mixed up, count as missing.
+ACROSS = np.arange(1.0 + MIDDLE, 2.0 + 3 * MIDDLE)
+
+
+def untangled(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
+    """Chains that cross as they should, with every sample in the one it fits; `tree` holds x.
+
+    An exchange leaves samples of the crossing in the wrong chain. They return before more ends are exchanged: a fit to
+    samples of both tracks says nothing.
+    """
+    return returned(x, uncross(x, chains, kin, tree, s), kin, tree, s)
+
+
+def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
+    """Chains with exchanged ends wherever this is more likely by `s.exchange`; `tree` holds x."""
+    margin = s.fit + MIDDLE
+    position, at = np.arange(len(x)), chains.chain_at
+    inside = (position - chains.offsets[at] >= margin - 1) & (chains.offsets[at + 1] - position > margin)
+    asked = np.flatnonzero(inside)
+    if len(asked) == 0:
+        return chains
+    around = asked - MIDDLE, asked + 1 + MIDDLE
+    (before, before_cov), (after, after_cov) = states_beside(x, chains, kin, *around, s)
+    row, dt = np.cumsum(inside) - 1, kin.dt[chains.order]
+    missing = s.missing * np.abs(ACROSS - ACROSS[MIDDLE])
+
+    def cost(i: IntArray, j: IntArray) -> FloatArray:
+        """h(B_i, A_j) of the links that begin at positions i and j."""
+
+        def block(rows: slice) -> FloatArray:
+            b, a = row[i[rows]], row[j[rows]]
+            share = np.sqrt(dt[j[rows]] / dt[i[rows]])[:, None]
+            gap, variance = mismatch(before[b], after[a], before_cov[b] + after_cov[a], ACROSS, kin.bend, share)
+            misfit = heavy(gap[0] / variance[0] + gap[1] / variance[1], 2 * x.shape[1])
+            return np.asarray((misfit + missing).min(axis=1))
+
+        return np.concatenate(in_blocks(block, len(i)))
+
+    own = cost(asked, asked)
+    bent = asked[own > _usual(own, x.shape[1], s)]
+    if len(bent) == 0:
+        return chains
+    near = chains.position_of[neighbours(tree, x[chains.order[bent]], s.neighbours + 1)]
+    i, j = np.repeat(bent, near.shape[1]), near.ravel().astype(np.intp)
+    other = inside[j] & (at[i] != at[j])
+    i, j = i[other], j[other]
+    if len(i) == 0:
+        return chains
+    gain = cost(i, i) + cost(j, j) - cost(i, j) - cost(j, i)
+    best = np.argsort(-gain, kind="stable")
+    successor, taken = chains.successor.copy(), np.zeros(len(x), dtype=bool)
+    for k in best[gain[best] > s.exchange]:
+        near_both = np.concatenate([np.arange(p - margin + 1, p + margin + 1) for p in (i[k], j[k])])
+        if taken[near_both].any():
+            continue
+        taken[near_both] = True
+        a, b = chains.order[i[k]], chains.order[j[k]]
+        successor[a], successor[b] = successor[b], successor[a]
+    return Chains.of(successor, x) if taken.any() else chains
+
+
+def _usual(cost: FloatArray, d: int, s: PathSettings) -> float:
+    """What a good link costs at most: nine in ten are good."""
+    return max(float(np.quantile(cost, s.trim)), float(heavy(np.array(2.0 * d), 2 * d)))
+
+
+def returned(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
+    """Chains whose samples lie in the chain they fit best; `tree` holds x.
+
+    A sample that its chain, fitted without it, explains badly is put into one that explains it better, by more than what the
+    sample that is then missing counts. The time at which it fits best is free, so that both are asked the same.
+    """
+    for _ in range(s.rounds):
+        position = np.flatnonzero(chains.lengths[chains.chain_at] > s.fit)
+        if len(position) == 0:
+            return chains
+        sample = chains.order[position]
+        half = s.half_fit
+        others = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
+        own, _ = _misfit(x, chains, kin, sample, position, others, half - 1, (0.0, 2.0), s)
+        odd = own > _usual(own, x.shape[1], s)
+        if not odd.any():
+            return chains
+        sample, position, own = sample[odd], position[odd], own[odd]
+        near = chains.position_of[neighbours(tree, x[sample], s.neighbours + 1)]
+        i, j = np.repeat(np.arange(len(sample)), near.shape[1]), near.ravel().astype(np.intp)
+        apart = (chains.chain_at[j] != chains.chain_at[position[i]]) & (chains.lengths[chains.chain_at[j]] > s.fit)
+        i, j = i[apart], j[apart]
+        if len(i) == 0:
+            return chains
+        all_around = np.arange(-half, half + 1)
+        other, time = _misfit(x, chains, kin, sample[i], j, all_around, half, (-1.0, 1.0), s)
+        gain = own[i] - other
+        best = np.lexsort((-gain, i))
+        best = best[np.concatenate([[True], np.diff(i[best]) > 0])]
+        best = best[gain[best] > s.missing]
+        if len(best) == 0:
+            return chains
+        chains = _moved(chains, position[i[best]], j[best], time[best])
+    return chains
+
+
+def _moved(chains: Chains, position: IntArray, beside: IntArray, time: FloatArray) -> Chains:
+    """Chains with the samples at these positions put beside others, behind them where time is positive."""
+    place = np.arange(len(chains.order), dtype=np.float64)
+    chain = chains.chain_at.copy()
+    place[position], chain[position] = beside + time / 2, chains.chain_at[beside]
+    order = np.lexsort((place, chain))
+    counts = np.bincount(chain, minlength=chains.n_chains)
+    return Chains(chains.order[order], np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.intp))
+
+
+def _misfit(
+    x: FloatArray,
+    chains: Chains,
+    kin: Kinematics,
+    sample: IntArray,
+    position: IntArray,
+    around: IntArray,
+    at: int,
+    times: tuple[float, float],
+    s: PathSettings,
+) -> tuple[FloatArray, FloatArray]:
+    """Negative log-likelihood of samples under the chains around these positions, and the time from column `at` they fit best."""
+    samples, inside = window(chains, position, around, chains.chain_at[position])
+    state, covariance = fit_states(x, kin, samples, inside, at, s)
+    p, u, w = state[:, 0], state[:, 1], state[:, 2]
+    off = x[sample] - p
+    time = np.clip((off * u).sum(axis=1) / ((u**2).sum(axis=1) + np.finfo(np.float64).tiny), *times)
+    t = time[:, None]
+    pace = kin.u[sample] * (kin.dt[chains.order[position]] / kin.dt[sample])[:, None]
+    miss = ((off - t * u - t**2 * w / 2) ** 2).sum(axis=1)
+    change = ((pace - u - t * w) ** 2).sum(axis=1)
+    of_p = covariance[:, 0, 0] + 2 * time * covariance[:, 0, 1] + time**2 * covariance[:, 1, 1] + kin.noise_x**2
+    of_u = covariance[:, 1, 1] + kin.noise_u**2
+    return heavy(miss / of_p + change / of_u, 2 * x.shape[1]), time

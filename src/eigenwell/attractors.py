@@ -208,7 +208,7 @@ def intersection(x: FloatArray, paths: list[IntArray], embedding: FloatArray) ->
 
 def eigenpairs_for(dimension: int, group: IntArray) -> int:
     """The constant vector, the embedding of the richest group, and one more, to see the gap behind it."""
-    most = int(np.bincount(group[group >= 0]).max())
+    most = int(np.bincount(group[group >= 0]).max(initial=0))
     return 2 + max(1, min(dimension, most - 1))
 
 

@@ -12,7 +12,7 @@ import eigenwell as ew
 from eigenwell.paths import group_ends
 from eigenwell.paths.arrival import Block, grain
 from eigenwell.paths.ends import Ends
-from eigenwell.paths.evidence import EndsModel
+from eigenwell.paths.evidence import Cut, EndsModel
 from eigenwell.paths.spanning import edges, spanning_tree
 
 
@@ -328,7 +328,7 @@ def score(model, group):
     centres = np.array([model.place[m].mean(axis=0) for m in members])
     with np.errstate(divide="ignore"):
         lost = np.log(np.zeros((size == 1).sum()))
-    return model.readings(log_p, of_groups, size, centres, np.zeros(len(size)), lost)[0]
+    return model.readings(Cut(log_p, of_groups, size, centres, np.zeros(len(size)), lost))[0]
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))])

@@ -17,7 +17,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import gammaln
 
 from .._types import BoolArray, FloatArray, IntArray
-from .evidence import ALIKE, EndsModel, log_sum
+from .evidence import ALIKE, Cut, EndsModel, log_sum
 from .spanning import components, spanning_tree
 
 # Log prices of a goal for which the best cut of a tree is proposed: the prior's own price depends on the partition.
@@ -314,7 +314,7 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
         with np.errstate(divide="ignore"):
             odds = np.log(np.where(single >= 0, model.odds[single], 0.0))
         alike = model.given_spread(of_nodes, np.arange(model.dimension))
-        cuts = [np.flatnonzero(cut) for cut in tree.cuts(alike, odds, told)]
+        cuts = [np.flatnonzero(kept) for kept in tree.cuts(alike, odds, told)]
         # Coordinates may have spreads of their own: asked of the partitions that are best without, which is dear.
         promising = np.argsort([-float(log_sum(alike[nodes].sum(axis=0))) for nodes in cuts], kind="stable")[:CLOSELY]
         for at, nodes in enumerate(cuts):
@@ -326,8 +326,8 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
             size = tree.size[nodes]
             if at in promising:
-                known_of = of_nodes[nodes], summed[nodes], size, centre[nodes], blur[nodes], odds[alone]
-                scores = np.logaddexp(model.readings(*known_of), model.in_principal(*known_of)) - np.log(2)
+                cut = Cut(of_nodes[nodes], summed[nodes], size, centre[nodes], blur[nodes], odds[alone])
+                scores = np.logaddexp(model.readings(cut), model.in_principal(cut)) - np.log(2)
             else:
                 # None shared, along the coordinates or in principal directions, which are taken to be as good.
                 given = alike[nodes].sum(axis=0) + np.log(1 - ALIKE / 2)

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -57,6 +58,18 @@ REACH = 0.1
 ASTRAY = 0.2
 # Half of the centres are placed beside another one; two nearer than five spreads are hardly ever two.
 BESIDE, APART = 0.5, 5.0
+
+
+class Cut(NamedTuple):
+    """A partition into Q groups, those of one end last: `log_p` (Q, 3, S, d) and `moments` (Q, 3, S, ...) of the groups, their
+    `size` (Q,), `centres` (Q, d) and the `blur` (Q,) of these, and of the L of one end the log `odds` (L,) of being lost."""
+
+    log_p: FloatArray
+    moments: FloatArray
+    size: IntArray
+    centres: FloatArray
+    blur: FloatArray
+    odds: FloatArray
 
 
 @dataclass(frozen=True)
@@ -135,23 +148,16 @@ class EndsModel:
         each = np.moveaxis(each + np.log(WEIGHTS / 3), 1, 2)
         return log_sum(each.reshape(*each.shape[:2], -1))
 
-    def readings(
-        self,
-        log_p: FloatArray,
-        moments: FloatArray,
-        size: IntArray,
-        centres: FloatArray,
-        blur: FloatArray,
-        odds: FloatArray,
-    ) -> FloatArray:
-        """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost, from `log_p` (Q, 3, S, d) of its groups and what
-        `partition` needs: with goals that may differ in all coordinates, and with goals that share some.
+    def readings(self, cut: Cut) -> FloatArray:
+        """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost: with goals that may differ in all coordinates, and
+        with goals that share some.
 
         In a shared coordinate all ends are at one place, with a spread of its own: goals in a row or on a table, columns that
         hardly move. These spreads are alike, and like those of goals, with heavy tails (`_own_scale`). Where goals share some, of
         which `ALIKE` is the probability, all numbers n of them are as likely, and all C(d, n) sets of so many: the one that the
-        ends want most stands for all. `moments` (Q, 3, S, ...) are those of the groups.
+        ends want most stands for all.
         """
+        log_p, moments, size, centres, blur, odds = cut
         if not (size > 1).any():
             # Goals that were reached once each show no spread, and nothing that they share.
             every = np.arange(self.dimension)
@@ -177,21 +183,14 @@ class EndsModel:
             out.append(self.partition(given, size, centres[:, free], blur, odds, there))
         return np.asarray(log_sum(np.moveaxis(np.array(out), 0, -1)))
 
-    def in_principal(
-        self,
-        log_p: FloatArray,
-        moments: FloatArray,
-        size: IntArray,
-        centres: FloatArray,
-        blur: FloatArray,
-        odds: FloatArray,
-    ) -> FloatArray:
+    def in_principal(self, cut: Cut) -> FloatArray:
         """The same with no coordinate shared, and with spreads along the principal directions of ends around their goals.
 
         Of n ends more than goals, with variances a and b along two axes, the angle is known to t = sqrt(a b / n) / |a - b|, of
         the quarter of a turn after which axes are the same: by Laplace the integral over all angles is the best times
         sqrt(2 pi) t / (pi / 2), for every pair of axes.
         """
+        log_p, moments, size, centres, blur, odds = cut
         d, n = self.dimension, int((size - 1).sum())
         every, none = np.arange(d), np.zeros(len(odds))
         if n < 2 or d == 1:

@@ -39,7 +39,10 @@ def main(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         figure.savefig(folder / "duffing.png", dpi=130)
     print(f"picture: {folder / 'duffing.png'}")
-    print(field.certificate(samples=20, rates=(100.0,)))
+    certificate = field.certificate(samples=20, rates=(100.0,))
+    print(certificate)
+    if not certificate.holds:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.test_flows import jacobian, random_flow
 
 import eigenwell as ew
-from eigenwell.fields import Euler, Field, Latent, RungeKutta4, StableField, stable
+from eigenwell import runge_kutta
+from eigenwell.fields import Euler, Field, Latent, RungeKutta4, StableField, curves, stable
 from eigenwell.fields.flows import forward, linearise
 from eigenwell.fields.stable import Speed, StableModel, as_numpy
 from eigenwell.learning import learn, learn_motions
@@ -199,16 +200,32 @@ def test_separatrices_part_the_basins() -> None:
 
 
 def test_one_attractor_is_the_papers_field() -> None:
-    """xdot = m s J^-1 u with u = -(I + Omega) y / (|y| + eps), y = psi(x) - psi(x*), by dense algebra."""
+    """xdot = m s J^-1 u with u = -(I + b Omega) y / (|y| + eps), y = psi(x) - psi(x*), by dense algebra."""
     field = random_field(3, 5, 0.5, braked=False)
     model, x = field.model, np.random.default_rng(1).uniform(-1, 1, (3, 20))
     y, steps = linearise(model.flow, x)
     y = y - forward(model.flow, model.attractors.T)
-    u = -(y + model.swirls[0] @ y) / (np.linalg.norm(y, axis=0) + model.softening[0])
+    r = np.linalg.norm(y, axis=0)
+    u = -(y + model.swirls[0] @ y / (1 + (model.flow.window * r) ** 8)) / (r + model.softening[0])
     way = np.linalg.solve(np.moveaxis(jacobian(steps, 3), -1, 0), u.T[:, :, None])[:, :, 0].T
     expected = np.exp(stable.log_speed(model.speed, x)) * way
     np.testing.assert_allclose(stable.velocity(model, field.wells, x), expected, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(stable.potential(model, field.wells, x), 0.5 * (y**2).sum(0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [0.0, 0.8])
+def test_a_solution_winds_near_the_attractor_and_comes_straight_from_afar(k: float) -> None:
+    """One step of the closed form is many of Runge-Kutta 4, and beyond a few 1/k the heading does not turn."""
+    swirl = np.array([[[0.0, -5.0], [5.0, 0.0]]])
+    wells = stable.Wells(np.zeros((1, 2)), np.zeros(1), swirl, np.ones(1), np.full(1, k))
+    y = np.array([[0.01, 0.3, 1.0, 2.0, 30.0, 1e9], [0.0, 0.1, 0.5, 0.0, 1.0, 1e9]])
+    stepped = y
+    for _ in range(500):
+        stepped = runge_kutta.step(lambda state: curves.slope(wells, state), stepped, 2e-3)
+    np.testing.assert_allclose(curves.advance(wells, y, 1.0), stepped, rtol=1e-6)
+    turned = np.angle((stepped[0] + 1j * stepped[1]) / (y[0] + 1j * y[1]))
+    assert (np.abs(turned[-2:]) < 1e-3).all() == (k > 0)
+    np.testing.assert_allclose(turned[0] % (2 * np.pi), 2 * np.pi - 5.0, atol=1e-6)
 
 
 def test_many_dimensions_do_not_overflow() -> None:

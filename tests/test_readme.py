@@ -1,6 +1,7 @@
 """The README tells the truth: its Python runs, and its commands print what it shows, digits included where nothing is trained."""
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -56,3 +57,12 @@ def test_console_blocks_print_what_they_show(tmp_path, monkeypatch):
             assert lines(out) == lines(shown)
             if words[0] not in TRAINED:
                 assert_same_numbers(out, shown)
+
+
+@pytest.mark.slow
+def test_make_demo_holds(tmp_path, capsys):
+    """Trained as users train it."""
+    demo = runpy.run_path(str(Path(__file__).parent.parent / "examples" / "demo.py"))
+    demo["main"](tmp_path)
+    assert "\nholds\n" in capsys.readouterr().out
+    assert (tmp_path / "duffing.png").stat().st_size > 10_000

@@ -165,7 +165,14 @@ class Writer:
                     "pulled": (layer_pulled(passes), (moves, 1), (moves, passes, 1), (d, 1)),
                     "within": (lambda k, z: (window(k, z),), (1,), (d, 1)),
                     "braked": (braked, (d,), (d, 1), (d, 1)),
-                    "alone": (of_one(latent_velocity, bool(these.wells.swirls.any())), (d,), (1,), (d, d), (d, 1)),
+                    "alone": (
+                        of_one(latent_velocity, bool(these.wells.swirls.any())),
+                        (d,),
+                        (1,),
+                        (1,),
+                        (d, d),
+                        (d, 1),
+                    ),
                 },
             ),
             "SOFT": int(these.knee.any()),
@@ -208,11 +215,11 @@ def _model_tables(these: Tables, inside: type) -> dict[str, Numbers]:
 
 
 def of_one(function: Callable[..., Any], winds: bool) -> Callable[..., Any]:
-    """function(wells, ...) of one attractor alone, as one of its goal (d,), softening (1,) and swirl (d, d)."""
+    """function(wells, ...) of one attractor alone, as one of its goal (d,), softening (1,), window (1,) and swirl (d, d)."""
 
-    def alone(goal: Any, softening: Any, swirl: Any, *rest: Any) -> tuple[Any]:
+    def alone(goal: Any, softening: Any, window: Any, swirl: Any, *rest: Any) -> tuple[Any]:
         swirls = swirl[None] if winds else np.zeros((1, *swirl.shape))
-        return (function(Wells(goal[None], np.zeros(1), swirls, softening), *rest),)
+        return (function(Wells(goal[None], np.zeros(1), swirls, softening, window), *rest),)
 
     return alone
 
@@ -225,15 +232,28 @@ def _kernels(field: Field, writer: Writer) -> str:
         "drawn": (lambda y: (latent_velocity(wells, y),), (d, 1)),
         "softened": (lambda y: (softened(wells, y),), (d, 1)),
         "height": (lambda y: (potential_at(wells, y),), (d, 1)),
-        "height_alone": (lambda goal, y: of_one(potential_at, False)(goal, np.zeros(1), np.eye(d), y), (d,), (d, 1)),
+        "height_alone": (
+            lambda goal, y: of_one(potential_at, False)(goal, np.zeros(1), np.zeros(1), np.eye(d), y),
+            (d,),
+            (d, 1),
+        ),
         "advanced": (lambda y, step: (advance(wells, y, step),), (d, 1), (1,)),
     }
     if field.n_attractors > 1:
         functions["decisions"] = (lambda y: decisions(wells, y, turn), (d, 1))
     if field.lifted:
         n, winds = d + 1, any(one.wells.winds for one in field.lifted)
-        functions["law"] = (of_one(law, winds), (n,), (1,), (n, n), (n, 1), (1,), (n, 1), (1,))
-        functions["wound"] = (lambda *a: (wound(Winding(*a[:3]), *a[3:]),), (n,), (n, n), (n, n), (n, 1), (1,))
+        functions["law"] = (of_one(law, winds), (n,), (1,), (1,), (n, n), (n, 1), (1,), (n, 1), (1,))
+        functions["wound"] = (
+            lambda *a: (wound(Winding(*a[:3]), *a[3:]),),
+            (n,),
+            (n, n),
+            (n, n),
+            (n, 1),
+            (1,),
+            (1,),
+            (1,),
+        )
     return writer.kernels(writer.shared["P"], functions)
 
 

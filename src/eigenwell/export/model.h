@@ -130,7 +130,7 @@ static inline void @M@_heading(int n, int only, const @WORK@ *y, @WORK@ *u)
         return;
     }
 #endif
-    @M@_alone(@M@_well[n][only], &@M@_softening[n][only], @M@_swirl[n][only][0], y, u);
+    @M@_alone(@M@_well[n][only], &@M@_softening[n][only], &@M@_window[n], @M@_swirl[n][only][0], y, u);
 }
 
 /* xdot = m c s DS^-1 J^-1 u. */

@@ -66,12 +66,12 @@ static inline @WORK@ @P@_motion_law(const @P@_world *world, const @P@_motion *mo
         square += (at->y[i] - goal[i]) * (at->y[i] - goal[i]);
     }
     if (@P@_winds[n] && motion->radius > 0) {
-        const @WORK@ ratio = log@f@(sqrt@f@(square) / motion->radius);
-        @P@_wound(@P@_wind_rate[n], @P@_wind_re[n][0], @P@_wind_im[n][0], aim, &ratio, aim);
+        const @WORK@ radius = sqrt@f@(square), start = motion->radius;
+        @P@_wound(@P@_wind_rate[n], @P@_wind_re[n][0], @P@_wind_im[n][0], aim, &@P@_lifted_window[n], &radius, &start, aim);
     }
     (void)@P@_lifted_finish(n, world, at, drawn, &clock);
     const @WORK@ ease = 1 / (clock > 1 ? clock : 1);
-    @P@_law(goal, @P@_lifted_softening[n], @P@_lifted_swirl[n][0][0], at->y, &speed, aim, &ease, w);
+    @P@_law(goal, @P@_lifted_softening[n], &@P@_lifted_window[n], @P@_lifted_swirl[n][0][0], at->y, &speed, aim, &ease, w);
     return speed;
 }
 

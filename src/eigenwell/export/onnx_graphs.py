@@ -232,7 +232,7 @@ def motion_model(field: Field, precision: Precision) -> Any:
     aim = heading
     if own.wells.swirls.any():
         known = winding(own.wells.swirls[:, 0])
-        aim = wound(Winding(*(g.pick(part, goal) for part in known)), heading, xp.log(r / radius))
+        aim = wound(Winding(*(g.pick(part, goal) for part in known)), heading, one.wells.window, r, radius)
     ease = eased(clock(s * latent_velocity(one.wells, y)))
     zdot = finish(law(one.wells, y, s, aim, ease))
     # The attractor as it was rounded rests too, once nothing is left of the path.

@@ -5,8 +5,8 @@ psi is a conjugacy, and the speed only changes the clock. So a roll-out is a cur
     dy/dsigma = -(I + Omega) e(y),                     dt/dsigma = (|e| + epsilon) / (m s(x)) > 0,    x = psi^-1(y),
 
 whose first equation knows nothing of psi or s and whose second is a plain integral with a positive integrand: time
-rises, and V falls, at every step of any size. For one attractor the curve is known, y - y_1 = e^-sigma exp(-sigma Omega)
-(y_0 - y_1); for several it is stepped by Runge-Kutta 4, well below rounding of the data. Where a state ends needs no
+rises, and V falls, at every step of any size. For one attractor the curve is known, y - y_1 = e^-sigma (y_0 - y_1), wound
+(`stable.wound`); for several it is stepped by Runge-Kutta 4, well below rounding of the data. Where a state ends needs no
 clock at all.
 """
 
@@ -67,9 +67,11 @@ def longest_step(wells: Wells) -> float:
 def advance(wells: Wells, y: Array, step: float | FloatArray) -> Array:
     """y (d, n) after `step` of sigma, one or (n,): exact for one attractor, Runge-Kutta 4 for several."""
     if len(wells.goals) == 1:
-        goal, xp = wells.goals.T, namespace(y)
-        away = wound(winding(wells.swirls[0]), y - goal, -step) if wells.winds else y - goal
-        return goal + xp.exp(-step) * away
+        away, left = y - wells.goals.T, namespace(y).exp(-step)
+        if wells.winds:
+            r = length(away)
+            away = wound(winding(wells.swirls[0]), away, wells.window, left * r, r)
+        return wells.goals.T + left * away
     return runge_kutta_step(lambda state: slope(wells, state), y, step)
 
 

@@ -229,9 +229,8 @@ class Path(NamedTuple):
         """h, (d + 1, n): the heading, wound with R where the field winds."""
         if not (wells.winds and self.radius > 0):
             return self.heading[:, None]
-        return np.asarray(
-            wound(winding(wells.swirls[0]), self.heading[:, None], np.log(length(y - wells.goals.T) / self.radius))
-        )
+        r = length(y - wells.goals.T)
+        return np.asarray(wound(winding(wells.swirls[0]), self.heading[:, None], wells.window, r, self.radius))
 
 
 def law(wells: Wells, y: Array, s: Array, aim: Array, ease: Array) -> Array:

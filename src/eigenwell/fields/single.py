@@ -77,7 +77,8 @@ class Passage:
         if function not in self._kernels:
             wells = self.wells
             run = _of_wells(function, *wells.goals.shape, wells.winds, more)
-            known = [wells.goals, wells.log_weights, wells.softening, *([wells.swirls] if wells.winds else [])]
+            turns = [wells.window, wells.swirls] if wells.winds else []
+            known = [wells.goals, wells.log_weights, wells.softening, *turns]
             numbers = [np.ravel(one).tolist() for one in known]
             self._kernels[function] = lambda *given: run(*numbers, *given)[0]
         return self._kernels[function]
@@ -199,12 +200,12 @@ def after(passage: Passage) -> Callable[[Numbers, float], Numbers]:
 def _of_wells(
     function: Callable[..., Any], count: int, d: int, winds: bool, more: tuple[tuple[int, ...], ...]
 ) -> Callable[..., Any]:
-    shapes = [(count, d), (count,), (count,), *([(count, d, d)] if winds else [])]
-    still = np.zeros((count, d, d))
+    shapes = [(count, d), (count,), (count,), *([(count,), (count, d, d)] if winds else [])]
+    still = (np.zeros(count), np.zeros((count, d, d)))
 
     def latent(goals: Any, log_weights: Any, softening: Any, *rest: Any) -> tuple[Any]:
-        swirls, rest = (rest[0], rest[1:]) if winds else (still, rest)
-        return (function(Wells(goals, log_weights, swirls, softening), *rest),)
+        (window, swirls), rest = (rest[:2], rest[2:]) if winds else (still, rest)
+        return (function(Wells(goals, log_weights, swirls, softening, window), *rest),)
 
     return compiled(latent, *shapes, (d, 1), *more)
 

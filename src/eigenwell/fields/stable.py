@@ -5,8 +5,9 @@ With y = psi(x), y_q = psi(x*_q), r_q = |y - y_q|, weights w_q > 0 and p = max(d
     a_q = w_q r_q^-p / sum_k w_k r_k^-p,      e = sum_q a_q (y - y_q),
     xdot = m s(x) J_psi(x)^-1 u,              u = -(I + Omega) e / (|e| + epsilon),
 
-with m, s > 0, Omega = sum_q a_q Omega_q skew and epsilon = sum_q a_q epsilon_q > 0: a state moves towards the
-inverse-distance mean of the latent attractors. One field, continuous everywhere.
+with m, s > 0, Omega = sum_q a_q b Omega_q skew and epsilon = sum_q a_q epsilon_q > 0: a state moves towards the
+inverse-distance mean of the latent attractors. One field, continuous everywhere. b = 1 / (1 + (k |e|)^8), with the k over
+which psi fades to the identity: a field winds where data wound, and from far away it comes straight.
 
 Why it is stable. U = sum w_q ln r_q (p = 2) or -sum w_q r_q^(2-p) / (p - 2) has gradient (sum_k w_k r_k^-p) e, so U
 falls along every solution wherever e != 0, whatever psi, s, m, w and the skew Omega are. U is harmonic for p = d and has
@@ -107,6 +108,8 @@ class Wells(NamedTuple):
     swirls: Array
     softening: Array
     """As in `StableModel`."""
+    window: Array
+    """k, (Q,): beyond a latent distance of 1/k winding fades."""
 
     @property
     def power(self) -> int:
@@ -121,7 +124,13 @@ class Wells(NamedTuple):
 
 def wells(model: StableModel) -> Wells:
     """Of a model. For a few points, finding them takes as long as all the rest: they are worth keeping."""
-    return Wells(forward(model.flow, model.attractors.T).T, model.log_weights, model.swirls, model.softening)
+    goals = forward(model.flow, model.attractors.T).T
+    return Wells(goals, model.log_weights, model.swirls, model.softening, everywhere(model))
+
+
+def everywhere(model: StableModel) -> Array:
+    """k for every attractor, (Q,)."""
+    return model.flow.window + 0 * model.log_weights
 
 
 def offsets(wells: Wells, y: Array) -> tuple[Array, Array]:
@@ -149,8 +158,9 @@ def turned(wells: Wells, e: Array, a: Array) -> Array:
     if not wells.winds:
         return e
     count, d, _ = wells.swirls.shape
+    a = a / (1.0 + (wells.window[:, None] ** 2 * (e * e).sum(0)) ** 4)
     if count == 1:
-        return e + wells.swirls[0] @ e
+        return e + a * (wells.swirls[0] @ e)
     omega = (wells.swirls.reshape(count, d * d).T @ a).reshape(d, d, -1)
     return e + (omega * e).sum(1)
 
@@ -208,15 +218,24 @@ def winding(swirl: Array) -> Winding:
     return Winding(rates, vectors.real, vectors.imag)
 
 
-def wound(known: Winding, heading: Array, log_ratio: Array) -> Array:
-    """exp(Omega ln(rho / rho_0)) applied to headings (d, m), for m values of ln(rho / rho_0): where a solution points.
+def wound(known: Winding, heading: Array, window: Array, rho: Array, start: Array) -> Array:
+    """exp(Omega ln(R(rho) / R(start))) applied to headings (d, m): where the solution that points there at `start` points at rho.
 
-    The exponential of the skew matrix is a change of phase in the eigenbasis of i Omega.
+    R = rho / (1 + (k rho)^8)^(1/8), since b / rho is the slope of its logarithm. The exponential of the skew matrix is a
+    change of phase in the eigenbasis of i Omega.
     """
-    xp, angle = namespace(heading), known.rates[:, None] * log_ratio
+    xp = namespace(heading)
+    angle = known.rates[:, None] * (xp.log(rho / start) + _log_fading(window * rho) - _log_fading(window * start))
     cosine, sine = xp.cos(angle), xp.sin(angle)
     real, imaginary = known.real.T @ heading, known.imaginary.T @ heading
     return known.real @ (real * cosine - imaginary * sine) + known.imaginary @ (imaginary * cosine + real * sine)
+
+
+def _log_fading(r: Array) -> Array:
+    """-ln(1 + r^8) / 8, written in min(r, 1/r), which no power takes out of range."""
+    xp = namespace(r)
+    top = xp.maximum(r, 1.0)
+    return -xp.log(top) - 0.125 * xp.log(1.0 + (r / top / top) ** 8)
 
 
 # --- in the world -------------------------------------------------------------------------------------

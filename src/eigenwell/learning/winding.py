@@ -81,6 +81,8 @@ def _planes(bundle: Bundle) -> list[FloatArray]:
 class SpiralTarget(Target):
     """Rays that wind with the data: y_k(n) = rho exp(Omega ln(rho / rho_0)) e_k, and `RayTarget` where Omega = 0.
 
+    Farther out than the data reach winding fades, as in the field (`fields.stable.wound`).
+
     rho = l_k rho(n) / |(I + Omega) e_k|, so that with the arc-length profile |dy| = |dx| along the path as before.
 
     Parameters
@@ -118,5 +120,6 @@ class SpiralTarget(Target):
         for x, left, (anchor, heading) in zip(bundle.x, rho, starting_directions(bundle), strict=True):
             radius = arc_to_go(x, bundle.attractor)[0] * left
             radius = np.maximum(radius / np.linalg.norm(heading + swirl @ heading), 1e-9)
-            turned = wound(winding(swirl), np.tile(heading[:, None], len(x)), np.log(radius / radius[anchor]))
+            window = 1 / bundle.frame.reach
+            turned = wound(winding(swirl), np.tile(heading[:, None], len(x)), window, radius, radius[anchor])
             yield (radius * turned).T

@@ -12,10 +12,10 @@ const LONGEST = 4000;
 
 export class Latent {
   /** `goals` (Q, d) in latent coordinates; the others as report/numbers.py writes them. */
-  constructor(goals, { log_weights, swirls, softening }) {
+  constructor(goals, { log_weights, swirls, softening, window }) {
     const d = (this.d = goals[0].length);
     const top = Math.max(...log_weights);
-    Object.assign(this, { goals, swirls, softening, Q: goals.length, weights: log_weights.map((w) => Math.exp(w - top)) });
+    Object.assign(this, { goals, swirls, softening, window, Q: goals.length, weights: log_weights.map((w) => Math.exp(w - top)) });
     this.total = this.weights.reduce((a, b) => a + b, 0);
     this.turning = swirls.some((m) => m.some((row) => row.some((c) => c !== 0)));
     this.turn = 1 + Math.max(...swirls.map((m) => Math.hypot(...m.flat()) / (d > 1 ? Math.SQRT2 : 1)));
@@ -50,9 +50,10 @@ export class Latent {
       into[i] = -e[i];
     }
     if (this.turning) {
+      const share = fading(this.window, squares);
       for (let q = 0; q < Q; q++) {
         const swirl = swirls[q];
-        for (let i = 0; i < d; i++) for (let j = 0; j < d; j++) into[i] -= a[q] * swirl[i][j] * e[j];
+        for (let i = 0; i < d; i++) for (let j = 0; j < d; j++) into[i] -= share * a[q] * swirl[i][j] * e[j];
       }
     }
     this.norm = Math.sqrt(squares);
@@ -109,7 +110,7 @@ export class Latent {
     const { Q, weights } = this;
     const plane = (this.plane ??= {
       x: Float64Array.from(this.goals, (g) => g[0]), y: Float64Array.from(this.goals, (g) => g[1]), w: Float64Array.from(weights),
-      turn: Float64Array.from(this.swirls, (m) => m[1][0]), out: new Float64Array(2),
+      turn: Float64Array.from(this.swirls, (m) => m[1][0]), window: this.window, out: new Float64Array(2),
     });
     const { x: gx, y: gy, out } = plane;
     const delta = 0.1 / Math.max(1, this.turn - 1);
@@ -142,8 +143,11 @@ export class Latent {
   }
 }
 
+/** b: how much a field winds at |e|^2. */
+const fading = (window, squares) => 1 / (1 + (window * window * squares) ** 4);
+
 /** -(I + Omega) e into `out`, and |e|. */
-function pullInPlane({ x, y, w, turn, out }, px, py) {
+function pullInPlane({ x, y, w, turn, window, out }, px, py) {
   let total = 0, mx = 0, my = 0, spin = 0;
   for (let q = 0; q < w.length; q++) {
     const dx = px - x[q], dy = py - y[q], a = w[q] / (TINY + dx * dx + dy * dy);
@@ -154,7 +158,7 @@ function pullInPlane({ x, y, w, turn, out }, px, py) {
   }
   mx /= total;
   my /= total;
-  spin /= total;
+  spin *= fading(window, mx * mx + my * my) / total;
   out[0] = -mx + spin * my;
   out[1] = -my - spin * mx;
   return Math.sqrt(mx * mx + my * my);

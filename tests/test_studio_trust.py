@@ -223,6 +223,7 @@ def test_an_end_at_a_goal_is_no_near_miss_and_a_question_swallows_no_stroke(visi
     size = np.array([page.locator("#paper").bounding_box()[side] for side in ("width", "height")])
     draw(page, curve((0.8, 0.75), goal + np.array([34, 0]) / size, 0.1, 14))
     settle(page, 4)
+    page.locator("#ask-words").wait_for(state="visible")  # asked once the answer is drawn
     box = page.locator("#ask-words").bounding_box()
     start = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
     drag(page, start, [4, -14])

@@ -1,6 +1,7 @@
 """Exports say what the library says, in C and in ONNX, or they are not written."""
 
 import math
+import os
 import runpy
 import subprocess
 import sys
@@ -56,9 +57,13 @@ ABOUT_PARITY = {
 
 @pytest.fixture(autouse=True)
 def asked_little(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All 10,000 states where agreement is in question; a tenth of them where only the file is wanted."""
-    if request.node.originalname not in ABOUT_PARITY:
+    """All 10,000 states where agreement is in question; a tenth of them where only the file is wanted. Motions are advanced in a
+    thousand small steps, in NumPy one motion at a time: a fifth of them by day."""
+    about_parity = request.node.originalname in ABOUT_PARITY
+    if not about_parity:
         monkeypatch.setattr(parity, "STATES", 1000)
+    if os.environ.get("EIGENWELL_TESTS") != "nightly":
+        monkeypatch.setattr(parity, "ADVANCED", 20 if about_parity else 8)
 
 
 def name_of(export: Export) -> str:

@@ -209,7 +209,7 @@ def compare_advance(field: Field, exported: Any, precision: Precision) -> float:
         at = rng.integers(len(field.samples), size=ADVANCED)
         start = field.samples[at] + 0.1 * field.box * rng.standard_normal((ADVANCED, field.dimension))
         start = _rounded(_clear(field, start), precision)
-        gaps = apart(exported.advance(start, dt), np.array([field.advance(x, dt) for x in start]))
+        gaps = apart(exported.advance(start, dt), field.advance(start, dt))
         for q in range(field.n_attractors if field.has_memory else 0):
             mine = np.flatnonzero(field.labels[at] == q)[: ADVANCED // 4]
             begin = _rounded(field.phases[at[mine]], precision)

@@ -149,7 +149,7 @@ def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Exports of it are compared with it at a tenth of the usual states, and in few loops: tests/test_export.py has all of them.
     """
-    for name, few in {"STATES": 1000, "MOTIONS": 50, "LOOPS": 10, "CROSSING": 50}.items():
+    for name, few in {"STATES": 1000, "MOTIONS": 50, "LOOPS": 10, "CROSSING": 50, "ADVANCED": 20}.items():
         monkeypatch.setattr(f"eigenwell.export.parity.{name}", few)
     # Spirals arrive as straight ways do: loops on a field that only decays take thousands of steps.
     small = {"layers": 4, "features": 12, "speed_features": 12, "batch": 100, "neighbour_batch": 60, "nodes": 200}

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -79,21 +78,23 @@ def test_fields_are_saved_loaded_and_followed_with_the_core_alone(tmp_path: Path
     assert (tmp_path / "again").exists()
 
 
+EXTRAS = {
+    "learn": "ew.learn(demos, found)",
+    "sklearn": "ew.AttractorIdentifier",
+    "plot": "ew.plotting.plot_samples(demos, found)",
+    "report": "ew.report.write_report('a.html', demos, found)",
+    "files": "ew.files.write('a.parquet', demos)",
+    "dask": "ew.distributed.identify('a.parquet', out='out')",
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("code", "extra"),
-    [
-        (f"{IDENTIFY}\new.learn(demos, found)", "learn"),
-        ("ew.AttractorIdentifier", "sklearn"),
-        (f"{IDENTIFY}\new.plotting.plot_samples(demos, found)", "plot"),
-        (f"{IDENTIFY}\new.report.write_report('a.html', demos, found)", "report"),
-        ("ew.files.write('a.parquet', ew.systems.duffing.sample(seed=0))", "files"),
-        ("ew.distributed.identify('a.parquet', out='out')", "dask"),
-    ],
-)
-def test_what_needs_more_says_how_to_install_it(tmp_path: Path, code: str, extra: str):
-    asked = textwrap.indent(code.strip(), "    ")
-    lines = ("try:", asked, "    told = ''", "except ew.MissingExtra as error:", "    told = str(error)")
-    told = alone("\n".join([f"import os; os.chdir({str(tmp_path)!r})", *lines]))
-    assert told.endswith(f'which is not installed. Install it with: pip install "eigenwell[{extra}]"')
+def test_what_needs_more_says_how_to_install_it(tmp_path: Path):
+    lines = [f"import os; os.chdir({str(tmp_path)!r})", IDENTIFY, "told = {}"]
+    for extra, asked in EXTRAS.items():
+        lines += ["try:", f"    {asked}", "except ew.MissingExtra as error:", f"    told[{extra!r}] = str(error)"]
+    told = alone("\n".join(lines))
+    assert list(told) == list(EXTRAS)
+    for extra, said in told.items():
+        assert said.endswith(f'which is not installed. Install it with: pip install "eigenwell[{extra}]"')
     assert not any(path.is_file() for path in tmp_path.rglob("*"))

@@ -5,7 +5,6 @@ import random
 import signal
 import threading
 import time
-from contextlib import contextmanager
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -22,16 +21,10 @@ CELL = 700
 pytestmark = pytest.mark.cluster
 
 
-@contextmanager
-def two_workers():
-    settings = dict(processes=True, n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
-    with LocalCluster(**settings) as cluster, Client(cluster) as client:
-        yield client
-
-
 @pytest.fixture(scope="module")
 def client():
-    with two_workers() as client:
+    settings = dict(processes=True, n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    with LocalCluster(**settings) as cluster, Client(cluster) as client:
         yield client
 
 
@@ -59,7 +52,7 @@ def pids(client):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_worker_killed_at_a_random_moment(source, tmp_path, alone, seed):
+def test_a_worker_killed_at_a_random_moment(client, source, tmp_path, alone, seed):
     rng = random.Random(seed)
     after = rng.randrange(1, 40)
     seen = []
@@ -69,11 +62,11 @@ def test_a_worker_killed_at_a_random_moment(source, tmp_path, alone, seed):
         if len(seen) == after:
             os.kill(victim, signal.SIGKILL)
 
-    with two_workers() as client:
-        victim = rng.choice(pids(client))
-        found = identify(source, tmp_path, client, progress=progress)
+    victim = rng.choice(pids(client))
+    assert_same(identify(source, tmp_path, client, progress=progress), alone)
     assert len(seen) >= after
-    assert_same(found, alone)
+    client.wait_for_workers(2, timeout=60)  # another one takes its place
+    assert victim not in pids(client)
     assert not list((tmp_path / "out").rglob(".*"))
 
 

@@ -356,15 +356,38 @@ def test_one_group_is_the_integral_over_its_centre(d):
     log_p = model.groups(model.moments().sum(axis=0)[None])[0]
     centre = np.linspace(-0.5, 0.5, 20_001)
     for s, octave in enumerate(range(-13, 1)):
-        if not -12 < octave < -4:
-            continue  # wider than the box, or finer than the sum
         for component, (seen, miss) in {0: (place, way), 2: (place + ahead, error)}.items():
             variance = 4.0**octave + min(1, 2 / d) * miss**2
+            # A spread as wide as the box leaves the centre anywhere in it, and no wider.
+            if 2 * np.pi / (1 / variance).sum() >= 1:
+                mean = np.average(seen, axis=0, weights=1 / variance)
+                square = (seen - mean) ** 2 / variance[:, None] + np.log(2 * np.pi * variance)[:, None]
+                np.testing.assert_allclose(log_p[component, s], -square.sum(axis=0) / 2)
+            if not -12 < octave < -4:
+                continue  # wider than the box, or finer than the sum
             for j in range(d):
                 square = (seen[:, j] - centre[:, None]) ** 2 / variance + np.log(2 * np.pi * variance)
                 density = np.exp(-square.sum(axis=1) / 2)
                 wanted = np.log(density.sum() * (centre[1] - centre[0]))
                 assert log_p[component, s, j] == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_layout_of_two_goals_is_its_mixture(d):
+    """Anywhere, at a distance that is log-uniform, or each coordinate the other's or not; and hardly within five spreads."""
+    spread, sphere = 0.01, {1: 2.0, 2: 2 * np.pi, 3: 4 * np.pi}[d]
+    model = EndsModel(np.zeros((1, d)), *np.zeros((2, 1)), np.zeros((1, d)), np.full(1, np.inf), np.zeros(d))
+    worth = {}
+    for gap in (0.03, 0.1, 0.4):
+        for way in ("row", "slant"):
+            off = gap * (np.eye(d)[0] if way == "row" else np.ones(d) / np.sqrt(d))
+            near = 1 / (sphere * gap**d * np.log(1 / spread))
+            variance = spread**2 * (1 / 4 + 1 / 9)
+            alike = np.prod((1 + np.exp(-(off**2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)) / 2)
+            wanted = np.log((0.5 + 0.25 * near + 0.25 * alike) / (1 + (5 * spread / gap) ** 8))
+            worth[gap, way] = model._layout(np.array([0 * off, off]), np.array([4, 9]), spread, 0.0)
+            assert worth[gap, way] == pytest.approx(wanted)
+    assert d == 1 or all(worth[gap, "row"] > worth[gap, "slant"] for gap in (0.1, 0.4))
 
 
 def test_ends_of_one_goal_that_were_rounded_to_neighbouring_pixels_are_one():

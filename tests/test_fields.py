@@ -228,6 +228,16 @@ def test_a_solution_winds_near_the_attractor_and_comes_straight_from_afar(k: flo
     np.testing.assert_allclose(turned[0] % (2 * np.pi), 2 * np.pi - 5.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("dimension", [2, 3, 4, 7])
+def test_a_solution_that_does_not_wind_goes_straight_down_the_potential(dimension: int) -> None:
+    """e and grad M are one direction, whatever the power p of the distances is."""
+    wells = random_field(dimension, 3, attractors=4).wells
+    y = np.random.default_rng(dimension).normal(0, 1, (dimension, 200))
+    e, slope = stable.shares(wells, y)[0], stable.mean_distance(wells, y)[1]
+    cosine = (e * slope).sum(0) / (np.linalg.norm(e, axis=0) * np.linalg.norm(slope, axis=0))
+    np.testing.assert_allclose(cosine, 1.0, atol=1e-9)
+
+
 def test_many_dimensions_do_not_overflow() -> None:
     field = random_field(30, 0, 0.3, attractors=4)
     x = field.from_unit(np.random.default_rng(0).uniform(-1, 1, (20, 30)) * 10.0 ** np.arange(-3, 1).repeat(5)[:, None])

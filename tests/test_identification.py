@@ -1,5 +1,7 @@
 """identify(): right on known systems, indifferent to how the data are presented, honest about doubt."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,12 +26,20 @@ def error(demos, found):
     return np.sqrt(gap.sum(axis=2)).min(axis=1)
 
 
-@pytest.mark.parametrize("system", ew.systems.all_systems, ids=lambda s: s.name)
-@pytest.mark.parametrize("unordered", [True, False])
-def test_known_systems_are_identified_exactly(system, unordered):
-    demos = system.sample(seed=0)
+SYSTEMS = {system.name: system for system in ew.systems.all_systems}
+
+
+@cache
+def identified(name, unordered):
+    demos = SYSTEMS[name].sample(seed=0)
     demos = demos.shuffled(seed=1) if unordered else demos
-    found = ew.identify(demos)
+    return demos, ew.identify(demos)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("unordered", [True, False])
+def test_known_systems_are_identified_exactly(name, unordered):
+    (demos, found), system = identified(name, unordered), SYSTEMS[name]
     assert found.n_attractors == len(system.attractors)
     assert (found.labels >= 0).all()
     assert adjusted_rand_score(demos.truth.labels, found.labels) == 1.0
@@ -38,10 +48,9 @@ def test_known_systems_are_identified_exactly(system, unordered):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("system", ew.systems.all_systems, ids=lambda s: s.name)
-def test_embeddings_are_straight_lines_through_the_attractor(system):
-    demos = system.sample(seed=0).shuffled()
-    found = ew.identify(demos)
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_embeddings_are_straight_lines_through_the_attractor(name):
+    demos, found = identified(name, True)
     for q in range(found.n_attractors):
         paths = found.paths(q)
         offsets = np.concatenate([[0], np.cumsum([len(p) for p in paths])])

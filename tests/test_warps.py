@@ -14,7 +14,7 @@ from eigenwell.fields.bodies import _contact, arranged, check_bodies
 from eigenwell.fields.certificates import HOME
 from eigenwell.fields.moved import Leads, leads, moved
 from eigenwell.fields.single import _entrance
-from eigenwell.fields.warps import SKIN, Stretch, Within, World, used
+from eigenwell.fields.warps import SKIN, Stretch, Within, World, returning, used
 
 
 def ball(centre, radius, reach=2.0):
@@ -138,6 +138,19 @@ def test_the_clock_is_positive_and_the_direction_that_of_the_pull(d, name):
         np.testing.assert_allclose(w, c * slope.pull(v), rtol=1e-6, atol=1e-12)
         found = slope.brake(w)
         assert found is None or (found[0] > 0).all()
+
+
+def test_what_is_taken_back_from_the_wrong_side_is_no_faster_than_it_was():
+    rng = np.random.default_rng(0)
+    w, back = rng.standard_normal((2, 3, 1000))
+    back *= 10 ** rng.uniform(-2, 1, 1000)
+    slow = rng.uniform(0, 1, 1000)
+    v, share = returning(w, slow, back)
+    speed, straight = np.linalg.norm(w, axis=0), np.linalg.norm(back, axis=0)
+    assert (np.linalg.norm(v, axis=0) <= speed * (1 + 1e-9)).all() and ((share >= 0) & (share <= slow)).all()
+    far = straight >= speed  # nothing is left of where it was going
+    np.testing.assert_allclose(v[:, far], (back / straight * speed)[:, far], rtol=1e-9)
+    assert far.any() and (share[far] < 1e-9).all() and (share[~far] > 0).all()
 
 
 def test_nothing_changes_beyond_the_reach():
@@ -321,6 +334,18 @@ def test_a_roll_out_solves_the_equation_that_predict_states():
     assert np.abs(latent - loop).max() < 2e-3
     fallen = np.diff(np.array([field.potential(way) for way in latent]), axis=1)
     assert (fallen <= 1e-12).all()
+
+
+def test_the_clock_is_slowed_by_what_slows_the_velocity():
+    """A short step of `advance` is one of `predict`, beside walls and bodies as well, which brake."""
+    field = two_goals().around([0.0, 0.0], radius=0.2).within([-1.3, -1.2], [1.3, 1.3])
+    x = np.random.default_rng(0).uniform([-1.3, -1.2], [1.3, 1.3], (2000, 2))
+    x = x[np.linalg.norm(x, axis=1) > 0.201]
+    v, dt = field.predict(x), 1e-6 / field.map.pace
+    one = field.map
+    share = one.model.world.linearise(one.to_unit(x).T)[1].braked((v / one.scale).T)[1]
+    assert (share < 0.9).sum() > 5
+    np.testing.assert_allclose((field.advance(x, dt) - x) / dt, v, atol=1e-3 * np.linalg.norm(v, axis=1).max())
 
 
 def test_order_does_not_matter_and_unwarped_is_the_learned():

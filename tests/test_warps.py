@@ -175,7 +175,7 @@ def test_one_state_in_plain_numbers_is_the_same(d, name):
         small = slope.pull(small)
     enter = _entrance(world)
     for i in range(x.shape[1]):
-        place, leave, stop, home = enter(x[:, i].tolist())
+        place, leave, stop, home, *_ = enter(x[:, i].tolist())
         np.testing.assert_allclose(place, z[:, i], rtol=1e-9, atol=1e-12)
         velocity, rate = leave(v[:, i].tolist())
         np.testing.assert_allclose([*velocity, rate], [*w[:, i], clock[i]], rtol=1e-7, atol=1e-10)

@@ -26,6 +26,7 @@ As in `flows`, points are columns, (d, n), and arrays may be of any library.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -214,7 +215,12 @@ class Winding(NamedTuple):
 
 def winding(swirl: Array) -> Winding:
     """Of a skew matrix Omega, or of several."""
-    rates, vectors = np.linalg.eigh(1j * swirl)
+    return _winding(swirl.tobytes(), swirl.shape)
+
+
+@lru_cache(maxsize=64)
+def _winding(swirl: bytes, shape: tuple[int, ...]) -> Winding:
+    rates, vectors = np.linalg.eigh(1j * np.frombuffer(swirl).reshape(shape))
     return Winding(rates, vectors.real, vectors.imag)
 
 

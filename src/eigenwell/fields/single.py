@@ -165,8 +165,8 @@ def _places(model: StableModel, centre: FloatArray, scale: FloatArray, pace: flo
 def _of_wells(
     function: Callable[..., Any], count: int, d: int, winds: bool, more: tuple[tuple[int, ...], ...]
 ) -> Callable[..., Any]:
-    shapes = [(count, d), (count,), (count,), *([(count,), (count, d, d)] if winds else [])]
-    still = (np.zeros(count), np.zeros((count, d, d)))
+    shapes = [(count, d), (count,), (count,), *([(1,), (count, d, d)] if winds else [])]
+    still = (np.zeros(1), np.zeros((count, d, d)))
 
     def latent(goals: Any, log_weights: Any, softening: Any, *rest: Any) -> tuple[Any]:
         (window, swirls), rest = (rest[:2], rest[2:]) if winds else (still, rest)

@@ -110,7 +110,12 @@ class Wells(NamedTuple):
     softening: Array
     """As in `StableModel`."""
     window: Array
-    """k, (Q,): beyond a latent distance of 1/k winding fades."""
+    """k of the flow: beyond a latent distance of 1/k winding fades."""
+
+    def alone(self, q: int) -> Wells:
+        """Attractor q alone."""
+        keep = slice(q, q + 1)
+        return Wells(self.goals[keep], np.zeros(1), self.swirls[keep], self.softening[keep], self.window)
 
     @property
     def power(self) -> int:
@@ -126,12 +131,7 @@ class Wells(NamedTuple):
 def wells(model: StableModel) -> Wells:
     """Of a model. For a few points, finding them takes as long as all the rest: they are worth keeping."""
     goals = forward(model.flow, model.attractors.T).T
-    return Wells(goals, model.log_weights, model.swirls, model.softening, everywhere(model))
-
-
-def everywhere(model: StableModel) -> Array:
-    """k for every attractor, (Q,)."""
-    return model.flow.window + 0 * model.log_weights
+    return Wells(goals, model.log_weights, model.swirls, model.softening, model.flow.window)
 
 
 def offsets(wells: Wells, y: Array) -> tuple[Array, Array]:
@@ -159,7 +159,7 @@ def turned(wells: Wells, e: Array, a: Array) -> Array:
     if not wells.winds:
         return e
     count, d, _ = wells.swirls.shape
-    a = a / (1.0 + (wells.window[:, None] ** 2 * (e * e).sum(0)) ** 4)
+    a = a / (1.0 + (wells.window**2 * (e * e).sum(0)) ** 4)
     if count == 1:
         return e + a * (wells.swirls[0] @ e)
     omega = (wells.swirls.reshape(count, d * d).T @ a).reshape(d, d, -1)

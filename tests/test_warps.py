@@ -10,8 +10,7 @@ from tests.untrained import learned_field
 
 import eigenwell as ew
 from eigenwell.errors import DataError
-from eigenwell.fields.around import Around
-from eigenwell.fields.bodies import _contact, arranged, check_bodies
+from eigenwell.fields.around import Around, _contact, arranged, check_bodies
 from eigenwell.fields.certificates import HOME
 from eigenwell.fields.moved import Leads, leads, moved
 from eigenwell.fields.single import _entrance

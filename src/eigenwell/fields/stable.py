@@ -112,11 +112,6 @@ class Wells(NamedTuple):
     window: Array
     """k of the flow: beyond a latent distance of 1/k winding fades."""
 
-    def alone(self, q: int) -> Wells:
-        """Attractor q alone."""
-        keep = slice(q, q + 1)
-        return Wells(self.goals[keep], np.zeros(1), self.swirls[keep], self.softening[keep], self.window)
-
     @property
     def power(self) -> int:
         """p."""

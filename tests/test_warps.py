@@ -317,7 +317,7 @@ def test_a_roll_out_solves_the_equation_that_predict_states():
     x0 = field.map.present_place(np.array([[-1.0, -1.0], [0.0, -0.9], [-0.4, -1.3]]))
     t = np.linspace(0, 0.8, 101)
     latent = field.simulate(x0, t=t, memory=False)
-    loop = integrated(field, x0, t, 1)
+    loop = integrated(field.map, x0, t, 0.01)
     assert np.abs(latent - loop).max() < 2e-3
     fallen = np.diff(np.array([field.potential(way) for way in latent]), axis=1)
     assert (fallen <= 1e-12).all()

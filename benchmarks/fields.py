@@ -9,7 +9,8 @@ sample's label picks one anew at every call.
     side      LASA motions side by side: one map beside separate fields that are told the goal
     far       the way home from 3, 10 and 100 times the box
     advance   loops on `advance` at 10, 100 and 1,000 Hz from three times the box
-    speed     training for three attractors, and one prediction
+    speed     training for three attractors
+    single    what one state costs a controller: predict, advance, motions; and many basins
     exports   the same loops through ONNX and the C header
 
 python -m benchmarks.fields [--parts systems far ...] [--seeds 3] [--quick] [--name fields]
@@ -23,7 +24,7 @@ from math import inf
 
 import numpy as np
 
-from benchmarks.field_costs import THREE, Facts, export_part, speed_part
+from benchmarks.field_costs import THREE, Facts, export_part, single_part, speed_part
 from benchmarks.loops import PATIENCE, Box, Driven, Patchwork, drive, home, jump
 from benchmarks.sets import of_strokes, of_system, placed
 from benchmarks.table import Row, report
@@ -33,7 +34,7 @@ from eigenwell.fields.loops import nearly_there, run_loops
 from eigenwell.learning.learner import learn_motions
 from eigenwell.systems import System
 
-PARTS = ("systems", "strokes", "side", "far", "advance", "speed", "exports")
+PARTS = ("systems", "strokes", "side", "far", "advance", "speed", "single", "exports")
 KNOWN = (
     systems.heart,
     systems.pendulum,
@@ -298,7 +299,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows, more = advance_part((systems.duffing, systems.three_d) if quick else KNOWN, starts)
         keep(rows, **more)
     if "speed" in options.parts:
-        rows, more = speed_part(2000)
+        rows, more = speed_part()
+        keep(rows, **more)
+    if "single" in options.parts:
+        rows, more = single_part()
         keep(rows, **more)
     if "exports" in options.parts:
         rows, more = export_part((systems.heart,) if quick else (systems.duffing, systems.four_wells), starts)

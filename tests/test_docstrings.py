@@ -195,7 +195,7 @@ def shown():
 
 
 # Their examples run loops for a second.
-LONG = ("certificate", "fields.Certificate", "fields.Loop", "fields.RungeKutta4")
+LONG = ("certificate", "fields.Certificate", "fields.Loop")
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.test_fields import integrated
 from tests.test_motion import by_arrays
 from tests.untrained import learned_field
 
 import eigenwell as ew
 from eigenwell.errors import DataError
-from eigenwell.fields.around import Around
-from eigenwell.fields.bodies import _contact, arranged, check_bodies
+from eigenwell.fields.around import Around, _contact, arranged, check_bodies
 from eigenwell.fields.certificates import HOME
 from eigenwell.fields.moved import Leads, leads, moved
 from eigenwell.fields.single import _entrance
@@ -188,7 +188,7 @@ def test_one_state_in_plain_numbers_is_the_same(d, name):
         small = slope.pull(small)
     enter = _entrance(world)
     for i in range(x.shape[1]):
-        place, leave, stop, home = enter(x[:, i].tolist())
+        place, leave, stop, home, *_ = enter(x[:, i].tolist())
         np.testing.assert_allclose(place, z[:, i], rtol=1e-9, atol=1e-12)
         velocity, rate = leave(v[:, i].tolist())
         np.testing.assert_allclose([*velocity, rate], [*w[:, i], clock[i]], rtol=1e-7, atol=1e-10)
@@ -330,7 +330,7 @@ def test_a_roll_out_solves_the_equation_that_predict_states():
     x0 = field.map.present_place(np.array([[-1.0, -1.0], [0.0, -0.9], [-0.4, -1.3]]))
     t = np.linspace(0, 0.8, 101)
     latent = field.simulate(x0, t=t, memory=False)
-    loop = field.simulate(x0, t=t, memory=False, stepper=ew.fields.RungeKutta4(longest=0.01))
+    loop = integrated(field.map, x0, t, 0.01)
     assert np.abs(latent - loop).max() < 2e-3
     fallen = np.diff(np.array([field.potential(way) for way in latent]), axis=1)
     assert (fallen <= 1e-12).all()

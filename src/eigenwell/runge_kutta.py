@@ -10,9 +10,9 @@ import numpy as np
 from ._types import FloatArray
 
 
-def step(slope: Callable[[Any], Any], x: Any, dt: Any) -> Any:
-    """x after dt of xdot = slope(x), to fourth order."""
-    a = slope(x)
+def step(slope: Callable[[Any], Any], x: Any, dt: Any, begin: Any = None) -> Any:
+    """x after dt of xdot = slope(x), to fourth order; `begin` is slope(x) where it is known."""
+    a = slope(x) if begin is None else begin
     b = slope(x + dt / 2 * a)
     c = slope(x + dt / 2 * b)
     d = slope(x + dt * c)

@@ -34,29 +34,30 @@ static inline int @P@_advance_in(const @P@_world *world, const @REAL@ *x, @REAL@
     }
     if (!asked || @P@_at_rest(-1, world, x)) return asked;
     @P@_map_at(0, world, place, &here);
-    @WORK@ slow = @P@_slowness(world, &here);
-    for (long k = 0; k < @MOST_STEPS@ && slow > 0; ++k) {
-        @P@_map_place middle = here;
-        @WORK@ step = left / slow < longest ? left / slow : longest;
+    @WORK@ begin = @P@_slowness(world, &here);
+    for (int i = 0; i < D; ++i) y[i] = here.y[i];
+    for (long k = 0; k < @MOST_STEPS@ && begin > 0 && left > @ON_TIME@ * whole; ++k) {
+        @WORK@ ahead[D], rate[2] = {begin, begin}, sigma[2], step;
         int there = 1;
-        for (int turn = 0; turn < 2 && there; ++turn) {
-            const @WORK@ half = step / 2;
-            @P@_advanced(here.y, &half, y);
-            there = @P@_map_found(0, world, &middle, y) && (slow = @P@_slowness(world, &middle)) > 0;
-            step = left / slow < longest ? left / slow : longest;
+        for (int turn = 0; turn < 2 && there; ++turn) { /* about the middle of the step, and at its end */
+            sigma[turn] = (left / rate[0] < longest ? left / rate[0] : longest) / (turn ? 1 : 2);
+            @P@_advanced(y, &sigma[turn], ahead);
+            there = @P@_map_found(0, world, &here, ahead);
+            rate[turn] = there ? @P@_slowness(world, &here) : 0;
+            there &= rate[turn] > 0 || turn > 0;
         }
-        if (there) @P@_advanced(here.y, &step, y);
-        if (!there || !@P@_map_found(0, world, &middle, y)) {
+        if (there) {
+            @P@_clocked(&begin, &rate[0], &rate[1], &sigma[0], &sigma[1], &left, &longest, &step, &left);
+            @P@_advanced(y, &step, y);
+            begin = rate[1];
+        }
+        if (!there || !@P@_map_found(0, world, &here, y)) {
             @P@_velocity_in(world, x, v);
             for (int i = 0; i < D; ++i) next[i] = x[i] + dt * v[i];
             return 0;
         }
-        @P@_map_towards(0, world, &middle, y, place);
-        for (int i = 0; i < D; ++i) next[i] = (@REAL@)place[i];
-        left -= step * slow;
-        if (left <= @ON_TIME@ * whole) break;
-        @P@_map_at(0, world, place, &here);
-        if (!(@P@_slowness(world, &here) > 0)) break;
     }
+    @P@_map_towards(0, world, &here, y, place);
+    for (int i = 0; i < D; ++i) next[i] = (@REAL@)place[i];
     return 1;
 }

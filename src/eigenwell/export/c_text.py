@@ -15,7 +15,7 @@ from .. import __version__
 from .._types import FloatArray, IntArray
 from ..demonstrations import Chart
 from ..fields import REACH, Field
-from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, advance, decisions, longest_step, softened, turning
+from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, advance, clocked, decisions, longest_step, softened, turning
 from ..fields.flows import TINY, split, window
 from ..fields.learned import LATE
 from ..fields.motion import CHANGE, RETURN, law
@@ -75,7 +75,7 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
     }
     seen = world_words(field, writer.number, writer.braces)
     seen["TABLES"] = writer.written({name: (values, precision.inside) for name, values in world_tables(field).items()})
-    still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells) / 2}
+    still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells)}
     words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
     words["WORLD"] = writer.filled("world.h", seen)
     words["MOTION_HELP"] = writer.filled("motion_help.h", words) if field.lifted else ""
@@ -239,6 +239,7 @@ def _kernels(field: Field, writer: Writer) -> str:
         ),
         "advanced": (lambda y, step: (advance(wells, y, step),), (d, 1), (1,)),
     }
+    functions["clocked"] = (clocked, *[(1,)] * 7)
     if field.n_attractors > 1:
         functions["decisions"] = (lambda y: decisions(wells, y, turn), (d, 1))
     if field.lifted:

@@ -8,8 +8,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..fields import Field
-from ..fields.around import CENTRE, SLOW, UNION, Around
-from ..fields.bodies import REACH, THINNEST
+from ..fields.around import CENTRE, REACH, SLOW, THINNEST, UNION, Around
 from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, STEEPEST, STRONGEST, Moved
 from ..fields.warping import MARGIN, of_kind
 from ..fields.warps import BACK, SKIN, Stretch, Within

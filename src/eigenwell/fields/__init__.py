@@ -11,27 +11,22 @@ from .motion import Motion
 from .moved import Moved as Moved
 from .poses import Pose, PoseCertificate, PoseField, Twist
 from .second_order import SecondOrderField
-from .simulation import Euler, Latent, RungeKutta4, Stepper
 from .stable import Speed as Speed
 from .stable import StableModel as StableModel
 from .warps import Within as Within
 
 __all__ = [
     "Certificate",
-    "Euler",
     "Field",
     "Fit",
     "Followed",
-    "Latent",
     "Loop",
     "Motion",
     "Pose",
     "PoseCertificate",
     "PoseField",
-    "RungeKutta4",
     "SecondOrderField",
     "StableField",
-    "Stepper",
     "Twist",
     "Verdict",
 ]

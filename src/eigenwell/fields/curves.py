@@ -45,6 +45,8 @@ LOOK = 4
 """Steps between two looks at whose end is decided, where they are short."""
 ON_TIME = 1e-6
 """A step in time is met to this share of it."""
+NEWTON = 2
+"""Steps of Newton's method after which a clock that is a cubic in sigma says so."""
 MOST_STEPS = 100_000
 """A state on the stable manifold of a saddle, up to rounding, creeps; it is left where it is."""
 
@@ -88,7 +90,12 @@ def pace(model: StableModel, wells: Wells, y: FloatArray) -> FloatArray:
 
 def resting(wells: Wells, y: FloatArray) -> BoolArray:
     """States of equilibrium: the attractors, and the saddles."""
-    return np.asarray(length(shares(wells, y)[0]) < AT_REST)
+    return np.asarray(to_go(wells, y) < AT_REST)
+
+
+def to_go(wells: Wells, y: Array) -> Array:
+    """|e|, (n,)."""
+    return length(shares(wells, y)[0])
 
 
 # --- in time ------------------------------------------------------------------------------------------
@@ -119,26 +126,41 @@ def after(model: StableModel, wells: Wells, x: FloatArray, dt: float) -> FloatAr
     """x (d, n) after dt: steps of sigma along the solution itself, the last one cut so that the clock says dt.
 
     The curve does not depend on the clock, so that any number of steps of any size stays on one solution, and V falls.
-    Time is taken at the middle of every step, to second order.
     """
-    longest = longest_step(wells) / 2
-    y, left = latent(model, x), np.full(x.shape[1], dt)
+    longest, y, left = longest_step(wells), latent(model, x), np.full(x.shape[1], dt)
     moving = ~resting(wells, y)
     going = np.flatnonzero(moving)
-    rate = pace(model, wells, y[:, going])
+    begin = pace(model, wells, y[:, going])
     for _ in range(MOST_STEPS):
         if len(going) == 0:
             break
         here, most = y[:, going], left[going]
-        step = np.minimum(longest, most / rate)
-        for _ in range(2):
-            rate = pace(model, wells, advance(wells, here, step / 2))
-            step = np.minimum(longest, most / rate)
+        half = np.minimum(longest, most / begin) / 2
+        middle = pace(model, wells, advance(wells, here, half))
+        last = np.minimum(longest, most / middle)
+        end = pace(model, wells, advance(wells, here, last))
+        step, left[going] = clocked(begin, middle, end, half, last, most, longest)
         y[:, going] = advance(wells, here, step)
-        left[going] = most - step * rate
         more = (left[going] > ON_TIME * dt) & ~resting(wells, y[:, going])
-        going, rate = going[more], rate[more]
+        going, begin = going[more], end[more]
     return np.where(moving, from_latent(model, y), x)
+
+
+def clocked(
+    begin: Array, middle: Array, end: Array, half: Array, last: Array, most: Array, longest: Array
+) -> tuple[Array, Array]:
+    """A step of sigma, no longer than `longest`, after which time has come to `most`, and what is missing of it.
+
+    dt/dsigma is taken for the parabola through its values at 0, `half` and `last`, and that is about where the step ends.
+    """
+    xp, step = namespace(begin), last
+    rise = (middle - begin) / half
+    bend = ((end - begin) / last - rise) / (last - half)
+    for _ in range(NEWTON):
+        clock = step * (begin + step * (rise / 2 + bend * (step / 3 - half / 2)))
+        rate = begin + step * (rise + bend * (step - half))
+        step = xp.minimum(xp.maximum(step + (most - clock) / rate, half), longest)
+    return step, most - step * (begin + step * (rise / 2 + bend * (step / 3 - half / 2)))
 
 
 def _chunk(

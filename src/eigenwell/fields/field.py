@@ -14,13 +14,11 @@ from .. import repr_html
 from .._types import BoolArray, FloatArray
 from . import curves, single
 from .queries import check_step, check_times, of_states
-from .simulation import Latent, Stepper
 from .stable import (
     StableModel,
     Wells,
     from_latent,
     latent,
-    latent_velocity,
     potential,
     potential_gradient,
     velocity,
@@ -29,8 +27,10 @@ from .stable import (
 
 BLOCK = 1024
 """States evaluated at once: intermediate arrays stay in the cache, ten times faster than all at once."""
-FEW = 8
-"""States that are faster asked one by one, in plain numbers, than as arrays: about sixteen take the same time."""
+STARTS = 256
+"""Roll-outs carried at once: their nodes stay within some tens of megabytes."""
+FEW = 56
+"""Coordinates of states that are faster asked one by one, in plain numbers, than as arrays."""
 
 
 class Coordinates:
@@ -85,7 +85,7 @@ class Questions:
         """
         one = self.map
         # psi(x) - psi(x*) is zero at the attractors up to rounding; the field is zero by definition.
-        if 0 < len(x) <= FEW and one.passage.fast:
+        if 0 < x.size <= FEW:
             velocities = np.array([one._velocity_of_one(state) for state in x.tolist()])
         else:
             velocities = one._apply(velocity, x).T * (one.scale * one.pace)
@@ -130,9 +130,10 @@ class Questions:
         (2,)
         """
         one = self.map
-        unit, dt = one.to_unit(x), check_step(dt) * one.pace
-        if 0 < len(x) <= FEW and one.passage.fast:
+        dt = check_step(dt) * one.pace
+        if 0 < x.size <= FEW:
             return np.array([at if at in one._places else one.passage.after(at, dt) for at in x.tolist()])
+        unit = one.to_unit(x)
         after = one._apply(lambda model, wells, x: curves.after(model, wells, x, dt), x).T
         return np.where((after == unit).all(1, keepdims=True), x, one.from_unit(after))
 
@@ -244,10 +245,10 @@ class StableField(Coordinates, Questions):
         return single.Passage(self.model, self.wells, self.centre, self.scale, self.pace)
 
     def _velocity_of_one(self, x: list[float]) -> single.Numbers:
-        if x in self._places:
+        if x in self._places and not self.moves:
             return [0.0] * len(x)
         here = self.passage.at(x)
-        return here.finish([here.speed * c for c in self.passage.kernel(latent_velocity)(here.y)])[0]
+        return here.finish(self.passage.drawn(here))[0]
 
     @cached_property
     def _places(self) -> list[list[float]]:
@@ -257,10 +258,8 @@ class StableField(Coordinates, Questions):
         return np.asarray((states[:, None] == self.attractors).all(2).any(1))
 
     @of_states()
-    def simulate(
-        self, x0: Any, duration: float | None = None, *, t: Any = None, stepper: Stepper | None = None
-    ) -> FloatArray:
-        """Roll out from some starts.
+    def simulate(self, x0: Any, duration: float | None = None, *, t: Any = None) -> FloatArray:
+        """Roll out from some starts, along the solution itself: V falls from each state to the next.
 
         Parameters
         ----------
@@ -269,8 +268,6 @@ class StableField(Coordinates, Questions):
             How long; in 200 steps or more, a hundredth of the way through the box each.
         t : (k,) array, optional
             Or the times at which states are wanted, of which the first is that of x0.
-        stepper : Stepper, optional
-            How; by default Latent(), along which V falls from each state to the next.
 
         Returns
         -------
@@ -282,8 +279,9 @@ class StableField(Coordinates, Questions):
         2
         """
         times = check_times(duration, t, self.pace)
-        stepper = Latent() if stepper is None else stepper
-        rolled = self.from_unit(stepper.roll(self.model, self.to_unit(x0), times * self.pace))
+        parts = _blocks(self.to_unit(x0).T, STARTS)
+        ways = [curves.roll(self.model, self.wells, part, times * self.pace) for part in parts]
+        rolled = self.from_unit(np.moveaxis(np.concatenate(ways, axis=1), 0, -1))
         rolled[:, 0] = x0
         at_rest = self._at_attractor(x0)
         rolled[at_rest] = x0[at_rest][:, None]

@@ -54,7 +54,7 @@ FLAT = 0.02
 def _farthest(model: StableModel, box: FloatArray, n: int) -> FloatArray:
     """How far {V <= max V on the box} reaches below and above the box, (2, n), for all attractors together and each alone."""
     rng, together = np.random.default_rng(0), wells(model)
-    each = [Wells(*(part[q : q + 1] for part in together)) for q in range(len(together.goals))]
+    each = [wells(model.alone(q)) for q in range(len(together.goals))]
     parts = [together, *each] if len(each) > 1 else each
     return np.asarray(np.max([_reach(model.flow, part, box, n, rng) for part in parts], axis=0))
 

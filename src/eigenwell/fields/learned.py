@@ -20,7 +20,6 @@ from .fit import Fit
 from .motion import Motion
 from .poses import PoseField
 from .queries import Saved, check_index, check_state, check_times, of_states
-from .simulation import Stepper
 from .warping import Warped
 
 REACH = 0.25
@@ -151,7 +150,6 @@ class Field(Saved, Warped, Questions):
         *,
         t: Any = None,
         memory: bool | None = None,
-        stepper: Stepper | None = None,
     ) -> FloatArray:
         """Roll out from some starts.
 
@@ -160,7 +158,7 @@ class Field(Saved, Warped, Questions):
 
         Parameters
         ----------
-        x0, duration, t, stepper
+        x0, duration, t
             As in `StableField.simulate`.
         memory : bool, optional
             Follow motions or the map.
@@ -175,14 +173,14 @@ class Field(Saved, Warped, Questions):
         (3, 2)
         """
         if not (self.by_motion if memory is None else memory):
-            return self.map.simulate(x0, duration, t=t, stepper=stepper)
+            return self.map.simulate(x0, duration, t=t)
         times = check_times(duration, t, self.map.pace)
         goal, phase = self._beginnings(x0)
         rolled = np.empty((len(x0), len(times), self.dimension))
         for q in np.unique(goal):
             mine = goal == q
             lifted = np.column_stack([x0[mine], phase[mine]])
-            rolled[mine] = self._lifted(int(q)).simulate(lifted, t=times, stepper=stepper)[..., :-1]
+            rolled[mine] = self._lifted(int(q)).simulate(lifted, t=times)[..., :-1]
         return rolled
 
     def toward(self, goal: Any) -> StableField:

@@ -185,8 +185,7 @@ class Motion:
         aim = self._path.aim(self.lifted.wells, np.array(here.y)[:, None])[:, 0]
         ease = 1.0
         if here.warped:
-            drawn = passage.kernel(latent_velocity)(here.y)
-            ease = 1.0 / max(1.0, here.clock([here.speed * c for c in drawn]))
+            ease = 1.0 / max(1.0, here.clock(passage.drawn(here)))
         return passage.kernel(law, (1,), (d, 1), (1,))(here.y, [here.speed], aim.tolist(), [ease])
 
     def _after(self, z: FloatArray, dt: float) -> FloatArray:
@@ -206,8 +205,9 @@ class Motion:
         left = dt * self.lifted.pace
         y = np.array(here.y)[:, None]
         while left > 0 and length(y - wells.goals.T)[0] > AT_REST:
-            step = min(left, max(CHANGE / slope(y)[1], dt * self.lifted.pace / MOST_STEPS))
-            y = runge_kutta.step(lambda there: slope(there)[0], y, step)
+            begin, rate = slope(y)
+            step = min(left, max(CHANGE / rate, dt * self.lifted.pace / MOST_STEPS))
+            y = runge_kutta.step(lambda there: slope(there)[0], y, step, begin)
             left -= step
         return np.array(passage.found(here, y[:, 0].tolist()).towards(y[:, 0].tolist()))
 

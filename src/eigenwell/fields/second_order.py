@@ -212,9 +212,7 @@ def fit_second_order(
 def _power_mean(q: FloatArray, places: FloatArray) -> tuple[FloatArray, FloatArray]:
     """rho (n,), the mean of order 2 - p of the distances to the places, p = max(d, 2), and its gradient (n, d)."""
     count, d = places.shape
-    rho, slope = mean_distance(
-        Wells(places, np.zeros(count), np.zeros((count, d, d)), np.zeros(count), np.zeros(count)), q.T
-    )
+    rho, slope = mean_distance(Wells(places, np.zeros(count), np.zeros((count, d, d)), np.zeros(count), 0.0), q.T)
     return np.asarray(rho), slope.T
 
 

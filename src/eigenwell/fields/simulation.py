@@ -1,119 +1,25 @@
-"""Roll-outs of a stable model, and when they arrive. The stepper is an object that works in unit coordinates and unit time.
-
-`Latent`, the default, uses what the theorem gives (`curves`): the path is a latent curve and lies on the true solution,
-and only its timing is a quadrature. The others integrate xdot = f(x) as a controller would.
-"""
+"""Roll-outs until they have arrived, and a field as pictures want it: over a grid, with its borders and its motions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import runge_kutta
-from .._types import BoolArray, FloatArray
+from .._types import BoolArray, FloatArray, IntArray
 from . import curves
-from .stable import StableModel, velocity, wells
 
 if TYPE_CHECKING:
     from .field import StableField
-
-STARTS = 256
-"""Roll-outs carried at once: their nodes stay within some tens of megabytes."""
-
 
 ARRIVED = 1e-2
 """Within this share of the data's box of an attractor a solution, a loop or a motion has arrived."""
 NODES, DOUBLINGS = 65, 24
 """Of a part of a roll-out in which it is looked for; and how often that is doubled."""
-
-
-class Stepper(Protocol):
-    """How roll-outs are made: Latent(), RungeKutta4(), Euler(), or your own."""
-
-    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        """States of m roll-outs at rising times, of which the first is x0's.
-
-        Parameters
-        ----------
-        model : StableModel
-            The field in unit coordinates.
-        x0 : (m, d) array
-            Starts.
-        times : (k,) array
-
-        Returns
-        -------
-        (m, k, d) array
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class Latent(Stepper):
-    """The solution curve itself, with a quadrature for its timing; V falls from each state to the next.
-
-    Examples
-    --------
-    >>> from eigenwell.fields import Latent
-    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=Latent()).shape[1]
-    2
-    """
-
-    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        known, starts = wells(model), [x0[i : i + STARTS].T for i in range(0, len(x0), STARTS)]
-        parts = [np.moveaxis(curves.roll(model, known, part, times), 0, -1) for part in starts]
-        return np.concatenate(parts) if parts else np.empty((0, len(times), x0.shape[1]))
-
-
-class _Fixed(Stepper):
-    """Fixed steps, none longer than `longest`, between the times."""
-
-    longest: float
-    _step: Callable[..., FloatArray]
-
-    def roll(self, model: StableModel, x0: FloatArray, times: FloatArray) -> FloatArray:
-        known, x, states = wells(model), x0, [x0]
-        for interval in np.diff(times):
-            count = max(1, int(np.ceil(interval / self.longest - 1e-9)))
-            for _ in range(count):
-                x = type(self)._step(lambda x: velocity(model, known, x.T).T, x, float(interval) / count)
-            states.append(x)
-        return np.stack(states, axis=1)
-
-
-@dataclass(frozen=True)
-class Euler(_Fixed):
-    """x + dt f(x): what the simplest controller does.
-
-    Examples
-    --------
-    >>> from eigenwell.fields import Euler
-    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=Euler()).shape[1]
-    2
-    """
-
-    longest: float = 0.01
-    """The longest step, in unit time."""
-    _step = staticmethod(lambda slope, x, dt: x + dt * slope(x))
-
-
-@dataclass(frozen=True)
-class RungeKutta4(_Fixed):
-    """The classical fixed-step method in x.
-
-    Examples
-    --------
-    >>> from eigenwell.fields import RungeKutta4
-    >>> field.map.simulate(field.samples[0], duration=1.0, stepper=RungeKutta4()).shape[1]
-    2
-    """
-
-    longest: float = 0.02
-    """The longest step, in unit time."""
-    _step = staticmethod(runge_kutta.step)
+POINTS = 200
+"""Of one drawn motion, at even times."""
+BORDER = 4000
+"""Of one border: it may wind round all attractors many times before it leaves the picture."""
 
 
 def arrivals(
@@ -138,3 +44,72 @@ def arrivals(
         x[missing], elapsed = path[:, -1], elapsed + duration
         duration = elapsed
     return np.where(np.isfinite(needed), needed, min(elapsed, longest)), np.isfinite(needed)
+
+
+class Surface(NamedTuple):
+    """A planar field over a grid, row by row: rows of equal y."""
+
+    velocity: FloatArray
+    """(len(gy), len(gx), 2)."""
+    height: FloatArray
+    """sqrt(V) as a share of its largest, (len(gy), len(gx)): V is half a squared distance, its root makes even rings."""
+    basin: IntArray
+    """Attractor in which each node ends, (len(gy), len(gx)); -1 on a border, up to rounding."""
+
+
+class Rolled(NamedTuple):
+    """A motion from the start of a demonstration to its goal."""
+
+    goal: int
+    time: FloatArray
+    states: FloatArray
+    """(n, d + 1): positions, and the phase from 1 to 0 in the last column."""
+
+
+def over_grid(field: Any, gx: FloatArray, gy: FloatArray) -> Surface:
+    """The map of a field, or any planar field with one potential, over a grid."""
+    states = np.column_stack([a.ravel() for a in np.meshgrid(gx, gy)])
+    shape = (len(gy), len(gx))
+    height = np.sqrt(field.potential(states))
+    height /= max(float(height.max()), np.finfo(np.float64).tiny)
+    return Surface(field.predict(states).reshape(*shape, 2), height.reshape(shape), field.basin(states).reshape(shape))
+
+
+def borders(field: Any, low: FloatArray, high: FloatArray) -> list[FloatArray]:
+    """The separatrices of the map inside a picture: smooth curves (n, 2), cut where they leave it."""
+    one = getattr(field, "map", field)
+    if one.n_attractors == 1:
+        return []
+    size = float(np.linalg.norm((high - low) / one.scale))
+    inside = []
+    for latent in curves.separatrices(one.wells, size, BORDER):
+        curve = one._from_latent(latent)
+        # A node beyond the edge on either side is kept, so that the line reaches it.
+        seen = ((curve >= low) & (curve <= high)).all(axis=1)
+        seen = seen | np.append(seen[1:], False) | np.append(False, seen[:-1])
+        cuts = np.flatnonzero(np.diff(seen.astype(np.int8))) + 1
+        inside += [part for part, kept in zip(np.split(curve, cuts), np.split(seen, cuts), strict=True) if kept[0]]
+    return inside
+
+
+def drawn_motions(field: Any, most: int = 100) -> list[Rolled]:
+    """The motions of a field with memory from the starts of its demonstrations, some of them where there are very many."""
+    starts = np.flatnonzero(field.phases == 1.0)
+    starts = starts[:: max(1, -(-len(starts) // most))]
+    box, rolled = np.append(field.box, 1.0), dict[int, Rolled]()
+    for q in np.unique(field.labels[starts]):
+        mine = starts[field.labels[starts] == q]
+        ways = to_rest(field.lifted[q], np.column_stack([field.samples[mine], field.phases[mine]]), box)
+        rolled |= {int(k): Rolled(int(q), time, states) for k, (time, states, _) in zip(mine, ways, strict=True)}
+    return [rolled[int(k)] for k in starts]
+
+
+def to_rest(
+    field: StableField, starts: FloatArray, box: FloatArray, points: int = POINTS, longest: float = np.inf
+) -> list[tuple[FloatArray, FloatArray, bool]]:
+    """Times (n,), states (n, d) and whether it arrives, for the roll-out of each start until it has, or its time is up."""
+    rolled = []
+    for start, end, arrived in zip(starts, *arrivals(field, starts, box, longest), strict=True):
+        times = np.linspace(0.0, end, points)
+        rolled.append((times, field.simulate(start, t=times), bool(arrived)))
+    return rolled

@@ -8,25 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from functools import cache, cached_property, lru_cache
-from math import exp, hypot
+from functools import cache, lru_cache
+from math import exp
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._types import FloatArray
 from . import curves, flows, stable
-from .around import Around
 from .flows import Flow, split, with_slopes
 from .stable import Speed, StableModel, Wells
 from .symbols import compiled
-from .warps import Slope, Within, World, parts, returning
+from .warps import Slope, World, parts, returning
 
-MOST = 12
-"""Dimensions: in more of them arrays are as fast, and a layer would be thousands of lines."""
-
-NEAR, NEWTON = 1e-9, 8
+NEAR, NEWTON = 1e-5, 8
 """A place is found once its latent one is so near: one more step squares what is left. And the steps that it may take."""
+TIMED = 3e-9
+"""What a step may be off by because its clock was asked beside the way, in latent boxes."""
 
 Numbers = Sequence[float]
 Way = Callable[[Numbers], Numbers]
@@ -49,27 +47,23 @@ class Place(NamedTuple):
     """c of a latent velocity."""
     warped: bool
     """Whether DS is not 1 here."""
+    outside: Callable[[], bool]
+    """Whether it is beyond a wall or inside a body, which S takes for its skin."""
 
-    def towards(self, y: Numbers) -> list[float]:
-        """Where y is in the world, to first order."""
-        step = self.pull([a - b for a, b in zip(y, self.y, strict=True)])
-        return [a + b for a, b in zip(self.x, step, strict=True)]
+    def towards(self, y: Numbers, begin: Place | None = None) -> list[float]:
+        """Where y is in the world, to first order; to second where this place is half of the way from `begin`."""
+        start = begin or self
+        step = self.pull([a - b for a, b in zip(y, start.y, strict=True)])
+        return [a + b for a, b in zip(start.x, step, strict=True)]
 
 
 class Passage:
-    """The way of a state, in the data's units, into the latent space and back.
-
-    In plain numbers, or as arrays in very many dimensions, and for goals that move.
-    """
+    """The way of a state, in the data's units, into the latent space and back, in plain numbers."""
 
     def __init__(self, model: StableModel, wells: Wells, centre: FloatArray, scale: FloatArray, pace: float) -> None:
-        def inverse(y: Numbers) -> Numbers:
-            return (stable.from_latent(model, np.array(y)[:, None])[:, 0] * scale + centre).tolist()  # type: ignore[no-any-return]
-
-        self.fast = len(centre) <= MOST and (model.world is None or not model.world.later)
-        self.at = (_plainly if self.fast else _as_arrays)(model, centre, scale, pace)
-        self.wells, self._inverse = wells, inverse
-        self._once = model.world is None or not any(isinstance(one, Around | Within) for one in model.world.warps)
+        self.wells = wells
+        self.at = _places(model, centre, scale, pace)
+        self._model, self._frame = model, (centre, scale)
         self._kernels: dict[Any, Callable[..., Numbers]] = {}
 
     def kernel(self, function: Callable[..., Any], *more: tuple[int, ...]) -> Callable[..., Numbers]:
@@ -83,33 +77,68 @@ class Passage:
             self._kernels[function] = lambda *given: run(*numbers, *given)[0]
         return self._kernels[function]
 
-    @cached_property
-    def after(self) -> Callable[[Numbers, float], Numbers]:
-        """A state after some unit time."""
-        return after(self)
+    def drawn(self, here: Place) -> list[float]:
+        """s u: the latent velocity of the field."""
+        return [here.speed * c for c in self.kernel(stable.latent_velocity)(here.y)]
+
+    def after(self, x: Numbers, dt: float) -> Numbers:
+        """A state after some unit time, as `curves.after`: places along the solution are found from one to the next."""
+        wells, longest, left = self.wells, curves.longest_step(self.wells), dt
+        softened, to_go = self.kernel(curves.softened), self.kernel(curves.to_go)
+        move = self._wound if len(wells.goals) == 1 and wells.winds else self.kernel(curves.advance, (1,))
+
+        def asked(y: Numbers, guess: Numbers) -> tuple[Place, float]:
+            """The place of y, and dt/dsigma there."""
+            way = max(abs(a - b) for a, b in zip(y, here.y, strict=True))
+            there = self.found(self.at(guess), y, TIMED / (way + TIMED))
+            return there, rate(there)
+
+        def rate(there: Place) -> float:
+            return softened(there.y)[0] / (there.finish(self.drawn(there))[1] * there.speed)
+
+        here = self.begin(x)
+        y, begin = here.y, rate(here)
+        for _ in range(curves.MOST_STEPS):
+            if left <= curves.ON_TIME * dt or to_go(y)[0] < curves.AT_REST:
+                break
+            half = min(longest, left / begin) / 2
+            ahead = move(y, [half])
+            between, middle = asked(ahead, here.towards(ahead))
+            last = min(longest, left / middle)
+            ahead = move(y, [last])
+            here, end = asked(ahead, between.towards(ahead, here))
+            (step,), (left,) = _clocked([begin], [middle], [end], [half], [last], [left], [longest])
+            y, begin = move(y, [step]), end
+        return self.found(here, y).towards(y)
 
     def begin(self, x: Numbers) -> Place:
-        """Of a state; beyond a wall or inside a body, which S takes for its skin, that on the skin: from there on places are
-        found one by one."""
+        """Of a state; from outside that on the skin."""
         here = self.at(x)
-        return here if self._once else self.at(self._inverse(here.y))
+        return self._placed(here.y) if here.outside() else here
 
-    def found(self, near: Place, y: Numbers) -> Place:
+    def _wound(self, y: Numbers, step: Numbers) -> Numbers:
+        return curves.advance(self.wells, np.array(y)[:, None], step[0])[:, 0].tolist()  # type: ignore[no-any-return]
+
+    def found(self, near: Place, y: Numbers, close: float = NEAR) -> Place:
         """The state whose latent place is y, from one nearby: by Newton's method, or the inverse where that does not settle."""
         for _ in range(NEWTON):
-            near = self.at(near.towards(y))
-            if max(abs(a - b) for a, b in zip(y, near.y, strict=True)) < NEAR:
+            if max(abs(a - b) for a, b in zip(y, near.y, strict=True)) < close:
                 return near
-        return self.at(self._inverse(y))
+            near = self.at(near.towards(y))
+        return self._placed(y)
+
+    def _placed(self, y: Numbers) -> Place:
+        centre, scale = self._frame
+        return self.at((stable.from_latent(self._model, np.array(y)[:, None])[:, 0] * scale + centre).tolist())
 
 
-def _plainly(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Callable[[Numbers], Place]:
+def _places(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Callable[[Numbers], Place]:
     enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
     limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
     slowed = _kernel(braked, (len(limit),), (1,), (len(limit), 1))
 
     def at(x: Numbers) -> Place:
-        there, leave, stop, home = enter(x)
+        there, leave, stop, home, drift, outside = enter(x)
         z = [(c - middle) / size for c, (middle, size) in zip(there, frame, strict=True)]
         y, back = psi(z)
 
@@ -120,88 +149,24 @@ def _plainly(model: StableModel, centre: FloatArray, scale: FloatArray, pace: fl
             free, clock = leave(learned(w))
             velocity, (m,) = slowed(limit, [pace], free)
             stopped, share = stop(velocity)
+            if drift is not None:
+                stopped = [a - pace * b for a, b in zip(stopped, home(drift), strict=True)]
             return stopped, m * clock * share
 
-        warped = leave is not _as_it_is
-        return Place(x, speed(z), y, finish, lambda w: home(learned(w)), lambda w: leave(learned(w))[1], warped)
-
-    return at
-
-
-def _as_arrays(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Callable[[Numbers], Place]:
-    def at(x: Numbers) -> Place:
-        z, seen = stable.learned(model, ((np.array(x) - centre) / scale)[:, None])
-        y, steps = flows.linearise(model.flow, z)
-
-        def back(w: Numbers) -> FloatArray:
-            return np.asarray(flows.pull(steps, np.array(w)[:, None]))
-
         def pull(w: Numbers) -> Numbers:
-            return ((back(w) if seen is None else seen.pull(back(w)))[:, 0] * scale).tolist()  # type: ignore[no-any-return]
+            return home(learned(w))
 
-        def finish(w: Numbers) -> tuple[Numbers, float]:
-            velocity, clock = stable.braked(model, back(w), seen)
-            return (velocity[:, 0] * scale * pace).tolist(), float(clock[0])
-
-        def clock(w: Numbers) -> float:
-            return 1.0 if seen is None else float(seen.carry(back(w))[1][0])
-
-        speed = float(np.exp(stable.log_speed(model.speed, z))[0])
-        return Place(x, speed, y[:, 0].tolist(), finish, pull, clock, seen is not None)
+        return Place(x, speed(z), y, finish, pull, lambda w: leave(learned(w))[1], leave is not _as_it_is, outside)
 
     return at
-
-
-def after(passage: Passage) -> Callable[[Numbers, float], Numbers]:
-    """A state after some unit time, as `curves.after`: places along the solution are found from one to the next."""
-    wells, heading, softened = passage.wells, passage.kernel(stable.latent_velocity), passage.kernel(curves.softened)
-    longest = curves.longest_step(wells) / 2
-    if len(wells.goals) == 1 and wells.winds:
-
-        def advanced(y: Numbers, step: float) -> Numbers:
-            return curves.advance(wells, np.array(y)[:, None], step)[:, 0].tolist()  # type: ignore[no-any-return]
-    else:
-        compiled_advance = passage.kernel(curves.advance, (1,))
-
-        def advanced(y: Numbers, step: float) -> Numbers:
-            return compiled_advance(y, [step])
-
-    def rate(here: Place) -> float:
-        """dt/dsigma."""
-        return softened(here.y)[0] / (here.finish([here.speed * c for c in heading(here.y)])[1] * here.speed)
-
-    def resting(here: Place) -> bool:
-        return hypot(*heading(here.y)) * softened(here.y)[0] < curves.AT_REST
-
-    def run(x: Numbers, dt: float) -> Numbers:
-        here, left = passage.begin(x), dt
-        if resting(here):
-            return x
-        slow = rate(here)
-        for _ in range(curves.MOST_STEPS):
-            middle, step = here, min(longest, left / slow)
-            for _ in range(2):
-                middle = passage.found(middle, advanced(here.y, step / 2))
-                slow = rate(middle)
-                step = min(longest, left / slow)
-            y = advanced(here.y, step)
-            x, left = passage.found(middle, y).towards(y), left - step * slow
-            if left <= curves.ON_TIME * dt:
-                break
-            here = passage.at(x)
-            if resting(here):
-                break
-        return x
-
-    return run
 
 
 @cache
 def _of_wells(
     function: Callable[..., Any], count: int, d: int, winds: bool, more: tuple[tuple[int, ...], ...]
 ) -> Callable[..., Any]:
-    shapes = [(count, d), (count,), (count,), *([(count,), (count, d, d)] if winds else [])]
-    still = (np.zeros(count), np.zeros((count, d, d)))
+    shapes = [(count, d), (count,), (count,), *([(1,), (count, d, d)] if winds else [])]
+    still = (np.zeros(1), np.zeros((count, d, d)))
 
     def latent(goals: Any, log_weights: Any, softening: Any, *rest: Any) -> tuple[Any]:
         (window, swirls), rest = (rest[:2], rest[2:]) if winds else (still, rest)
@@ -211,6 +176,7 @@ def _of_wells(
 
 
 _kernel = lru_cache(maxsize=None)(compiled)
+_clocked = compiled(curves.clocked, *[(1,)] * 7)
 
 
 def braked(brake: Any, pace: Any, free: Any) -> tuple[Any, Any]:
@@ -299,24 +265,32 @@ def _window(k: Any, p: Any) -> tuple[Any]:
 # --- warps --------------------------------------------------------------------------------------------
 
 
-def _entrance(world: World | None) -> Callable[[Numbers], tuple[Numbers, Finish, Finish, Way]]:
-    """S of a state; what takes a velocity from there back, with its clock, and what brakes it (`Seen`); and DS^-1."""
-    n, room = (0, None) if world is None else (len(world.scale), world.room())
-    chain = parts(world.warps) if world is not None else []
-    kinds: Any = [type(one) for one in chain]
-    shapes = [[np.shape(value) or (1,) for value in one] for one in chain]
-    steps = [_warp(kind, n, *its) for kind, its in zip(kinds, shapes, strict=True)]
-    numbers = [[np.ravel(value).tolist() for value in one] for one in chain]
-    edges = [edge.tolist() for edge in room or ()]
-    back_in = _kernel(returning, (n, 1), (1,), (n, 1)) if n else None
+Entered = tuple[Numbers, Finish, Finish, Way, Numbers | None, Callable[[], bool]]
+"""S of a state; what takes a velocity from there back, with its clock, and what brakes it (`Seen`); DS^-1; dS/dt where goals
+move; and whether it is outside."""
 
-    def enter(x: Numbers) -> tuple[Numbers, Finish, Finish, Way]:
-        if not chain or (edges and all(low <= c <= high for c, low, high in zip(x, *edges, strict=False))):
-            return x, _as_it_is, _as_it_is, _same
+
+def _entrance(world: World | None) -> Callable[[Numbers], Entered]:
+    if world is None:
+        return lambda x: (x, _as_it_is, _as_it_is, _same, None, bool)
+    n, room, moment = len(world.scale), world.room(), world.moment
+    chain, later = ([_numbered(one, n) for one in parts(warps)] for warps in (world.warps, world.later))
+    steps = [step for step, _ in chain]
+    edges = [edge.tolist() for edge in room or ()]
+    back_in = _kernel(returning, (n, 1), (1,), (n, 1))
+
+    def enter(x: Numbers) -> Entered:
+        if edges and all(low <= c <= high for c, low, high in zip(x, *edges, strict=False)):
+            return x, _as_it_is, _as_it_is, _same, None, bool
         place, slopes = x[:n], []
-        for (through, *_), known in zip(steps, numbers, strict=True):
+        for (through, *_), known in chain:
             place, *slope = through(place, *known)
             slopes.append(slope)
+        after, drift = x[:n], None
+        for (through, *_), known in later:
+            after = through(after, *known)[0]
+        if later:
+            drift = [*((b - a) / moment for a, b in zip(place, after, strict=True)), *[0.0] * len(x[n:])]
 
         def leave(v: Numbers) -> tuple[Numbers, float]:
             w, clock = v[:n], 1.0
@@ -331,7 +305,7 @@ def _entrance(world: World | None) -> Callable[[Numbers], tuple[Numbers, Finish,
                 if brake is not None:
                     (share,), back = brake(w, *slope)
                     slow, away = min(slow, share), [a + b for a, b in zip(away, back, strict=True)]
-            w, (slow,) = back_in(w, [slow], away)  # type: ignore[misc]
+            w, (slow,) = back_in(w, [slow], away)
             return [*w, *(slow * c for c in v[n:])], slow
 
         def home(v: Numbers) -> Numbers:
@@ -340,9 +314,19 @@ def _entrance(world: World | None) -> Callable[[Numbers], tuple[Numbers, Finish,
                 (w,) = pull(w, *slope)
             return [*w, *v[n:]]
 
-        return [*place, *x[n:]], leave, stop, home
+        def outside() -> bool:
+            brakes = ((brake, slope) for (*_, brake), slope in zip(steps, slopes, strict=True) if brake)
+            return any(any(brake([1.0] * n, *slope)[1]) for brake, slope in brakes)
+
+        return [*place, *x[n:]], leave, stop, home, drift, outside
 
     return enter
+
+
+def _numbered(one: Any, n: int) -> tuple[tuple[Any, ...], list[list[float]]]:
+    """The functions of a warp, and its numbers."""
+    kind: Any = type(one)
+    return _warp(kind, n, *(np.shape(value) or (1,) for value in one)), [np.ravel(value).tolist() for value in one]
 
 
 def _same(v: Numbers) -> Numbers:

@@ -26,6 +26,7 @@ As in `flows`, points are columns, (d, n), and arrays may be of any library.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,7 +110,7 @@ class Wells(NamedTuple):
     softening: Array
     """As in `StableModel`."""
     window: Array
-    """k, (Q,): beyond a latent distance of 1/k winding fades."""
+    """k of the flow: beyond a latent distance of 1/k winding fades."""
 
     @property
     def power(self) -> int:
@@ -125,12 +126,7 @@ class Wells(NamedTuple):
 def wells(model: StableModel) -> Wells:
     """Of a model. For a few points, finding them takes as long as all the rest: they are worth keeping."""
     goals = forward(model.flow, model.attractors.T).T
-    return Wells(goals, model.log_weights, model.swirls, model.softening, everywhere(model))
-
-
-def everywhere(model: StableModel) -> Array:
-    """k for every attractor, (Q,)."""
-    return model.flow.window + 0 * model.log_weights
+    return Wells(goals, model.log_weights, model.swirls, model.softening, model.flow.window)
 
 
 def offsets(wells: Wells, y: Array) -> tuple[Array, Array]:
@@ -158,7 +154,7 @@ def turned(wells: Wells, e: Array, a: Array) -> Array:
     if not wells.winds:
         return e
     count, d, _ = wells.swirls.shape
-    a = a / (1.0 + (wells.window[:, None] ** 2 * (e * e).sum(0)) ** 4)
+    a = a / (1.0 + (wells.window**2 * (e * e).sum(0)) ** 4)
     if count == 1:
         return e + a * (wells.swirls[0] @ e)
     omega = (wells.swirls.reshape(count, d * d).T @ a).reshape(d, d, -1)
@@ -214,7 +210,12 @@ class Winding(NamedTuple):
 
 def winding(swirl: Array) -> Winding:
     """Of a skew matrix Omega, or of several."""
-    rates, vectors = np.linalg.eigh(1j * swirl)
+    return _winding(swirl.tobytes(), swirl.shape)
+
+
+@lru_cache(maxsize=64)
+def _winding(swirl: bytes, shape: tuple[int, ...]) -> Winding:
+    rates, vectors = np.linalg.eigh(1j * np.frombuffer(swirl).reshape(shape))
     return Winding(rates, vectors.real, vectors.imag)
 
 

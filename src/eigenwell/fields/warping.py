@@ -16,8 +16,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..errors import DataError
-from .around import Around
-from .bodies import Bodies, arranged, as_numbers, check_bodies
+from .around import Around, Bodies, arranged, as_numbers, check_bodies
 from .field import StableField
 from .moved import Leads, Moved, leads, moved
 from .queries import check_index

@@ -12,6 +12,7 @@ clock. S is a composition of small ones, applied from the world inwards; each is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -211,6 +212,12 @@ def used(walls: Stretch | Within, x: Array) -> tuple[Array, Array]:
     return xp.maximum(under, 0.0), xp.maximum(over, 0.0)
 
 
+def shifted(walls: Stretch | Within, x: Array, by: Callable[[Array], Array]) -> Array:
+    """x with every coordinate taken outwards by margins times `by` of the share that is used."""
+    below, above = used(walls, x)
+    return x - walls.margin[0][:, None] * by(below) + walls.margin[1][:, None] * by(above)
+
+
 class Stretch(NamedTuple):
     """Per coordinate the identity up to a margin m from the wall, then stretched, and beyond a knee less and less.
 
@@ -228,8 +235,7 @@ class Stretch(NamedTuple):
 
     def forward(self, x: Array) -> Array:
         """S(x)."""
-        below, above = used(self, x)
-        return x - self.margin[0][:, None] * self._excess(below) + self.margin[1][:, None] * self._excess(above)
+        return shifted(self, x, self._excess)
 
     def linearise(self, x: Array) -> tuple[Array, Diagonal]:
         """S(x) and DS(x), diagonal."""
@@ -237,20 +243,18 @@ class Stretch(NamedTuple):
 
     def inverse(self, z: Array) -> Array:
         """S^-1(z): u = w / (1 + w) up to the knee, a quadratic beyond."""
-        xp = namespace(z)
-        below, above = used(self, z)
-        knee, h = self.knee, 1.0 - self.knee
+        xp, knee, h = namespace(z), self.knee, 1.0 - self.knee
         top, steep = knee / h, h**-2
 
-        def lost(w: Array) -> Array:
+        def back(w: Array) -> Array:
             over = xp.maximum(w - top, 0.0) / h
             less = steep - over
             root = xp.sqrt(less * less + 4.0 * over)
             # The positive root, written without the difference of near numbers.
             v = xp.where(less > 0, 2.0 * over / xp.where(less > 0, less + root, 1.0), 0.5 * (root - less))
-            return w - xp.where(w < top, w / (1.0 + w), knee + h * v)
+            return xp.where(w < top, w / (1.0 + w), knee + h * v) - w
 
-        return z + self.margin[0][:, None] * lost(below) - self.margin[1][:, None] * lost(above)
+        return shifted(self, z, back)
 
     def _excess(self, u: Array) -> Array:
         """g(u) - u."""
@@ -298,9 +302,8 @@ class Within(NamedTuple):
 
     def forward(self, x: Array) -> Array:
         """S(x)."""
-        xp, (below, above), margin = namespace(x), used(self, x), self.margin
-        less, more = (xp.log(1.0 - xp.minimum(u, 1.0 - SKIN)) + u for u in (below, above))
-        return x + margin[0][:, None] * less - margin[1][:, None] * more
+        xp = namespace(x)
+        return shifted(self, x, lambda u: -xp.log(1.0 - xp.minimum(u, 1.0 - SKIN)) - u)
 
     def linearise(self, x: Array) -> tuple[Array, Walled]:
         """S(x) and DS(x), diagonal."""
@@ -317,13 +320,8 @@ class Within(NamedTuple):
 
     def inverse(self, z: Array) -> Array:
         """S^-1(z), at the skin of a wall for what is farther than any state of the world."""
-        xp, (below, above) = namespace(z), used(self, z)
-        near = [
-            margin[:, None] * xp.exp(xp.maximum(-w, np.log(SKIN)))
-            for margin, w in zip(self.margin, (below, above), strict=True)
-        ]
-        x = xp.where(below > 0, self.low[:, None] + near[0], z)
-        return xp.where(above > 0, self.high[:, None] - near[1], x)
+        xp = namespace(z)
+        return shifted(self, z, lambda w: 1.0 - xp.exp(xp.maximum(-w, np.log(SKIN))) - w)
 
 
 @dataclass(frozen=True)

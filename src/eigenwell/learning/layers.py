@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..fields.flows import Array, moved, pulled, split, with_slopes
-from ..fields.stable import StableModel, Wells, everywhere, latent_velocity
+from ..fields.stable import StableModel, Wells, latent_velocity
 
 COARSE = round(2 * np.pi * 32) / 32
 """2 pi to eight bits: its products with whole turns are exact in float32, and the rest of 2 pi is taken off after it."""
@@ -44,7 +44,7 @@ def direction(model: StableModel, x: Array) -> tuple[Array, Array, Array]:
     layers = (model.flow.frequencies, model.flow.weights, orders)
     latent, (scale, shear) = jax.lax.scan(forwards, jnp.concatenate([x, model.attractors.T], axis=1), layers)
     y, goals = latent[:, :count], latent[:, count:].T
-    u = latent_velocity(Wells(goals, model.log_weights, model.swirls, model.softening, everywhere(model)), y)
+    u = latent_velocity(Wells(goals, model.log_weights, model.swirls, model.softening, model.flow.window), y)
     way, _ = jax.lax.scan(backwards, u, (scale, shear, orders), reverse=True)
     return way, y, goals
 

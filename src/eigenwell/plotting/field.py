@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import DataError, Demonstrations
-from ..fields.surface import borders, drawn_motions, over_grid
+from ..fields.simulation import borders, drawn_motions, over_grid
 from ..palette import Theme
 from ..results import Identification, Result
 from .canvas import axes, current_theme, given, labelled

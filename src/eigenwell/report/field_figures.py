@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..demonstrations import Demonstrations
-from ..fields.surface import drawn_motions
+from ..fields.simulation import drawn_motions
 from ..identification import Identification
 from .figures import spatial_layout
 from .pairs import pair_matrix

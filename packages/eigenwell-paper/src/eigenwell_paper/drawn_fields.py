@@ -12,7 +12,7 @@ import numpy as np
 from eigenwell._types import FloatArray
 from eigenwell.demonstrations import Demonstrations
 from eigenwell.fields import Field, StableField
-from eigenwell.fields.surface import to_rest
+from eigenwell.fields.simulation import to_rest
 from eigenwell.identification import Identification, identify
 from eigenwell.learning import PAPER, Bundle, LaplacianTarget, Recipe, learn, learn_bundles
 

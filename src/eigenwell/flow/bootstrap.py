@@ -21,11 +21,11 @@ from scipy.optimize import linear_sum_assignment
 
 from .._types import FloatArray, IntArray
 from ..progress import advance
-from .cycles import LimitCycle
 from .field import FlowField
 from .integration import FEW
 from .portrait import Portrait, Trap
 from .regression import ROWS, golden_draws
+from .traps import LimitCycle
 
 # Replicates. The rest is spared where a third of them agree on the number and on all fates but one in FEW, or two thirds on the
 # number: what is left to know are then the odds of fates, to a tenth.

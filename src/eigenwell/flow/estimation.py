@@ -10,9 +10,8 @@ import scipy.linalg
 
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
-from .field import FlowField, left_out_errors
+from .field import FlowField, Whitening, left_out_errors
 from .regression import CHOOSING, fit_fields
-from .whitening import Whitening
 
 # A share of the motion that is more than chance: directions that a few samples choose are a little off, and miss less than this;
 # a field that tells less about the velocities tells nothing.

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from .field import FlowField
-from .whitening import Whitening
+from .field import FlowField, Whitening
 
 # Error allowed in a step, in standard deviations of the data: a turn of twenty steps then errs by a per mille.
 TOLERANCE = 5e-5

@@ -23,8 +23,16 @@ import scipy.linalg
 from .._types import FloatArray, IntArray
 from .field import Block, FlowField, Kernel, profile
 from .integration import ASKED, MANY_DIMENSIONS
-from .relevance import PRECISION, RATIOS, SHORTEST, SPREAD, relevant_metric
-from .steering import fewest_steering, sliced_metric, steering_metric
+from .steering import (
+    PRECISION,
+    RATIOS,
+    SHORTEST,
+    SPREAD,
+    fewest_steering,
+    relevant_metric,
+    sliced_metric,
+    steering_metric,
+)
 
 # Samples that choose metric and noise, the most inducing samples, and those used while choosing: beyond these the choice
 # no longer changes, only its cost.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -83,7 +83,7 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
             f"The samples lie too far apart: where there is none, the others determine only {100 * found.known:.0f} % of the "
             "field. Take more samples, or measure velocities with less noise.",
         )
-        return Estimate(found.frame, found.y, found.v, found.fields, (*found.warnings, thin))
+        return replace(found, warnings=(*found.warnings, thin))
     return found
 
 

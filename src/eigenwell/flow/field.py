@@ -97,10 +97,7 @@ class Kernel(NamedTuple):
 
 def radial(a: FloatArray, b: FloatArray, tail: float) -> FloatArray:
     """k = (1 + tail D / 2)^(-1 / tail), D = |a_i - b_j|^2, or its limit exp(-D / 2) at tail 0; dk / d(-D / 2) = k^(1 + tail)."""
-    e = a @ b.T
-    e -= 0.5 * (a**2).sum(axis=1)[:, None]
-    e -= 0.5 * (b**2).sum(axis=1)
-    return profile(np.minimum(e, 0, out=e), tail)
+    return lifted_radial(a, lifted(b, tail), tail)
 
 
 def lifted(z: FloatArray, tail: float) -> FloatArray:
@@ -120,15 +117,6 @@ def lifted_radial(u: FloatArray, lift: FloatArray, tail: float) -> FloatArray:
     e = a @ lift
     if tail == 0:
         return np.asarray(np.exp(e, out=e))
-    return np.asarray(np.reciprocal(e, out=e) ** round(1 / tail))
-
-
-def profile(e: FloatArray, tail: float) -> FloatArray:
-    """The kernel where -D / 2 is e, which is overwritten."""
-    if tail == 0:
-        return np.exp(e, out=e)
-    e *= -tail
-    e += 1
     return np.asarray(np.reciprocal(e, out=e) ** round(1 / tail))
 
 
@@ -187,6 +175,12 @@ class FlowField:
     work: Work = part(default_factory=Work, kw_only=True)
 
     @cached_property
+    def columns(self) -> list[tuple[Block, slice]]:
+        """Every block, and where its components are among all."""
+        ends = np.cumsum([len(b.ratios) for b in self.blocks])
+        return [(b, slice(end - len(b.ratios), end)) for b, end in zip(self.blocks, ends, strict=True)]
+
+    @cached_property
     def size(self) -> int:
         """Kernel evaluations for one state."""
         return sum(len(b.inducing) for b in self.blocks)
@@ -202,11 +196,10 @@ class FlowField:
     @cached_property
     def _terms(self) -> list[tuple[Kernel, FloatArray, FloatArray, FloatArray]]:
         """Of every block: kernel, places in its metric, these lifted, and the coefficients of the velocities."""
-        ends = np.cumsum([len(b.ratios) for b in self.blocks])
         terms = []
-        for b, end in zip(self.blocks, ends, strict=True):
+        for b, mine in self.columns:
             z = b.inducing @ b.kernel.metric
-            c = b.features @ b.weights @ self.back[end - len(b.ratios) : end]
+            c = b.features @ b.weights @ self.back[mine]
             terms.append((b.kernel, z, lifted(z, b.kernel.tail), c))
         return terms
 
@@ -278,6 +271,15 @@ class FlowField:
         """The field with other coefficients, those of every block."""
         blocks = tuple(replace(b, weights=w) for b, w in zip(self.blocks, weights, strict=True))
         return replace(self, affine=affine, blocks=blocks)
+
+    def plus(self, affine: FloatArray, bent: list[FloatArray]) -> FlowField:
+        """With more of every component: so much of (1, x), and of every block's features as `Block.bent` has them."""
+        affine, weights = np.array(affine), []
+        for (block, mine), more in zip(self.columns, bent, strict=True):
+            more = block.basis @ more
+            affine[:, mine] -= block.affine_phi @ more
+            weights.append(block.weights + more)
+        return self.moved(self.affine + affine @ self.back, weights)
 
 
 def left_out_errors(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArray:

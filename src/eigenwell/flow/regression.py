@@ -21,7 +21,7 @@ import numpy as np
 import scipy.linalg
 
 from .._types import FloatArray, IntArray
-from .field import Block, FlowField, Kernel, profile
+from .field import Block, FlowField, Kernel, radial
 from .integration import ASKED, MANY_DIMENSIONS
 from .steering import (
     PRECISION,
@@ -66,14 +66,13 @@ def pivots(u: FloatArray, count: int, unexplained: float, tail: float = 0.0) -> 
     Stops at `count`, or when no sample has more than `unexplained` of its prior variance left.
     """
     count = min(count, len(u))
-    square = 0.5 * (u**2).sum(axis=1)
     left = np.ones(len(u))
     rows = np.empty((count, len(u)))
     chosen: list[int] = []
-    at = int(square.argmin())
+    at = int((u**2).sum(axis=1).argmin())
     for k in range(count):
         chosen.append(at)
-        row = profile(np.minimum(u @ u[at] - square - square[at], 0), tail)
+        row = radial(u, u[[at]], tail)[:, 0]
         row -= rows[:k, at] @ rows[:k]
         row /= np.sqrt(left[at])
         rows[k] = row

@@ -55,9 +55,8 @@ ROWS = 4096
 # With more samples than these one kernel sees as much, and what the components leave out would outweigh their noise: the
 # samples that choose do not show it.
 FEW = 2 * CHOOSING
-# Fields drawn from all that were tried, as they are likely; and of a component's kernels those that are left out: less likely
-# than a third of the best.
-FIELDS, LEAST_LIKELY = 16, 1 / 3
+# Fields drawn from all that were tried, as they are likely.
+FIELDS = 16
 
 
 def pivots(u: FloatArray, count: int, unexplained: float, tail: float = 0.0) -> IntArray:
@@ -333,13 +332,10 @@ def _components(x: FloatArray, v: FloatArray, shapes: _Shapes, tail: float, more
     for fits in chosen:
         prior = [-0.5 * (np.log(f.kernel.length) / SPREAD) ** 2 for f in fits]
         log = np.array([-0.5 * more * f.score for f in fits]) + prior - np.log(len(fits))
-        share = np.exp(log - log.max())
-        likely = np.flatnonzero(share >= LEAST_LIKELY)
-        if fits[share.argmax()].ratio == RATIOS[-1]:  # affine, with whatever kernel
-            likely = share.argmax()[None]
-        # Their evidence is that of all lengths tried.
-        lift = np.log(share.sum() / share[likely].sum())
-        combined = [([*c, fits[k]], p + log[k] + lift) for c, p in combined for k in likely]
+        best = int(log.argmax())
+        if fits[best].ratio == RATIOS[-1]:  # affine, with whatever kernel: one for all of them
+            fits, log = fits[best : best + 1], np.logaddexp.reduce(log, keepdims=True)
+        combined = [([*c, f], p + one) for c, p in combined for f, one in zip(fits, log, strict=True)]
         combined = sorted(combined, key=lambda c: -c[1])[:FIELDS]
     return [_Candidate(fits, outputs, float(p)) for fits, p in combined]
 

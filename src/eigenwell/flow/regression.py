@@ -45,8 +45,8 @@ NEAREST = np.geomspace(0.6, 1 / 0.6, 3)
 # Kernels tried: the Gaussian, and one that has all lengths.
 TAIL = 0.5
 TAILS = (0.0, TAIL)
-# A kernel this much less likely (-2 log) has no say; after three in a row shorter lengths have none either.
-HOPELESS, PATIENCE = 20.0, 3
+# A kernel this much less likely (-2 log) has no say, nor have shorter lengths.
+HOPELESS = 20.0
 # Prior variance that inducing samples may leave unexplained, as a share of the noise, and of all at most.
 UNEXPLAINED = 1e-2
 # Directions of features with less than this share of the largest variance are rounding error.
@@ -194,7 +194,7 @@ def _apart(fits: list[_Fit], outputs: FloatArray) -> FlowField:
 def _try_lengths(
     x: FloatArray, v: FloatArray, shape: FloatArray, lengths: FloatArray, tail: float, ratio: float = 0.0
 ) -> list[_Fit]:
-    """One kernel at every length, longest first; after a few hopeless ones no shorter one is tried.
+    """One kernel at every length, longest first; after a hopeless one no shorter one is tried.
 
     `ratio`: about that of the noise, where it is known, so that no more is explained than it allows.
     """
@@ -204,7 +204,7 @@ def _try_lengths(
         unexplained = UNEXPLAINED * min(ratio or min((f.ratio for f in tried), default=0.0), 1.0)
         tried.append(_fit(x, v, kernel, x[pivots(x @ kernel.metric, INDUCING_CHOOSING, unexplained, tail)]))
         best = min(f.score for f in tried)
-        if len(tried) > PATIENCE and all(f.score > best + HOPELESS for f in tried[-PATIENCE:]):
+        if tried[-1].score > best + HOPELESS:
             break
     return tried
 

@@ -7,8 +7,8 @@ import eigenwell as ew
 from eigenwell import systems
 from eigenwell.flow import builder
 from eigenwell.flow.field import Work
+from eigenwell.flow.finding import within
 from eigenwell.flow.regression import fit_field
-from eigenwell.flow.said import within
 
 FEW = ew.FlowGraph(replicates=4)
 

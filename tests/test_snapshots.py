@@ -8,16 +8,13 @@ from eigenwell import systems
 from eigenwell.cells import from_anndata
 from eigenwell.flow import weigh
 from eigenwell.flow.bootstrap import replicates, reweighted, sharpened
-from eigenwell.flow.cycles import limit_cycle
-from eigenwell.flow.equilibria import sinks, zeros
 from eigenwell.flow.estimation import estimate, known_share
-from eigenwell.flow.field import blend, left_out_errors, radial
+from eigenwell.flow.field import Whitening, blend, left_out_errors, radial
 from eigenwell.flow.integration import Stepper, Support
 from eigenwell.flow.orbits import last_turn
 from eigenwell.flow.regression import fit_field, golden_draws, pivots
-from eigenwell.flow.relevance import relevant_metric
-from eigenwell.flow.steering import fewest_steering, sliced_metric, steering_metric
-from eigenwell.flow.whitening import Whitening
+from eigenwell.flow.steering import fewest_steering, relevant_metric, sliced_metric, steering_metric
+from eigenwell.flow.traps import limit_cycle, sinks, zeros
 from eigenwell.runge_kutta import returned
 
 

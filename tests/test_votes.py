@@ -11,11 +11,11 @@ from eigenwell.flow import Evidence
 from eigenwell.flow.bootstrap import Ensemble, Replicate
 from eigenwell.flow.border import EdgeSink, edge_sinks, held_fates
 from eigenwell.flow.builder import _doubts
+from eigenwell.flow.field import Whitening
 from eigenwell.flow.integration import LEFT, WANDERING, Support
 from eigenwell.flow.portrait import portrait
 from eigenwell.flow.regression import fit_field
 from eigenwell.flow.votes import most_frequent, reached
-from eigenwell.flow.whitening import Whitening
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,7 @@ import pytest
 
 import eigenwell as ew
 from eigenwell.demonstrations import Demonstrations
-from eigenwell.flow import one_field as module
-from eigenwell.flow.one_field import AFFINE, one_field
-from eigenwell.flow.witness import agreed, by_two, of_one_field
+from eigenwell.flow.witness import AFFINE, NOISES, agreed, by_two, nodes, of_one_field, one_field
 from eigenwell.paths import TrajectoryGraph
 from eigenwell.paths.ends import UNKNOWN, Reading
 
@@ -34,9 +32,9 @@ def test_what_is_left_out_is_predicted_as_if_it_had_not_been_there():
     rng = np.random.default_rng(1)
     paths = [(x, v + 0.05 * rng.standard_normal(v.shape)) for x, v in paths]
     found = one_field(paths)
-    x, v, block = module.nodes(paths)
+    x, v, block = nodes(paths)
     noises = []
-    for noise in module.NOISES:  # the one that was chosen is the one whose inverse it holds
+    for noise in NOISES:  # the one that was chosen is the one whose inverse it holds
         covariance = _covariance(x, x, found.length) + noise * np.eye(len(x))
         if np.allclose(np.linalg.inv(covariance), found.inverse, rtol=1e-3, atol=1e-3 * np.abs(found.inverse).max()):
             noises.append(noise)

@@ -21,11 +21,11 @@ from scipy.optimize import linear_sum_assignment
 
 from .._types import FloatArray, IntArray
 from ..progress import advance
-from .cycles import LimitCycle
 from .field import FlowField
 from .integration import FEW
 from .portrait import Portrait, Trap
 from .regression import ROWS, golden_draws
+from .traps import LimitCycle
 
 # Replicates. The rest is spared where a third of them agree on the number and on all fates but one in FEW, or two thirds on the
 # number: what is left to know are then the odds of fates, to a tenth.
@@ -69,7 +69,6 @@ def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, number
     rngs = [np.random.default_rng([seed, int(b)]) for b in numbers]
     push = [np.zeros((len(b.e), len(b.ratios) * count)) for b in field.blocks]
     flat = np.zeros((r + 1, d * count))
-    ends = np.cumsum([len(b.ratios) for b in field.blocks])
     for a in range(0, n, ROWS):
         rows = slice(a, min(a + ROWS, n))
         h = np.column_stack([np.ones(len(y[rows])), y[rows]])
@@ -78,22 +77,18 @@ def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, number
         residual = (v[rows] - field(y[rows])) @ field.outputs / np.maximum(1 - leverage, 0.05)
         weight = np.stack([g.standard_exponential(len(h)) - 1 for g in rngs], axis=1)
         moved_by = weight[:, :, None] * residual[:, None]
-        for total, block, f, end in zip(push, field.blocks, bent, ends, strict=True):
-            total += f.T @ moved_by[:, :, end - len(block.ratios) : end].reshape(len(h), -1)
+        for total, (_, mine), f in zip(push, field.columns, bent, strict=True):
+            total += f.T @ moved_by[:, :, mine].reshape(len(h), -1)
         flat += h.T @ moved_by.reshape(len(h), -1)
     affine = np.einsum("jl,lbk->bjk", field.flat, flat.reshape(-1, count, d))
-    weights: list[FloatArray] = []
-    for total, block, end in zip(push, field.blocks, ends, strict=True):
+    deltas = []
+    for total, (block, _) in zip(push, field.columns, strict=True):
         m, k = len(block.e), len(block.ratios)
         xi = np.stack([g.standard_normal((m, k)) for g in rngs], axis=1)
-        delta = (total.reshape(m, count, k) + np.sqrt(block.ratios) * xi) / (block.e[:, None, None] + block.ratios)
-        weights.append(np.einsum("jl,lbk->bjk", block.basis, delta, optimize=True))
-        affine[:, :, end - k : end] -= block.affine_phi @ weights[-1]
-    affine = affine @ field.back
-    return [
-        field.moved(field.affine + affine[b], [p.weights + w[b] for p, w in zip(field.blocks, weights, strict=True)])
-        for b in range(count)
-    ]
+        deltas.append(
+            (total.reshape(m, count, k) + np.sqrt(block.ratios) * xi) / (block.e[:, None, None] + block.ratios)
+        )
+    return [field.plus(affine[b], [delta[:, b] for delta in deltas]) for b in range(count)]
 
 
 def sharpened(field: FlowField) -> FlowField:
@@ -101,14 +96,8 @@ def sharpened(field: FlowField) -> FlowField:
 
     A feature that the samples show with eigenvalue e keeps e / (e + lambda) of its weight; here 1 - (lambda / (e + lambda))^2.
     """
-    affine, weights = field.affine @ field.outputs, []
-    ends = np.cumsum([len(b.ratios) for b in field.blocks])
-    for block, end in zip(field.blocks, ends, strict=True):
-        lost = block.ratios / (block.e[:, None] + block.ratios)
-        more = block.basis @ (lost * (block.basis.T @ block.weights))
-        affine[:, end - len(block.ratios) : end] -= block.affine_phi @ more
-        weights.append(block.weights + more)
-    return field.moved(affine @ field.back, weights)
+    lost = [b.ratios / (b.e[:, None] + b.ratios) * (b.basis.T @ b.weights) for b in field.blocks]
+    return field.plus(np.zeros_like(field.affine), lost)
 
 
 @dataclass(frozen=True, eq=False)

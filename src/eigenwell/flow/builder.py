@@ -16,17 +16,14 @@ from ..paths.told import NOTHING, Told
 from ..wording import plural
 from .bootstrap import REPLICATES, ensemble, replicates, third
 from .border import EdgeSink
-from .equilibria import sinks
 from .estimation import estimate
 from .exits import backwards, exits, unrelated
-from .field import FlowField, Work
-from .finding import EstimatedField, FlowFinding
+from .field import FlowField, Whitening, Work
+from .finding import EstimatedField, FlowFinding, as_told
 from .integration import ASKED, FEW, LEFT, Support, Walls
-from .portrait import CARRIED, Portrait, fates, portrait
-from .said import as_told
-from .streams import streams
+from .portrait import CARRIED, Portrait, fates, portrait, streams
+from .traps import sinks
 from .votes import fate_odds, in_order, kinds, located, most_frequent, reached
-from .whitening import Whitening
 
 # Kernel evaluations spent on the portrait of the estimate, on fates, and twice as many on replicates: a second each. What
 # never settles takes any number.

@@ -76,7 +76,7 @@ class Evidence:
     asked: int = PLACES
     grid: bool = False
     said: bool = False
-    apart: float = 0.0
+    apart: float = np.nan
     miss: float = np.nan
     one_field: bool = False
 

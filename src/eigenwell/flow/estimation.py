@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,9 +10,8 @@ import scipy.linalg
 
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
-from .field import FlowField, left_out_errors
+from .field import FlowField, Whitening, left_out_errors
 from .regression import CHOOSING, fit_fields
-from .whitening import Whitening
 
 # A share of the motion that is more than chance: directions that a few samples choose are a little off, and miss less than this;
 # a field that tells less about the velocities tells nothing.
@@ -84,7 +83,7 @@ def estimate(x: FloatArray, v: FloatArray) -> Estimate:
             f"The samples lie too far apart: where there is none, the others determine only {100 * found.known:.0f} % of the "
             "field. Take more samples, or measure velocities with less noise.",
         )
-        return Estimate(found.frame, found.y, found.v, found.fields, (*found.warnings, thin))
+        return replace(found, warnings=(*found.warnings, thin))
     return found
 
 

@@ -14,11 +14,10 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH, Caution
 from .border import STOPPED
 from .estimation import NOTABLE
-from .field import FlowField, left_out_errors
+from .field import FlowField, Whitening, left_out_errors
 from .integration import ASKED, LEFT, LOOKS, STEPS, carry
 from .portrait import Portrait, portrait
 from .regression import CHOOSING
-from .whitening import Whitening
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,5 @@
-"""An estimated field: an affine part, and blocks of components that share a kernel.
+"""An estimated field: an affine part, and blocks of components that share a kernel; and the coordinates it is estimated in, in
+which samples have unit variance in every direction.
 
 The kernel is k(x, z) = exp(-D / 2), D = (x - z)^T M (x - z), or (1 + D / 4)^-2, a mixture of such kernels of all lengths
 (rational quadratic, alpha = 2) for fields that bend here and there.
@@ -13,10 +14,59 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import FloatArray
+from .._types import FloatArray, IntArray
 
 # A call costs as much as so many evaluations for each of its kernels, and an evaluation as so many products.
 CALL, PRODUCTS = 8000, 16
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """Whitened coordinates: y = (x - centre) W with unit covariance; velocities turn to v W. `beside` (d,): standard deviation of
+    what is left out."""
+
+    centre: FloatArray
+    forward: FloatArray  # (d, r)
+    backward: FloatArray  # (r, d)
+    beside: FloatArray
+
+    @classmethod
+    def of(cls, x: FloatArray) -> Whitening:
+        centre = x.mean(axis=0)
+        scale = x.std(axis=0)
+        moving = scale > 0
+        unit = np.where(moving, scale, 1.0)
+        values, vectors = np.linalg.eigh(np.cov((x - centre).T / unit[:, None]).reshape(len(scale), -1))
+        kept = values > 1e-10 * values.max()
+        root = np.sqrt(values[kept])
+        return cls(
+            centre, vectors[:, kept] / unit[:, None] / root, (vectors[:, kept] * unit[:, None] * root).T, 0 * scale
+        )
+
+    def seen_along(self, directions: FloatArray, y: FloatArray) -> Whitening:
+        """The frame of the projections y D, whitened; what is left out is put at its mean given those."""
+        c = y @ directions
+        values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(c.T)))
+        turn = directions @ (vectors / np.sqrt(values))
+        back = np.linalg.lstsq(y @ turn, y, rcond=None)[0]
+        beside = ((y - y @ turn @ back) @ self.backward).std(axis=0)
+        return Whitening(self.centre, self.forward @ turn, back @ self.backward, beside)
+
+    def enter(self, x: FloatArray) -> FloatArray:
+        return np.asarray((x - self.centre) @ self.forward)
+
+    def leave(self, y: FloatArray) -> FloatArray:
+        return np.asarray(y @ self.backward + self.centre)
+
+
+def spread_out(x: FloatArray, count: int) -> IntArray:
+    """Numbers of `count` samples far from each other: each the farthest from those before it, the first from the mean."""
+    chosen = [int(((x - x.mean(axis=0)) ** 2).sum(axis=1).argmax())]
+    gap = np.full(len(x), np.inf)
+    while len(chosen) < min(count, len(x)):
+        np.minimum(gap, ((x - x[chosen[-1]]) ** 2).sum(axis=1), out=gap)
+        chosen.append(int(gap.argmax()))
+    return np.array(chosen, dtype=np.intp)
 
 
 @dataclass(eq=False)
@@ -47,10 +97,7 @@ class Kernel(NamedTuple):
 
 def radial(a: FloatArray, b: FloatArray, tail: float) -> FloatArray:
     """k = (1 + tail D / 2)^(-1 / tail), D = |a_i - b_j|^2, or its limit exp(-D / 2) at tail 0; dk / d(-D / 2) = k^(1 + tail)."""
-    e = a @ b.T
-    e -= 0.5 * (a**2).sum(axis=1)[:, None]
-    e -= 0.5 * (b**2).sum(axis=1)
-    return profile(np.minimum(e, 0, out=e), tail)
+    return lifted_radial(a, lifted(b, tail), tail)
 
 
 def lifted(z: FloatArray, tail: float) -> FloatArray:
@@ -70,15 +117,6 @@ def lifted_radial(u: FloatArray, lift: FloatArray, tail: float) -> FloatArray:
     e = a @ lift
     if tail == 0:
         return np.asarray(np.exp(e, out=e))
-    return np.asarray(np.reciprocal(e, out=e) ** round(1 / tail))
-
-
-def profile(e: FloatArray, tail: float) -> FloatArray:
-    """The kernel where -D / 2 is e, which is overwritten."""
-    if tail == 0:
-        return np.exp(e, out=e)
-    e *= -tail
-    e += 1
     return np.asarray(np.reciprocal(e, out=e) ** round(1 / tail))
 
 
@@ -137,6 +175,12 @@ class FlowField:
     work: Work = part(default_factory=Work, kw_only=True)
 
     @cached_property
+    def columns(self) -> list[tuple[Block, slice]]:
+        """Every block, and where its components are among all."""
+        ends = np.cumsum([len(b.ratios) for b in self.blocks])
+        return [(b, slice(end - len(b.ratios), end)) for b, end in zip(self.blocks, ends, strict=True)]
+
+    @cached_property
     def size(self) -> int:
         """Kernel evaluations for one state."""
         return sum(len(b.inducing) for b in self.blocks)
@@ -152,11 +196,10 @@ class FlowField:
     @cached_property
     def _terms(self) -> list[tuple[Kernel, FloatArray, FloatArray, FloatArray]]:
         """Of every block: kernel, places in its metric, these lifted, and the coefficients of the velocities."""
-        ends = np.cumsum([len(b.ratios) for b in self.blocks])
         terms = []
-        for b, end in zip(self.blocks, ends, strict=True):
+        for b, mine in self.columns:
             z = b.inducing @ b.kernel.metric
-            c = b.features @ b.weights @ self.back[end - len(b.ratios) : end]
+            c = b.features @ b.weights @ self.back[mine]
             terms.append((b.kernel, z, lifted(z, b.kernel.tail), c))
         return terms
 
@@ -228,6 +271,15 @@ class FlowField:
         """The field with other coefficients, those of every block."""
         blocks = tuple(replace(b, weights=w) for b, w in zip(self.blocks, weights, strict=True))
         return replace(self, affine=affine, blocks=blocks)
+
+    def plus(self, affine: FloatArray, bent: list[FloatArray]) -> FlowField:
+        """With more of every component: so much of (1, x), and of every block's features as `Block.bent` has them."""
+        affine, weights = np.array(affine), []
+        for (block, mine), more in zip(self.columns, bent, strict=True):
+            more = block.basis @ more
+            affine[:, mine] -= block.affine_phi @ more
+            weights.append(block.weights + more)
+        return self.moved(self.affine + affine @ self.back, weights)
 
 
 def left_out_errors(field: FlowField, y: FloatArray, v: FloatArray) -> FloatArray:

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from .field import FlowField
-from .whitening import Whitening
+from .field import FlowField, Whitening
 
 # Error allowed in a step, in standard deviations of the data: a turn of twenty steps then errs by a per mille.
 TOLERANCE = 5e-5
@@ -32,8 +31,6 @@ DIFFERENCE = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 2
 STEPS, LOOKS = 50, 4
 # States asked where more would say the same, and where those known already say most of it.
 ASKED, FEW = 250, 50
-# States are asked whether they have left once in so many steps.
-EVERY = 2
 # In more dimensions than these a tree is no faster than asking all its places: it holds fewer.
 MANY_DIMENSIONS = 4
 PLACES = 4 * ASKED
@@ -177,10 +174,10 @@ def carry(
     for k in range(steps + 1):
         for q, trap in enumerate(traps):
             fate[active[trap.holds(end[active])]] = q
-        if k % EVERY == 0:
-            waiting = active[fate[active] == WANDERING]
-            fate[waiting[support.left(end[waiting])]] = LEFT
         active = active[fate[active] == WANDERING]
+        gone = support.left(end[active])
+        fate[active[gone]] = LEFT
+        active = active[~gone]
         if keep:
             trail.append((end[active], active, time[active]))
         if len(active) == 0 or k == steps or field.work.over:

@@ -21,10 +21,18 @@ import numpy as np
 import scipy.linalg
 
 from .._types import FloatArray, IntArray
-from .field import Block, FlowField, Kernel, profile
+from .field import Block, FlowField, Kernel, radial
 from .integration import ASKED, MANY_DIMENSIONS
-from .relevance import PRECISION, RATIOS, SHORTEST, SPREAD, relevant_metric
-from .steering import fewest_steering, sliced_metric, steering_metric
+from .steering import (
+    PRECISION,
+    RATIOS,
+    SHORTEST,
+    SPREAD,
+    fewest_steering,
+    relevant_metric,
+    sliced_metric,
+    steering_metric,
+)
 
 # Samples that choose metric and noise, the most inducing samples, and those used while choosing: beyond these the choice
 # no longer changes, only its cost.
@@ -37,8 +45,8 @@ NEAREST = np.geomspace(0.6, 1 / 0.6, 3)
 # Kernels tried: the Gaussian, and one that has all lengths.
 TAIL = 0.5
 TAILS = (0.0, TAIL)
-# A kernel this much less likely (-2 log) has no say; after three in a row shorter lengths have none either.
-HOPELESS, PATIENCE = 20.0, 3
+# A kernel this much less likely (-2 log) has no say, nor have shorter lengths.
+HOPELESS = 20.0
 # Prior variance that inducing samples may leave unexplained, as a share of the noise, and of all at most.
 UNEXPLAINED = 1e-2
 # Directions of features with less than this share of the largest variance are rounding error.
@@ -47,9 +55,8 @@ ROWS = 4096
 # With more samples than these one kernel sees as much, and what the components leave out would outweigh their noise: the
 # samples that choose do not show it.
 FEW = 2 * CHOOSING
-# Fields drawn from all that were tried, as they are likely; and of a component's kernels those that are left out: less likely
-# than a third of the best.
-FIELDS, LEAST_LIKELY = 16, 1 / 3
+# Fields drawn from all that were tried, as they are likely.
+FIELDS = 16
 
 
 def pivots(u: FloatArray, count: int, unexplained: float, tail: float = 0.0) -> IntArray:
@@ -58,14 +65,13 @@ def pivots(u: FloatArray, count: int, unexplained: float, tail: float = 0.0) -> 
     Stops at `count`, or when no sample has more than `unexplained` of its prior variance left.
     """
     count = min(count, len(u))
-    square = 0.5 * (u**2).sum(axis=1)
     left = np.ones(len(u))
     rows = np.empty((count, len(u)))
     chosen: list[int] = []
-    at = int(square.argmin())
+    at = int((u**2).sum(axis=1).argmin())
     for k in range(count):
         chosen.append(at)
-        row = profile(np.minimum(u @ u[at] - square - square[at], 0), tail)
+        row = radial(u, u[[at]], tail)[:, 0]
         row -= rows[:k, at] @ rows[:k]
         row /= np.sqrt(left[at])
         rows[k] = row
@@ -188,7 +194,7 @@ def _apart(fits: list[_Fit], outputs: FloatArray) -> FlowField:
 def _try_lengths(
     x: FloatArray, v: FloatArray, shape: FloatArray, lengths: FloatArray, tail: float, ratio: float = 0.0
 ) -> list[_Fit]:
-    """One kernel at every length, longest first; after a few hopeless ones no shorter one is tried.
+    """One kernel at every length, longest first; after a hopeless one no shorter one is tried.
 
     `ratio`: about that of the noise, where it is known, so that no more is explained than it allows.
     """
@@ -198,7 +204,7 @@ def _try_lengths(
         unexplained = UNEXPLAINED * min(ratio or min((f.ratio for f in tried), default=0.0), 1.0)
         tried.append(_fit(x, v, kernel, x[pivots(x @ kernel.metric, INDUCING_CHOOSING, unexplained, tail)]))
         best = min(f.score for f in tried)
-        if len(tried) > PATIENCE and all(f.score > best + HOPELESS for f in tried[-PATIENCE:]):
+        if tried[-1].score > best + HOPELESS:
             break
     return tried
 
@@ -326,13 +332,10 @@ def _components(x: FloatArray, v: FloatArray, shapes: _Shapes, tail: float, more
     for fits in chosen:
         prior = [-0.5 * (np.log(f.kernel.length) / SPREAD) ** 2 for f in fits]
         log = np.array([-0.5 * more * f.score for f in fits]) + prior - np.log(len(fits))
-        share = np.exp(log - log.max())
-        likely = np.flatnonzero(share >= LEAST_LIKELY)
-        if fits[share.argmax()].ratio == RATIOS[-1]:  # affine, with whatever kernel
-            likely = share.argmax()[None]
-        # Their evidence is that of all lengths tried.
-        lift = np.log(share.sum() / share[likely].sum())
-        combined = [([*c, fits[k]], p + log[k] + lift) for c, p in combined for k in likely]
+        best = int(log.argmax())
+        if fits[best].ratio == RATIOS[-1]:  # affine, with whatever kernel: one for all of them
+            fits, log = fits[best : best + 1], np.logaddexp.reduce(log, keepdims=True)
+        combined = [([*c, f], p + one) for c, p in combined for f, one in zip(fits, log, strict=True)]
         combined = sorted(combined, key=lambda c: -c[1])[:FIELDS]
     return [_Candidate(fits, outputs, float(p)) for fits, p in combined]
 

@@ -17,13 +17,12 @@ from ..paths.blocks import sample_hash
 from . import bootstrap
 from .bootstrap import Replicate, ensemble, replicates
 from .builder import WORK
-from .equilibria import newton
-from .field import FlowField, Work
+from .field import FlowField, Whitening, Work
 from .integration import FEW, Support
 from .portrait import fates, portrait
 from .regression import INDUCING, fit_fields
+from .traps import newton
 from .votes import located, most_frequent
-from .whitening import Whitening
 
 # Values share what they know: each needs fewer replicates than data of its own.
 REPLICATES = 3 * bootstrap.REPLICATES // 5

@@ -14,13 +14,11 @@ from ..demonstrations import SHORTEST_PATH
 from ..numbering import by_place
 from .bootstrap import Ensemble, matched, sharpened
 from .border import EdgeSink
-from .cycles import LimitCycle
-from .equilibria import Sink
-from .field import blend
+from .field import Whitening, blend
 from .integration import ASKED, LEFT, WANDERING
 from .portrait import Portrait, Trap
 from .regression import golden_steps
-from .whitening import Whitening
+from .traps import LimitCycle, Sink
 
 
 def most_frequent(found: Portrait, many: Ensemble, y: FloatArray, number: int | None = None) -> Portrait:

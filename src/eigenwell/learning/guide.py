@@ -1,6 +1,6 @@
 """What the data say between the demonstrations: the smoothest field that explains them, and how sure that is.
 
-`flow.one_field` predicts each path from the others. States
+`flow.witness` predicts each path from the others. States
 drawn in the box of the data, with the velocity expected there and a weight that falls with its uncertainty, then guide the
 stable field where no path came: in a smooth system nearly everywhere, beside crossing strokes nowhere.
 """
@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from .._types import FloatArray
 from ..fields.certificates import BOX
-from ..flow.one_field import ONE_FIELD, nodes, one_field
+from ..flow.witness import ONE_FIELD, nodes, one_field
 from .targets import APART, BESIDE, FINE, Bundle
 
 DRAWS = 3000

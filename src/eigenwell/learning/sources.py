@@ -11,7 +11,7 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import DataError, Demonstrations
 from ..fields import SecondOrderField
 from ..fields.second_order import fit_second_order
-from ..flow.whitening import spread_out
+from ..flow.field import spread_out
 from ..velocities import estimate_velocities
 from .doubts import Motions
 

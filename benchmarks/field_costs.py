@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,7 @@ Facts = dict[str, object]
 
 def as_version_one() -> Recipe:
     """What version 0.1 paid for: no guide, no way home, no window."""
-    return replace(Recipe().for_motions(), home=0.0, window=inf)
+    return replace(Recipe().for_motions(), home=0, window=False)
 
 
 def seconds_of(train: Callable[[], object]) -> float:

@@ -104,27 +104,24 @@ def training_code() -> bytes:
     return hashlib.blake2b(b"".join(code) + os.environ.get("XLA_FLAGS", "").encode() + version("jax").encode()).digest()
 
 
-def remembered(train, sets, recipe, *, report=None, watch=None, **options):
+def remembered(train, sets, recipe, **options):
     """Training is a function of its data: where nobody looks on, models are kept beside the compiled programs."""
     about_training = "test_training.py" in os.environ.get("PYTEST_CURRENT_TEST", "")
-    if about_training or watch is not None or progress._listener.get() is not None:
-        return train(sets, recipe, report=report, watch=watch, **options)
+    if about_training or progress._listener.get() is not None:
+        yield from train(sets, recipe, **options)
+        return
     from jax import tree
 
     said = pickle.dumps((tree.map(np.asarray, list(sets)), repr(recipe), repr(options)))
     folder = Path(os.environ["EIGENWELL_CACHE"]) / "trained"
     kept = folder / hashlib.blake2b(training_code() + said, digest_size=16).hexdigest()
     if not kept.exists():
-        said_on_the_way: list[tuple] = []
-        made = train(sets, recipe, report=lambda *said: said_on_the_way.append(said), **options)
+        made = [tuple(grown) for grown in train(sets, recipe, **options)]
         folder.mkdir(parents=True, exist_ok=True)
         part = kept.with_suffix(f".{os.getpid()}")
-        part.write_bytes(pickle.dumps((made, said_on_the_way)))
+        part.write_bytes(pickle.dumps(made))
         part.replace(kept)
-    made, said_on_the_way = pickle.loads(kept.read_bytes())
-    for said in said_on_the_way if report is not None else ():
-        report(*said)
-    return made
+    yield from pickle.loads(kept.read_bytes())
 
 
 def learned(*args, learn_bundles=learning.learn_bundles, **options):
@@ -152,7 +149,7 @@ def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, few in {"STATES": 1000, "MOTIONS": 50, "LOOPS": 10, "CROSSING": 50, "ADVANCED": 20}.items():
         monkeypatch.setattr(f"eigenwell.export.parity.{name}", few)
     # Spirals arrive as straight ways do: loops on a field that only decays take thousands of steps.
-    small = {"layers": 4, "features": 12, "speed_features": 12, "batch": 100, "neighbour_batch": 60, "nodes": 200}
+    small = {"layers": 4, "features": 12, "speed_features": 12, "batch": 100, "neighbour_batch": 60}
     little = Recipe(steps=40, focus_softening=0.02, **small)
     for module in ("learner", "recipes"):
         monkeypatch.setattr(f"eigenwell.learning.{module}.Recipe", lambda **given: replace(little, **given))

@@ -301,7 +301,7 @@ def test_learned_fields_are_stable_at_their_attractors(client, tmp_path):
     field = distributed.learn(
         found,
         client=client,
-        recipe=Recipe(steps=20, layers=2, features=8, nodes=200, velocity=0.0, direction=0.0),
+        recipe=Recipe(steps=20, layers=2, features=8, velocity=False),
         progress=lambda *said: told.append(said),
     )
     assert field.n_attractors == 2 and field.fit is not None

@@ -185,16 +185,7 @@ def frechet(a: FloatArray, b: FloatArray) -> float:
     >>> float(frechet(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 2.0], [1.0, 2.0]])))
     2.0
     """
-    cost = _distances(a, b)
-    row = np.maximum.accumulate(cost[0])
-    for line in cost[1:]:
-        above = np.minimum(row, np.concatenate([[np.inf], row[:-1]]))
-        reach = np.maximum(line, above)
-        # Going along the row costs at least what has been paid on the way: a running minimum of maxima.
-        for j in range(1, len(reach)):
-            reach[j] = min(reach[j], max(reach[j - 1], line[j]))
-        row = reach
-    return float(row[-1])
+    return _warp(_distances(a, b), np.maximum)[0]
 
 
 def _distances(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -204,8 +195,8 @@ def _distances(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.norm(a[:, None] - b[None], axis=-1))
 
 
-def _warp(cost: FloatArray) -> tuple[float, int]:
-    """Dynamic programming along anti-diagonals, D(i, j) = c(i, j) + min of the three cells before.
+def _warp(cost: FloatArray, plus: np.ufunc = np.add) -> tuple[float, int]:
+    """Dynamic programming along anti-diagonals, D(i, j) = c(i, j) `plus` min of the three cells before.
 
     A whole anti-diagonal depends only on the two before it, so each is one vector operation. The length of
     the matching travels with the cost; among equally cheap predecessors the diagonal one is taken.
@@ -222,7 +213,7 @@ def _warp(cost: FloatArray) -> tuple[float, int]:
         best = options.argmin(0)
         column = np.arange(len(i))
         new, pairs = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=int)
-        new[i + 1] = options[best, column] + cost[i, diagonal - i]
+        new[i + 1] = plus(options[best, column], cost[i, diagonal - i])
         pairs[i + 1] = lengths[best, column] + 1
         before_last, last = last, new
         pairs_before_last, pairs_last = pairs_last, pairs

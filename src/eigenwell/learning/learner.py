@@ -29,8 +29,9 @@ from .winding import SpiralTarget
 
 if TYPE_CHECKING:
     from ..identification import Identification
-    from .training import Report
 
+Report = Callable[[int, int, FloatArray], None]
+"""Called after every tenth of the steps as report(step, steps, losses), one loss per model."""
 Watch = Callable[["Growing"], None]
 """Called with a part of the field after every tenth of its training."""
 
@@ -248,7 +249,7 @@ def learn_motions(
     options = {"target": target, "seed": seed, "dtype": dtype, "box": _box(together)}
     # Fewer than d + 1 paths predict their own pieces along a line, and say nothing of what lies beside it.
     enough = sum(map(len, motions)) > together[0].dimension
-    asked = enough and not met and recipe.uses_velocity and recipe.guide > 0
+    asked = enough and not met and recipe.velocity and recipe.guide > 0
     known = guide(together, seed=seed) if asked else no_guide(together)
     smooth = known.smooth
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
@@ -295,6 +296,8 @@ def learn_bundles(
 ) -> tuple[tuple[StableField, ...], tuple[Caution, ...]]:
     """One stable field per group of bundles in one frame, all in one compiled program; and doubts about the training.
 
+    Groups have as many bundles each.
+
     `guides`: what is known between the paths of each group, made here where not given. `report` is called after every
     tenth of the steps as report(step, steps, losses). `box`: low and high of the data that fields keep to, by default their own.
     """
@@ -308,12 +311,10 @@ def learn_bundles(
     # A few samples of every trajectory, however many there are.
     most = max(sum(len(bundle.x) for bundle in group) for group in sets_of)
     recipe = replace(recipe, nodes=max(recipe.nodes, NODES_PER_PATH * most))
-    room = max(len(group) for group in sets_of)
     if guides is None:
         guides = [guide(group, seed=seed) if recipe.guide > 0 else no_guide(group) for group in sets_of]
     sets = [
-        training_set(group, target, recipe, between, attractors=room, seed=seed)
-        for group, between in zip(sets_of, guides, strict=True)
+        training_set(group, target, recipe, between, seed=seed) for group, between in zip(sets_of, guides, strict=True)
     ]
 
     def field_of(model: StableModel, group: Sequence[Bundle]) -> StableField:
@@ -322,23 +323,20 @@ def learn_bundles(
         braked = model._replace(brake=np.where(frame.braked, brake, 0.0))
         return StableField(braked, frame.centre, frame.scale, frame.pace)
 
-    def look(models: list[StableModel], losses: FloatArray) -> None:
-        # Not kept home yet: that takes as long as the tenth of the training that it would show.
+    sound = True
+    for step, models, losses in train(sets, recipe, seed=seed, dtype=dtype):
+        fields = tuple(field_of(model, group) for model, group in zip(models, sets_of, strict=True))
+        sound &= step == 0 or bool(np.isfinite(losses).all())
         if watch is not None:
-            fields = tuple(field_of(model, group) for model, group in zip(models, sets_of, strict=True))
+            # Not kept home yet: that takes as long as the tenth of the training that it would show.
             watch(fields, float(losses.mean()))
-
-    trained = train(sets, recipe, seed=seed, dtype=dtype, report=report, watch=None if watch is None else look)
-    fields = [
-        kept_home(field_of(model, group), *(_box(group) if box is None else box))
-        for (model, _), group in zip(trained, sets_of, strict=True)
-    ]
-    cautions = [
-        Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
-        for _, losses in trained
-        if not np.isfinite(losses).all()
-    ]
-    return tuple(fields), tuple(cautions[:1])
+        if report is not None and step > 0:
+            report(step, recipe.steps, losses)
+    unsound = Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
+    kept = (
+        kept_home(field, *(_box(group) if box is None else box)) for field, group in zip(fields, sets_of, strict=True)
+    )
+    return tuple(kept), () if sound else (unsound,)
 
 
 def _box(group: Sequence[Bundle]) -> tuple[FloatArray, FloatArray]:

@@ -12,9 +12,8 @@ from .targets import BESIDE, FINE
 class Recipe:
     """The loss and its optimiser: how a field is trained.
 
-        loss = velocity * h(f(x) - v) + direction * (1 - cos(f(x), v)) + position * |y - target|^2
-               (the same on the tube's neighbours, times `neighbours`)
-               + home * (1 - cos(f(x), way home)) + bending * (1 - cos(f(x), f(x - dx))) / |dx|^2 between the paths
+        loss = h(f - v) + |f/|f| - v/|v||^2 + position * |y - target|^2                  on the paths and in their tube
+               + |f/|f| - way home|^2 + bending * (1 - cos(f(x), f(x - dx))) / |dx|^2    where nothing was shown
                + decay |theta|^2 + speed_decay |speed weights|^2
 
     with h a pseudo-Huber loss. The defaults were ranked on LASA by leaving one of the three training
@@ -23,24 +22,30 @@ class Recipe:
 
     Parameters
     ----------
-    layers, features, length, several_length
-        Of the diffeomorphism: coupling layers, Fourier features of each, their length, and that of a map of several.
+    layers, features, length
+        Of the diffeomorphism: coupling layers, Fourier features of each, and their length.
     lift : float
         Extent of the phase, in boxes, of a motion with memory.
-    speed_features, speed_length
-        Of the speed.
-    window : float
-        Beyond how many boxes diffeomorphism and speed are constant.
+    speed_features : int
+        Fourier features of the speed.
+    wide : float
+        Their length, and the features' in a map of several motions.
+    window : bool
+        Whether diffeomorphism and speed are constant beyond the box.
     softening, focus_softening : float
         Of the attractors.
-    velocity, direction, position
-        Weights of the loss.
-    neighbours, tube
-        Weight and half-width of the samples put beside the paths.
+    velocity : bool
+        Whether the loss compares velocities; the paper's does not, and finds the speed afterwards.
+    position : float
+        Weight of the latent positions.
+    tube : float
+        Half-width of the samples put beside the paths; 0 for none.
     guide, guide_batch
         Weight of what smooth data say between the paths, and how many places.
-    home, bending, several_bending, home_batch
-        Weights of the way to the paths and of how much ways bend where nothing was shown, and at how many pairs of places.
+    home : int
+        Pairs of places in a step where nothing was shown that are to head for the paths.
+    bending, several_bending : float
+        Weight of how much ways bend there; in a map of several motions.
     decay, speed_decay, free_decay
         Weights of the regularisers.
     haste : float
@@ -64,32 +69,27 @@ class Recipe:
     """As good as 32 that are drawn; with 12 shapes that bend much are followed a tenth worse."""
     length: float = 0.25
     """Of the coupling kernels, in boxes. Half the published 0.45: the tube pays for the freedom."""
-    several_length: float = 0.4
-    """Of a map of several motions: between them it has room to curl, and does with a shorter one."""
     lift: float = 2.0
     """Boxes that the phase of a motion with memory spans: of 0.5, 1 and 2 the best when training demonstrations are left
     out."""
     speed_features: int = 48
-    speed_length: float = 0.4
-    window: float = 1.0
-    """Beyond this many boxes from the centre the field becomes a straight way home; infinity for never."""
+    wide: float = 0.4
+    """Of the speed, and of a map of several motions: between them it has room to curl, and does with a shorter length."""
+    window: bool = True
+    """Beyond a box from the centre the field becomes a straight way home."""
     softening: float = FINE
     """epsilon: within 2 % of the box of the attractor the motion slows down."""
     focus_softening: float = 1.0
     """epsilon of a motion that winds: it decays exponentially from afar and does not arrive, as at any focus."""
 
-    velocity: float = 1.0
-    direction: float = 2.0
+    velocity: bool = True
     position: float = 0.5
-    neighbours: float = 1.0
     tube: float = BESIDE
-    """Half-width of the tube, in boxes."""
     guide: float = 2.0
     """Of the states between the paths, where the data are one smooth field (`guide`)."""
     guide_batch: int = 300
-    home: float = 1.0
-    """Of the way home: directions in the box and in three times it."""
-    home_batch: int = 60
+    home: int = 60
+    """In the box and in three times it."""
     bending: float = 0.01
     several_bending: float = 0.04
     """Of (1 - cos) / distance^2 between the ways at a place and a little before it on the way home: nothing curls that no
@@ -121,11 +121,13 @@ class Recipe:
         for name in ("layers", "features", "speed_features", "steps", "nodes", "batch", "neighbour_batch"):
             if getattr(self, name) < 1:
                 raise ValueError(f"Expected Recipe.{name} >= 1, got {getattr(self, name)}.")
-        for name in ("length", "speed_length", "window", "softening", "focus_softening", "rate", "clip", "fastest"):
+        for name in ("length", "wide", "softening", "focus_softening", "rate", "clip", "fastest"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"Expected Recipe.{name} > 0, got {getattr(self, name)}.")
-        if self.velocity == self.direction == self.position == 0:
-            raise ValueError("Expected a loss, got velocity = direction = position = 0. Give one of them weight.")
+        if not self.velocity and self.position == 0:
+            raise ValueError(
+                "Expected a loss, got velocity=False and position=0. Learn velocities, or give positions weight."
+            )
 
     def for_field(self) -> Recipe:
         """For data that are one smooth field: what it says between the paths, little held back, and time to get it right.
@@ -136,7 +138,7 @@ class Recipe:
         """
         return replace(
             self,
-            neighbours=0.0,
+            tube=0.0,
             bending=0.0,
             decay=self.free_decay * self.decay,
             speed_decay=self.free_decay * self.speed_decay,
@@ -161,30 +163,24 @@ class Recipe:
         one = replace(self, guide=0.0)
         if not several:
             return one
-        long = replace(one, length=self.several_length, steps=2 * self.steps)
+        long = replace(one, length=self.wide, steps=2 * self.steps)
         return replace(long, bending=self.several_bending, decay=self.decay / 2)
-
-    @property
-    def uses_velocity(self) -> bool:
-        """Whether the loss compares velocities; the paper's does not."""
-        return self.velocity > 0 or self.direction > 0
 
 
 PAPER = Recipe(
     features=100,
     length=0.45,
-    velocity=0.0,
-    direction=0.0,
+    wide=0.45,
+    velocity=False,
     position=1.0,
-    neighbours=0.0,
+    tube=0.0,
     guide=0.0,
-    home=0.0,
+    home=0,
     bending=0.0,
-    several_length=0.45,
     several_bending=0.0,
     decay=0.0,
     haste=0.0,
-    window=math.inf,
+    window=False,
     fastest=math.inf,
     rate=1e-3,
     steps=1000,

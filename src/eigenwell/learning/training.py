@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,13 +30,6 @@ WARM_UP = 30
 """Steps until Adam has seen enough gradients to be let go."""
 HASTE_POWER = 3
 """Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
-ABSENT = float(np.finfo(np.float32).min)
-"""ln w of an attractor that only fills up the array of a model with fewer of them."""
-
-Report = Callable[[int, int, FloatArray], None]
-"""Called after every tenth of the steps as report(step, steps, losses), one loss per model."""
-Watch = Callable[[list[StableModel], FloatArray], None]
-"""Called with the models as they are so far and their losses: before the first step, with NaN, and after every tenth of them."""
 
 
 def double_precision(wanted: bool) -> Any:
@@ -49,7 +43,6 @@ class Known(NamedTuple):
     """What a model has that is not learned."""
 
     attractors: Array
-    log_weights: Array
     swirls: Array
     winding: Array
     """1 where Omega_q may move."""
@@ -87,11 +80,11 @@ class Trainable(NamedTuple):
 
 
 def training_set(
-    bundles: Sequence[Bundle], target: Target, recipe: Recipe, between: Guide, *, attractors: int = 1, seed: int = 0
+    bundles: Sequence[Bundle], target: Target, recipe: Recipe, between: Guide, *, seed: int = 0
 ) -> TrainingSet:
     """Sample `recipe.nodes` points along the paths of one model, the same number on each, by linear interpolation.
 
-    `between`: what is known between the paths. `attractors`: how many the arrays have room for.
+    `between`: what is known between the paths.
     """
     swirls = [target.swirl(bundle) for bundle in bundles]
     winding = [float(between.smooth or swirl.any()) for swirl in swirls]
@@ -111,18 +104,12 @@ def training_set(
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])
             k += 1
-    missing = range(len(bundles), attractors)
-    first = bundles[0].attractor
     known = Known(
-        # Far away, so that what is not there is never the nearest.
-        attractors=np.stack([bundle.attractor for bundle in bundles] + [first + 1e3 for _ in missing]),
-        log_weights=np.array([0.0] * len(bundles) + [ABSENT for _ in missing]),
-        swirls=np.stack(swirls + [np.zeros_like(swirls[0]) for _ in missing]),
-        winding=np.array(winding + [0.0 for _ in missing]),
-        softening=np.array(
-            [recipe.focus_softening if one else recipe.softening for one in winding] + [1.0 for _ in missing]
-        ),
-        window=np.asarray(1.0 / (recipe.window * bundles[0].frame.reach)),
+        attractors=np.stack([bundle.attractor for bundle in bundles]),
+        swirls=np.stack(swirls),
+        winding=np.array(winding),
+        softening=np.array([recipe.focus_softening if one else recipe.softening for one in winding]),
+        window=np.asarray(recipe.window / bundles[0].frame.reach),
     )
     rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
     home = way_home(bundles, outside=between.smooth, seed=seed)
@@ -135,38 +122,57 @@ def _interpolate(values: FloatArray, position: FloatArray) -> FloatArray:
     return np.asarray((1 - part) * values[low] + part * values[low + 1])
 
 
-def train(
-    sets: Sequence[TrainingSet],
-    recipe: Recipe,
-    *,
-    seed: int = 0,
-    dtype: Any = np.float32,
-    report: Report | None = None,
-    watch: Watch | None = None,
-) -> list[tuple[StableModel, FloatArray]]:
-    """One stable model per set, and its mean loss of every tenth of the steps; sets share their shapes and run side by side."""
+class Grown(NamedTuple):
+    """Models as they are after so many steps, and the mean loss of each since the last time, NaN before the first step."""
+
+    step: int
+    models: list[StableModel]
+    losses: FloatArray
+
+
+def train(sets: Sequence[TrainingSet], recipe: Recipe, *, seed: int = 0, dtype: Any = np.float32) -> Iterator[Grown]:
+    """One stable model per set, all with as many attractors, trained side by side: before the first step and after every tenth.
+
+    Before the first they are stable at their attractors already, with straight ways to them.
+    """
     dimension = sets[0].x.shape[1]
     flow = identity_flow(dimension, layers=recipe.layers, features=recipe.features, length=recipe.length, seed=seed)
     spread = spread_normal(recipe.speed_features, dimension, seed=seed)
-    speed = Speed(
-        spread / (recipe.speed_length * np.sqrt(dimension / 2)),
-        np.zeros(2 * recipe.speed_features),
-        np.zeros(()),
-        np.zeros(()),
-    )
+    frequencies = spread / (recipe.wide * np.sqrt(dimension / 2))
+    speed = Speed(frequencies, np.zeros(2 * recipe.speed_features), np.zeros(()), np.zeros(()))
+
+    def stacked(rows: Sequence[Any]) -> Any:
+        return jax.tree.map(lambda *leaves: np.stack(leaves).astype(dtype), *rows)
+
+    def models(params: Trainable) -> list[StableModel]:
+        mine = zip(*map(np.asarray, params), strict=True)
+        return [
+            _trained(_model((flow, speed), one.known, p), one, recipe)
+            for one, p in zip(sets, map(Trainable._make, mine), strict=True)
+        ]
+
+    weights = np.zeros(len(sets[0].known.attractors))
+    params = stacked([Trainable(flow.weights, speed.weights, speed.offset, weights, one.known.swirls) for one in sets])
+    known = stacked([one.known for one in sets])
+    fixed = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=dtype), (flow, speed))
+    size = -(-recipe.steps // CHUNKS)
+    rates = _rates(recipe, CHUNKS * size)
+    yield Grown(0, models(params), np.full(len(sets), np.nan))
+    with _programs(dtype):
+        state = (params, _begun(params, recipe))
+    for done in range(0, recipe.steps, size):
+        # Drawn beforehand, the same numbers for all models: inside the compiled program it would take as long to compile again.
+        drawn = stacked([_drawn(one, np.random.default_rng([seed, 3, done]), size, recipe) for one in sets])
+        with _programs(dtype):
+            state, losses = _advance(state, fixed, known, drawn, rates[done : done + size].astype(dtype), recipe)
+        yield Grown(min(done + size, recipe.steps), models(state[0]), np.asarray(losses))
+
+
+@contextmanager
+def _programs(dtype: Any) -> Iterator[None]:
     # Accelerators shorten float32 products to ten bits unless told not to; the run time would not agree.
     with kept_programs(), double_precision(np.dtype(dtype) == np.float64), jax.default_matmul_precision("highest"):
-        fixed = jax.tree.map(lambda leaf: np.asarray(leaf, dtype=dtype), (flow, speed))
-
-        def model(params: Trainable, i: int) -> StableModel:
-            return _model((flow, speed), sets[i].known, Trainable(*(np.asarray(a[i]) for a in params)))
-
-        def look(params: Trainable, losses: FloatArray) -> None:
-            if watch is not None:
-                watch([_present(model(params, i), one) for i, one in enumerate(sets)], losses)
-
-        params, history = _descend(fixed, sets, recipe, seed, report, look)
-    return [(_trained(model(params, i), one, recipe), history[:, i]) for i, one in enumerate(sets)]
+        yield
 
 
 def _optimiser(recipe: Recipe) -> optax.GradientTransformation:
@@ -182,46 +188,6 @@ def _rates(recipe: Recipe, count: int) -> FloatArray:
     step = np.arange(count)
     falling = 0.5 + 0.5 * np.cos(np.pi * np.minimum(step / recipe.steps, 1.0))
     return np.asarray(recipe.rate * np.minimum((1 + step) / WARM_UP, falling))
-
-
-def _descend(
-    fixed: Any,
-    sets: Sequence[TrainingSet],
-    recipe: Recipe,
-    seed: int,
-    report: Report | None,
-    look: Callable[[Trainable, FloatArray], None],
-) -> tuple[Trainable, FloatArray]:
-    flow, speed = fixed
-    dtype = flow.weights.dtype
-
-    def stacked(rows: Sequence[Any]) -> Any:
-        return jax.tree.map(lambda *leaves: np.stack(leaves).astype(dtype), *rows)
-
-    known = stacked([one.known for one in sets])
-    params = stacked(
-        [Trainable(flow.weights, speed.weights, speed.offset, one.known.log_weights, one.known.swirls) for one in sets]
-    )
-    state = (params, _begun(params, recipe))
-    size = -(-recipe.steps // CHUNKS)
-    rates = _rates(recipe, CHUNKS * size)
-    history: list[FloatArray] = []
-    done = 0
-    # Already stable at the attractors, with straight ways to them: something to look at while the first steps are made.
-    look(params, np.full(len(sets), np.nan))
-    while done < recipe.steps:
-        # Drawn beforehand, the same numbers for all models: inside the compiled program it would take as long to compile again.
-        drawn = stacked([_drawn(one, np.random.default_rng([seed, 3, done]), size, recipe) for one in sets])
-        rate = rates[done : done + size].astype(dtype)
-        state, losses = _advance(state, fixed, known, drawn, rate, recipe)
-        done += size
-        history.append(np.asarray(losses))
-        params = jax.tree.map(np.asarray, state[0])
-        # Who looks on has seen the losses when told how far it is.
-        look(params, history[-1])
-        if report is not None:
-            report(min(done, recipe.steps), recipe.steps, history[-1])
-    return params, np.array(history)
 
 
 @partial(jax.jit, static_argnames=("recipe",))
@@ -264,7 +230,7 @@ def _model(fixed: Any, known: Known, params: Trainable) -> StableModel:
         flow._replace(weights=params.weights, window=known.window),
         speed._replace(weights=params.speed_weights, offset=params.speed_offset, window=known.window),
         known.attractors,
-        xp.where(known.log_weights > ABSENT, params.log_weights, ABSENT),
+        params.log_weights,
         swirls,
         known.softening,
         xp.zeros_like(known.attractors[0]),
@@ -290,19 +256,18 @@ class Batch(NamedTuple):
 def _drawn(data: TrainingSet, rng: np.random.Generator, steps: int, recipe: Recipe) -> Batch:
     """For every step samples, neighbours in the tube, states between the paths, states on their way home."""
     kinds = [_samples(data, rng, (steps, recipe.batch), None)]
-    if recipe.neighbours > 0:
+    if recipe.tube > 0:
         noise = rng.standard_normal((steps, recipe.neighbour_batch, data.x.shape[1]))
-        near = _samples(data, rng, noise.shape[:2], noise)
-        kinds.append(Batch(*near[:3], *(recipe.neighbours * weight for weight in near[3:])))
+        kinds.append(_samples(data, rng, noise.shape[:2], noise))
     if recipe.guide > 0:
         pick = rng.integers(len(data.between.x), size=(steps, recipe.guide_batch))
         x, weight = data.between.x[pick], recipe.guide / recipe.guide_batch * data.between.weight[pick]
         kinds.append(Batch(x, data.between.v[pick], 0 * x, weight, weight, 0 * weight))
     if recipe.home > 0:
-        pick = rng.integers(len(data.home.x), size=(steps, recipe.home_batch))
+        pick = rng.integers(len(data.home.x), size=(steps, recipe.home))
         # All places first, then those behind them.
         x, way = (np.concatenate([rows[pick, 0], rows[pick, 1]], axis=1) for rows in (data.home.x, data.home.v))
-        weight = np.full(x.shape[:2], recipe.home / x.shape[1])
+        weight = np.full(x.shape[:2], 1 / x.shape[1])
         kinds.append(Batch(x, way, 0 * x, 0 * weight, weight, 0 * weight))
     return Batch(*(np.concatenate(rows, axis=1) for rows in zip(*kinds, strict=True)))
 
@@ -323,15 +288,15 @@ def _misfit(model: StableModel, batch: Batch, recipe: Recipe) -> Array:
     x, v = batch.x.T, batch.v.T
     way, y, goals = layers.direction(model, x)
     place = ((y - goals[0][:, None] - batch.target.T) ** 2).sum(0) @ batch.position
-    if not recipe.uses_velocity:
+    if not recipe.velocity:
         return recipe.position * place
     f = jnp.exp(log_speed(model.speed, x, layers.features)) * way
     error = 3 * KNEE**2 * (jnp.sqrt(1 + ((f - v) ** 2).sum(0) / KNEE**2) - 1)
     heading = _unit(f)
     turn = 1 - (heading * _unit(v)).sum(0)
-    moving = recipe.velocity * (error @ batch.velocity) + recipe.direction * (turn @ batch.direction)
+    moving = error @ batch.velocity + 2 * (turn @ batch.direction)
     if recipe.home > 0 and recipe.bending > 0:  # the last rows are places on their way home, and those behind them
-        here, behind = heading[:, -2 * recipe.home_batch : -recipe.home_batch], heading[:, -recipe.home_batch :]
+        here, behind = heading[:, -2 * recipe.home : -recipe.home], heading[:, -recipe.home :]
         moving = moving + recipe.bending * (1 - (here * behind).sum(0)).mean() / BESIDE**2
     return moving + recipe.position * place
 
@@ -341,15 +306,8 @@ def _unit(v: Array) -> Array:
 
 
 def _trained(model: StableModel, data: TrainingSet, recipe: Recipe) -> StableModel:
-    model = _present(model, data)
-    return model if recipe.uses_velocity else model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
-
-
-def _present(model: StableModel, data: TrainingSet) -> StableModel:
-    """Without the attractors that only fill up the arrays."""
-    present = np.asarray(data.known.log_weights) > ABSENT
-    each = ("attractors", "log_weights", "swirls", "softening")
-    return as_numpy(model._replace(**{name: getattr(model, name)[present] for name in each}))
+    model = as_numpy(model)
+    return model if recipe.velocity else model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
 
 
 def fitted_speed(model: StableModel, data: TrainingSet, ridge: float) -> Speed:

@@ -1,13 +1,16 @@
 """Spectrum of a join, and the K x K matrix S = L_J - diag(H / C) of the secular problem.
 
-A hub answers three questions about S, whose structure depends on the join and on the paths: how many
-eigenvalues are negative, how large is the i-th, and what is its null space.
+A hub answers three questions about S, scaled to entries of order one by the congruence g = sqrt(|C| / (|C| + |H|)), which
+keeps inertia and makes the poles C = 0 ordinary points:
+
+    eigenvalue(c, h, i)        the i-th smallest; c, h are (n, K), i is (n,)
+    negative(c, h)             how many are negative; c, h are (K,)
+    null(c, h, first, r)       (t, L_J t), both (K, r): the r eigenvectors from the first-th on, which are null here
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -59,25 +62,6 @@ def join_modes(join: Join, k: int) -> FloatArray:
     return np.asarray(np.linalg.eigh(join_laplacian(join, k)).eigenvectors, dtype=np.float64)
 
 
-class Hub(Protocol):
-    """S = L_J - diag(H / C), scaled to entries of order one by the congruence g = sqrt(|C| / (|C| + |H|)).
-
-    The scaling keeps inertia and makes the poles C = 0 ordinary points.
-    """
-
-    def eigenvalue(self, c: FloatArray, h: FloatArray, i: IntArray) -> FloatArray:
-        """i-th smallest eigenvalue of scaled S, or only its sign; c, h are (n, K), i is (n,)."""
-        ...
-
-    def negative(self, c: FloatArray, h: FloatArray) -> int:
-        """Number of negative eigenvalues; c, h are (K,)."""
-        ...
-
-    def null(self, c: FloatArray, h: FloatArray, first: int, r: int) -> tuple[FloatArray, FloatArray]:
-        """(t, L_J t), both (K, r): the r eigenvectors of S from the first-th on, which are null here."""
-        ...
-
-
 @dataclass(frozen=True)
 class DiagonalHub:
     """All paths alike: S = L_J - f I keeps the eigenvectors of the join."""
@@ -96,34 +80,6 @@ class DiagonalHub:
     def null(self, c: FloatArray, h: FloatArray, first: int, r: int) -> tuple[FloatArray, FloatArray]:
         t = self.modes[:, first : first + r]
         return t, t * self.mu[first : first + r]
-
-
-@dataclass(frozen=True)
-class RankOneHub:
-    """Clique: S = diag(d) - 1 1^T with d = K - f, so inertia and null vectors cost O(K)."""
-
-    k: int
-
-    def _count(self, c: FloatArray, h: FloatArray) -> IntArray:
-        e = self.k * c - h
-        e = np.where(e == 0, np.finfo(float).tiny ** 0.5, e)
-        below = np.sum(np.signbit(e) != np.signbit(c), axis=-1)
-        return np.asarray(below + (1.0 - np.sum(c / e, axis=-1) < 0))
-
-    def eigenvalue(self, c: FloatArray, h: FloatArray, i: IntArray) -> FloatArray:
-        return np.where(self._count(c, h) > i, -1.0, 1.0)
-
-    def negative(self, c: FloatArray, h: FloatArray) -> int:
-        return int(self._count(c, h))
-
-    def null(self, c: FloatArray, h: FloatArray, first: int, r: int) -> tuple[FloatArray, FloatArray]:
-        e = self.k * c - h
-        vanishing = np.abs(e) < 1e-3 * (np.abs(c) + np.abs(h))
-        # t = 1 / d, unless d nears zero on several paths at once: then only their balance counts.
-        if r > 1 or vanishing.sum() > 1:
-            return DenseHub(self.k * np.eye(self.k) - 1.0).null(c, h, first, r)
-        t = canonical_basis((c / np.where(e == 0, np.finfo(float).eps * h, e))[:, None])
-        return t, self.k * t - t.sum(axis=0)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import elementwise
 
 from .._types import BoolArray, FloatArray, IntArray
-from ..graphs import Clique, Join
-from .joins import DenseHub, DiagonalHub, Hub, RankOneHub, join_eigenvalues, join_laplacian, join_modes
+from ..graphs import Join
+from .joins import DenseHub, DiagonalHub, join_eigenvalues, join_laplacian, join_modes
 from .masses import Weights
 
 # Two roots closer than this, relative to z, are one multiple eigenvalue as far as vectors are concerned.
@@ -145,11 +145,11 @@ class JoinedPaths:
             u[:] = solve_triangular(np.linalg.cholesky(gram), u.T, lower=True).T
 
     @cached_property
-    def _hub(self) -> Hub:
+    def _hub(self) -> DiagonalHub | DenseHub:
         k = len(self.lengths)
         if all(np.all(a == a[0]) for a in (self.lengths, self.weights.edge, self.weights.node)):
             return self._alike
-        return RankOneHub(k) if isinstance(self.join, Clique) else DenseHub(join_laplacian(self.join, k))
+        return DenseHub(join_laplacian(self.join, k))
 
     @property
     def _alike(self) -> DiagonalHub:

@@ -1,4 +1,4 @@
-"""identify() over partitions: what comes in, which cluster, and what of an earlier run can be used."""
+"""identify() and learn() over partitions: what comes in, which cluster, and what of an earlier run can be used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from ..progress import Progress, listener_of
 from .inputs import arrow, find_files, fingerprint, open_parts, written
 from .pipeline import identified
 from .result import DistributedIdentification
-from .run import Run, connected, lasting
+from .run import DistributedError, Run, connected, lasting
 from .store import intact, put, sweep
+
+if TYPE_CHECKING:
+    from ..fields import Field
 
 DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
 BYTES_PER_SAMPLE = 4096
@@ -153,3 +156,71 @@ def _clear(folder: Path, *kept: str) -> None:
     work = [place for place in (folder / "work").iterdir() if place.is_dir() and place.name not in kept]
     for place in (folder / "labels", folder / "embeddings", *work):
         shutil.rmtree(place, ignore_errors=True)
+
+
+def learn(
+    found: DistributedIdentification, *, client: Any = None, progress: bool | Progress | None = False, **kwargs: Any
+) -> Field:
+    """One field for all attractors of `found`, as `eigenwell.learn` learns it: in one task, of `found.in_memory()`.
+
+    Parameters
+    ----------
+    found : DistributedIdentification
+        What `distributed.identify` found.
+    client : dask.distributed.Client, optional
+        As for `distributed.identify`.
+    progress : bool or callable
+        A function is called as progress("learn", done, 1) when the task begins and ends.
+    **kwargs
+        As for `eigenwell.learn`: toward, memory, target, recipe, seed, dtype.
+
+    Returns
+    -------
+    Field
+
+    Raises
+    ------
+    DataError
+        When there is nothing to learn.
+    DistributedError
+        When the workers died.
+    MissingExtra
+        When Dask or JAX is not installed.
+
+    Examples
+    --------
+    >>> from eigenwell import distributed
+    >>> field = distributed.learn(found)  # doctest: +SKIP
+    """
+    if not isinstance(found, DistributedIdentification):
+        raise DataError(
+            f"Expected what distributed.identify() found, got {type(found).__name__}. Data in memory go to eigenwell.learn."
+        )
+    if found.n_attractors == 0:
+        raise DataError(
+            "Expected at least one sub-dynamics to learn, got an identification without any. See found.warnings."
+        )
+    listener = listener_of(progress) or (lambda *_: None)
+    with connected(client) as connection:
+        from distributed import KilledWorker
+
+        listener("learn", 0, 1)
+        task = connection.submit(_trained, str(found.folder), kwargs, pure=False)
+        try:
+            field: Field = task.result()
+        except KilledWorker as error:
+            raise DistributedError(
+                "The workers that trained the field died, one after the other. Give them more memory."
+            ) from error
+        finally:
+            task.cancel()
+    listener("learn", 1, 1)
+    return field
+
+
+def _trained(folder: str, options: dict[str, Any]) -> Field:
+    """`eigenwell.learn` of what the folder holds, on a worker."""
+    from ..learning import learn
+
+    field: Field = learn(DistributedIdentification.open(folder), **options)
+    return field

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..demonstrations import DataError
 from ..files.recording import Names, Wanted
-from ..progress import Progress, listener_of
+from ..progress import Progress, advance, told
 from .inputs import arrow, find_files, fingerprint, open_parts, written
 from .pipeline import identified
 from .result import DistributedIdentification
@@ -94,11 +94,10 @@ def identify(
             f"Expected a Dask DataFrame, a Dask Array or Parquet files, got {type(data).__name__}. What fits in memory goes "
             "to eigenwell.identify."
         )
-    listener = listener_of(progress)
     wanted = Wanted.of(position, velocity, time=time, trajectory=trajectory)
     folder = Path(out).absolute()
     (folder / "work").mkdir(parents=True, exist_ok=True)
-    with connected(client) as connection:
+    with connected(client) as connection, told(progress):
         if not resume:
             _clear(folder)
         size = _cell_size(connection, folder, samples_per_cell)
@@ -112,7 +111,7 @@ def identify(
                 stages = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["stages"]
                 if intact(folder, stages, key):  # an earlier run with the same key has finished
                     return DistributedIdentification.open(folder)
-            return identified(Run(connection, folder, key, parts, columns, size, listener))
+            return identified(Run(connection, folder, key, parts, columns, size))
 
         try:
             found: DistributedIdentification = lasting(run)
@@ -200,11 +199,10 @@ def learn(
         raise DataError(
             "Expected at least one sub-dynamics to learn, got an identification without any. See found.warnings."
         )
-    listener = listener_of(progress) or (lambda *_: None)
-    with connected(client) as connection:
+    with connected(client) as connection, told(progress):
         from distributed import KilledWorker
 
-        listener("learn", 0, 1)
+        advance("learn", 0, 1)
         task = connection.submit(_trained, str(found.folder), kwargs, pure=False)
         try:
             field: Field = task.result()
@@ -214,7 +212,7 @@ def learn(
             ) from error
         finally:
             task.cancel()
-    listener("learn", 1, 1)
+        advance("learn", 1, 1)
     return field
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from ..demonstrations import DataError
 from ..errors import EigenwellError, missing_extra
 from ..files.columns import Columns
-from ..progress import Progress
+from ..progress import advance
 from .inputs import Part
 from .store import Products, StageFileLost, finished, keep
 
@@ -41,7 +41,6 @@ class Run:
     parts: list[Part]
     columns: Columns
     cell: int
-    progress: Progress | None = None
 
     @property
     def total(self) -> int:
@@ -79,7 +78,7 @@ class Run:
 
         summaries: dict[str, dict[str, Any]] = {}
         mark, futures = uuid.uuid4().hex[:8], {}
-        self._tell(stage, 0, len(tasks))
+        advance(stage, 0, len(tasks))
         for name, arguments in tasks.items():
             call, key = (self.folder, self.key, stage, name, function, arguments), f"eigenwell-{stage}-{name}-{mark}"
             futures[key] = name, self.client.submit(execute, *call, key=key, pure=False)
@@ -96,14 +95,10 @@ class Run:
                     ) from error
                 # What has been told need not be told again when the worker that remembers it dies.
                 futures.pop(future.key)[1].release()
-                self._tell(stage, len(summaries), len(tasks))
+                advance(stage, len(summaries), len(tasks))
         finally:
             self.client.cancel([future for _, future in futures.values()])
         return [summaries[name] for name in tasks]
-
-    def _tell(self, stage: str, done: int, total: int) -> None:
-        if self.progress is not None:
-            self.progress(stage, done, total)
 
 
 def execute(

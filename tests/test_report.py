@@ -191,6 +191,7 @@ def test_wording():
     assert quantity(1.23456, 0.012, 1.0) == "1.23 ± 0.02"
     assert quantity(-2.0, 0.0, 10.0) == "-2.0000 ± 0.0001"
     assert quantity(-1e-19, 1e-19, 1.0) == "0.00000 ± 0.00001"
+    assert quantity(-0.3, 1.0, 10.0) == "0 ± 1"
     assert surety(0.99) == "very sure" and surety(0.0) == "a guess"
     assert plural(1, "attractor") == "1 attractor" and plural(1200, "path") == "1,200 paths"
 

@@ -22,10 +22,11 @@ from ..paths.beside import label_confidence, odd_cautions
 from ..paths.builders import sets_off, whole_enough
 from ..paths.grading import grade_blocks
 from ..spectral import ExactMasses
-from .assemble import cautions, in_order, name_hash, stamps
 from .inputs import Part, read_part
+from .records import bounds_of, column, spread
 from .result import doubts, embedding_table, grouped, label_rows, label_table, path_table, plain
-from .store import Products, bounds_of, column, fetch, fetch_all, own, spread
+from .store import Products, fetch, fetch_all, own
+from .trajectories import cautions, in_order, name_hash, stamps
 
 SAMPLES_PER_TASK = 200_000
 """Samples of the sub-dynamics that one task solves, about."""

@@ -21,8 +21,9 @@ from ..paths.fragments import likely_paths
 from ..paths.kinematics import halfway_links
 from ..paths.settings import DEFAULT
 from .inputs import Part
+from .records import Records, column, packed
 from .scan import Whole, by_cell, load_cells
-from .store import Products, Records, column, fetch_all, packed
+from .store import Products, fetch_all
 
 HALO = 40.0
 """Width of the wide halo in typical steps."""

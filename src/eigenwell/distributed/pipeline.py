@@ -13,7 +13,7 @@ from .._types import FloatArray
 from ..demonstrations import Caution, DataError
 from ..paths.beside import label_cautions
 from ..paths.builders import resolution
-from . import assemble, finalize, matching, scan, stitching
+from . import assemble, finalize, matching, scan, stitching, trajectories
 from .result import DistributedIdentification, attractor_table, doubts
 from .run import Run
 from .store import Products, intact, put, write_table
@@ -66,10 +66,10 @@ def identified(run: Run) -> DistributedIdentification:
 
 def _known(run: Run, buckets: int) -> AssembledPaths:
     """Trajectories, sorted out by their names."""
-    run.per_part("sort", assemble.sort, columns=run.columns, buckets=buckets)
+    run.per_part("sort", trajectories.sort, columns=run.columns, buckets=buckets)
     names, shared = _numbered("bucket", buckets), {"names": run.part_names, "columns": run.columns, "total": run.total}
-    told = run.each("assemble", assemble.assemble_named, names, {"bucket": range(buckets)}, **shared)
-    warnings = assemble.cautions(told) + _repeated(sum(t["repeats"] for t in told), run.total)
+    told = run.each("assemble", trajectories.assemble, names, {"bucket": range(buckets)}, **shared)
+    warnings = trajectories.cautions(told) + _repeated(sum(t["repeats"] for t in told), run.total)
     names = [n for n, t in zip(names, told, strict=True) if t["paths"]]
     unit = np.ones(len(run.columns.position))
     return AssembledPaths(names, unit, warnings, {"cells": buckets, "way": "trajectories"})

@@ -21,7 +21,7 @@ from ..paths import Grouping
 from ..results import Identification, Result
 from ..spectral import ExactMasses
 from .inputs import arrow
-from .store import Records, bounds_of, column, packed, spread
+from .records import Records, bounds_of, column, packed, spread
 
 IN_MEMORY = 200_000
 """Samples that `in_memory` reads, about: plots draw fewer, and training resamples to a tenth of it."""

@@ -27,7 +27,8 @@ from ..paths.builders import check_places, distinct, units
 from ..paths.kinematics import common_time_step
 from ..paths.settings import DEFAULT
 from .inputs import Part, read_part
-from .store import Products, bounds_of, fetch, fetch_all, own
+from .records import bounds_of
+from .store import Products, fetch, fetch_all, own
 
 # Samples that draw a cell's borders: shares come out even to five percent.
 PER_CELL = 400

@@ -13,7 +13,8 @@ from ..paths.chains import Chains, open_loops
 from ..paths.fragments import link_fragments
 from ..paths.kinematics import Kinematics, estimate, is_common, steady, strongest_claims
 from ..paths.settings import DEFAULT
-from .store import Products, Records, bounds_of, column, fetch, fetch_all, spread
+from .records import Records, bounds_of, column, spread
+from .store import Products, fetch, fetch_all
 
 
 def stitch(

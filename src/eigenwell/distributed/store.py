@@ -2,9 +2,6 @@
 
 A task of a stage leaves arrays `work/<stage>/<task>.<name>.npy`, tables anywhere in the folder, and at last a record
 `work/<stage>/<task>.json` with the size and checksum of each. What has no record that fits was never finished.
-
-Rows with a name for every column are structured arrays: `rows = packed(id=ids, x=x, v=v)`, and then `rows["x"]`, or `column`,
-which copies one out of a file.
 """
 
 from __future__ import annotations
@@ -22,14 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import IntArray
 from ..errors import EigenwellError
 from ..files.atomic import replacing
 
 CHUNK = 1 << 22
 """Bytes checked at once."""
 _PARSING = threading.Lock()
-Records = NDArray[np.void]
 
 
 class StageFileLost(EigenwellError):
@@ -43,34 +38,6 @@ class Products:
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
-
-
-def packed(**columns: Any) -> Records:
-    """Records from columns (n,) or (n, d); single numbers stand for a whole column."""
-    count = next(len(column) for column in columns.values() if np.ndim(column))
-    whole = {name: np.asarray(c) if np.ndim(c) else np.full(count, c) for name, c in columns.items()}
-    out = np.empty(count, dtype=[(name, c.dtype, c.shape[1:]) for name, c in whole.items()])
-    for name, c in whole.items():
-        out[name] = c
-    return out
-
-
-def column(rows: Records, name: str) -> Any:
-    """A column as an array of its own, contiguous."""
-    return np.ascontiguousarray(rows[name])
-
-
-def bounds_of(lengths: Any) -> IntArray:
-    """Where parts of these lengths begin and end, one after the other."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-
-
-def spread(begin: Any, count: IntArray) -> IntArray:
-    """begin[0], begin[0] + 1, ..., count[0] of them, then those of begin[1], ...; a single `begin` is that of all."""
-    return np.repeat(begin - bounds_of(count)[:-1], count) + np.arange(int(count.sum()))
-
-
-# --- files --------------------------------------------------------------------------------------------
 
 
 def keep(folder: Path, stage: str, task: str, key: str, run: str, products: Products) -> dict[str, Any]:

@@ -119,10 +119,8 @@ def _share(share: float) -> str:
 def _kept(loop: Loop) -> str:
     """What the loop was asked for: of Euler's rule to arrive, of `advance` all of it."""
     if loop.method == "euler":
-        elsewhere = loop.holds and loop.as_basin_said < 1.0
-        return judged(
-            loop.holds and not elsewhere, "all arrive", "not all where basin said" if elsewhere else "not all arrive"
-        )
+        missed = "not all where basin said" if loop.holds else "not all arrive"
+        return judged(loop.holds and not loop.as_basin_said < 1.0, "all arrive", missed)
     return judged(loop.holds, "holds", "does not hold")
 
 

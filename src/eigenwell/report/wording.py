@@ -73,8 +73,7 @@ class Words:
         if self == PLAIN:
             return text
         text = re.sub(r"\b((?:[2-9]|\d\d+)) sub-dynamics\b", rf"\1 {self.attractor}s", text)
-        for noun in ("sub-dynamics", "attractor"):
-            text = text.replace(noun, self.attractor)
+        text = re.sub("sub-dynamics|attractor", self.attractor, text)
         return re.sub(
             r"trajector(?:y|(ies))|demonstration(s)?", lambda m: self.demonstration + "s" * bool(m[1] or m[2]), text
         )
@@ -132,9 +131,7 @@ def quantity(value: float, error: float, extent: float) -> str:
     step = 10.0**-digits
     # Rounded up: an uncertainty must not look smaller than it is.
     rounded = math.ceil(shown / step - 1e-9) * step
-    return f"{value + 0.0:.{digits}f} ± {rounded:.{digits}f}".replace(
-        "-0." + "0" * digits + " ", "0." + "0" * digits + " "
-    )
+    return f"{round(value, digits) + 0.0:.{digits}f} ± {rounded:.{digits}f}"
 
 
 def surety(confidence: float) -> str:

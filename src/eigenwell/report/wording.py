@@ -66,10 +66,14 @@ class Words:
         """
 
         def number(match: re.Match[str]) -> str:
-            word = self.demonstration if match[1].lower() in ("demonstration", "trajectory", "path") else self.attractor
-            return f"{word.capitalize() if match[1][0].isupper() else word} {int(match[2]) + self.first}"
+            word = self.demonstration if match[1].lower().startswith("demo") else self.attractor
+            # "Sub-dynamics 0 and 1" are two; behind "attractor 0" other numbers count something else.
+            more = re.sub(r"\d+", lambda m: str(int(m[0]) + self.first), match[3]) if match[1][-1] == "s" else match[3]
+            word += "s" * (match[1][-1] == "s" and more != "")
+            return f"{word.capitalize() if match[1][0].isupper() else word} {int(match[2]) + self.first}{more}"
 
-        text = re.sub(r"\b(demonstration|attractor|[Ss]ub-dynamics|[Aa]ttractor) (\d+)\b", number, text)
+        nouns = r"[Dd]emonstrations?|[Aa]ttractors?|[Ss]ub-dynamics"
+        text = re.sub(rf"\b({nouns}) (\d+)((?:(?:,| and) \d+\b)*)", number, text)
         if self == PLAIN:
             return text
         text = re.sub(r"\b((?:[2-9]|\d\d+)) sub-dynamics\b", rf"\1 {self.attractor}s", text)
@@ -86,11 +90,6 @@ _IN_USE: ContextVar[Words] = ContextVar("words", default=PLAIN)
 def words() -> Words:
     """Of the page that is being written."""
     return _IN_USE.get()
-
-
-def a(noun: str) -> str:
-    """A noun with its article."""
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 @contextmanager

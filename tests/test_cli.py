@@ -109,8 +109,10 @@ def test_identify_takes_what_the_user_knows(folder, tmp_path):
 
 
 def test_learn_does_not_replace_a_model_unasked(folder, tmp_path):
-    (tmp_path / "model").mkdir()
+    (tmp_path / "model").touch()
     fails(4, "learn", folder / "ordered.csv", "-o", tmp_path / "model", match="--force")
+    # A folder is not replaced at all.
+    fails(4, "learn", folder / "ordered.csv", "-o", tmp_path, match="is a folder")
 
 
 def test_identify_prints_plain_lines_in_a_pipe(folder):
@@ -369,3 +371,44 @@ def test_completion_and_version():
     assert done[0] == 0 and "_EIGENWELL_COMPLETE=complete_bash" in done[1]
     env = {**os.environ, "_EIGENWELL_COMPLETE": "complete_bash", "COMP_WORDS": "eigenwell id", "COMP_CWORD": "1"}
     assert "identify" in start(env=env)[1]
+
+
+# --- what takes long ----------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_who_looks_on_sees_how_far_it_is(tmp_path):
+    """Bars on stderr while something is being done, none of it where the result goes."""
+    files.write(tmp_path / "a.csv", ew.systems.heart.sample(seed=0, frequency=20.0))
+    out, err = io.StringIO(), Terminal()
+    asked = ["eigenwell", "identify", str(tmp_path / "a.csv")]
+    with patch("sys.argv", asked), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 0
+    assert "paths" in err.getvalue() and "attractors" in err.getvalue()
+    assert out.getvalue() == ok("identify", tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "code", "match"),
+    [
+        ("report", ("--learn", "-o", "nowhere/a.html"), 4, "Cannot write"),
+        ("identify", ("--labels", "."), 4, "is a folder"),
+        ("compare", ("--plot", "a.xyz"), 2, "png, .svg or .pdf"),
+        ("compare", ("--plot", "nowhere/a.png"), 4, "Cannot write"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_work(tmp_path, monkeypatch, command, option, code, match):
+    monkeypatch.chdir(tmp_path)
+    files.write("a.csv", ew.systems.heart.sample(seed=0, frequency=20.0))
+    shutil.copy("a.csv", "b.csv")
+    with patch("eigenwell.identification.identify", side_effect=AssertionError("the work has begun")):
+        fails(code, command, "a.csv", *(["b.csv"] if command == "compare" else []), *option, match=match)
+
+
+def test_a_seed_that_is_none_is_refused():
+    fails(3, "datasets", "composite:abc", match="composite:SEED")

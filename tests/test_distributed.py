@@ -15,9 +15,8 @@ import eigenwell as ew
 from distributed import Client, LocalCluster
 from eigenwell import distributed
 from eigenwell.cli.app import app
-from eigenwell.distributed import allocator
-from eigenwell.distributed.cells import Cells, by_cell
-from eigenwell.distributed.scan import Whole, moments
+from eigenwell.distributed import run
+from eigenwell.distributed.scan import Cells, Whole, by_cell, moments
 from eigenwell.learning import Recipe
 
 pytestmark = pytest.mark.cluster
@@ -243,8 +242,8 @@ def test_freed_memory_goes_back_when_a_task_is_done_or_fails(monkeypatch):
         def malloc_trim(self, pad):
             calls.append("trimmed")
 
-    monkeypatch.setattr(allocator.ctypes, "CDLL", lambda _: Libc())
-    with pytest.raises(ValueError, match="task"), allocator.freed_memory_kept():
+    monkeypatch.setattr(run.ctypes, "CDLL", lambda _: Libc())
+    with pytest.raises(ValueError, match="task"), run.freed_memory_kept():
         assert dict(calls) == {-3: 1 << 25, -1: 1 << 28}
         raise ValueError("task")
     assert dict(calls[:-1]) == {-1: 1 << 16, -3: 1 << 17}

@@ -163,6 +163,9 @@ def test_one_word_one_count(pages):
     assert re.search(r"samples 1 -?\d.* 2 -?\d", words), "the table of places counts from 1, too"
     assert Words().said("attractor 0, Demonstration 3") == "attractor 0, Demonstration 3"
     assert Words("goal", "stroke", 1).said("demonstration 0 (to attractor 1)") == "stroke 1 (to goal 2)"
+    assert Words("goal", "stroke", 1).said("Sub-dynamics 0, 1 and 3 cross") == "Goals 1, 2 and 4 cross"
+    assert Words("goal", "stroke", 1).said("attractor 0 and 2 others") == "goal 1 and 2 others"
+    assert Words().said("Sub-dynamics 0 and 1 cross") == "Attractors 0 and 1 cross"
 
 
 @pytest.mark.slow
@@ -191,6 +194,7 @@ def test_wording():
     assert quantity(1.23456, 0.012, 1.0) == "1.23 ± 0.02"
     assert quantity(-2.0, 0.0, 10.0) == "-2.0000 ± 0.0001"
     assert quantity(-1e-19, 1e-19, 1.0) == "0.00000 ± 0.00001"
+    assert quantity(-0.3, 1.0, 10.0) == "0 ± 1"
     assert surety(0.99) == "very sure" and surety(0.0) == "a guess"
     assert plural(1, "attractor") == "1 attractor" and plural(1200, "path") == "1,200 paths"
 
@@ -238,14 +242,16 @@ def test_the_field_comes_first_and_moves(browser, pages):
     page.mouse.click(place["x"] + 0.2 * place["width"], place["y"] + 0.3 * place["height"])
     page.wait_for_function("() => Number(document.getElementById('live').dataset.arrived) >= 1")
     picture = "() => document.getElementById('live').toDataURL()"
+    # On a wide page no table is cut off.
+    cut = "() => [...document.querySelectorAll('.scroll')].filter((s) => s.scrollWidth > s.clientWidth + 1).length"
+    assert page.evaluate(cut) == 0
     before = page.evaluate(picture)
     page.click("#live-bar >> text=Stone")
     page.wait_for_function(f"b => ({picture})() !== b", arg=before)
     page.click("#live-bar >> text=Put back")
     assert page.is_hidden("#live-bar >> text=Put back")
-    # Rows become lists where there is no room for columns: nothing is cut off or scrolls sideways.
+    # Rows become lists where there is no room for columns: nothing is cut off or scrolls sideways here either.
     page.set_viewport_size({"width": 390, "height": 800})
-    cut = "() => [...document.querySelectorAll('.scroll')].filter((s) => s.scrollWidth > s.clientWidth + 1).length"
     page.wait_for_function("() => document.documentElement.scrollWidth <= 390")
     assert page.evaluate(cut) == 0
     page.close()

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ._types import FloatArray, IntArray
+from .arguments import is_sequence_of_trajectories
 from .demonstrations import DataError, Demonstrations
 from .errors import missing_extra
 from .identification import Builder, identify
@@ -112,7 +113,7 @@ class AttractorIdentifier(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _demonstrations(self, X: Any, y: Any) -> Demonstrations:
         moving = np.ndim(y) == 2
-        if _several(X):
+        if isinstance(X, list | tuple) and is_sequence_of_trajectories(X):
             if moving:
                 raise DataError("Expected trajectories alone, or as (x, v) pairs, got y besides. Leave y out.")
             demos = Demonstrations.from_trajectories(X, dt=self.dt)
@@ -307,11 +308,3 @@ def _along(dx: FloatArray, v: FloatArray) -> float:
     """The median |cosine| between steps and velocities."""
     both = np.abs(np.einsum("ij,ij->i", dx, v))
     return float(np.median(both / (np.linalg.norm(dx, axis=1) * np.linalg.norm(v, axis=1))))
-
-
-def _several(data: Any) -> bool:
-    """A list of trajectories, (T, d) or pairs of them, and not the rows of one table."""
-    if not (isinstance(data, list | tuple) and len(data)):
-        return False
-    pairs = [isinstance(one, tuple) and len(one) == 2 and all(np.ndim(half) == 2 for half in one) for one in data]
-    return all(pair or np.ndim(one) > 1 for one, pair in zip(data, pairs, strict=True))

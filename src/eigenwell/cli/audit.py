@@ -11,7 +11,7 @@ import typer
 
 from ..wording import plural
 from .options import IN_DOUBT, Source
-from .output import command, interactive, note, print_json, table
+from .output import command, interactive, note, print_json, say, table
 
 if TYPE_CHECKING:
     from ..auditing import Audit
@@ -64,7 +64,7 @@ def audit(
 
 def show(found: Audit) -> None:
     """The headline, the bad episodes, then what is missing."""
-    typer.secho(found.headline, bold=interactive())
+    say(found.headline, bold=interactive())
     rows = [
         (str(v.episode), v.name, f.name, f"{f.confidence:.2f}", f.action, f.message)
         for v in found.bad
@@ -74,9 +74,9 @@ def show(found: Audit) -> None:
         table(("episode", "file", "fault", "confidence", "do", "what"), rows, numbers_from=99)
     for q, goal in enumerate(found.goals):
         place = ", ".join(f"{c:.4g}" for c in goal.place[:4]) + (", …" if len(goal.place) > 4 else "")
-        typer.echo(f"goal {q} at ({place}): {plural(len(goal.episodes), 'episode')}")
+        say(f"goal {q} at ({place}): {plural(len(goal.episodes), 'episode')}")
     for name, why in found.skipped:
-        typer.echo(f"skipped {name}: {why}")
+        say(f"skipped {name}: {why}")
     for said in found.missing:
-        typer.echo(said)
-    typer.echo(f"keep {len(found.keep)} of {plural(len(found.verdicts), 'episode')}")
+        say(said)
+    say(f"keep {len(found.keep)} of {plural(len(found.verdicts), 'episode')}")

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import DataError
 from .options import Source, numbers
-from .output import cautions, command, note, print_json, progress, table
+from .output import cautions, command, note, print_json, say, table
 
 
 @command
@@ -23,11 +23,11 @@ def compare(source: Source, plot: Path | None = None, as_json: bool = False) -> 
         raise DataError(
             f"Expected at least two conditions, a file each, got {source.name}. For one: eigenwell identify {source.file[0]}"
         )
+    _checked(plot)
     found = {}
-    with progress() as tell:
-        for path in source.file:
-            name = path.stem if path.stem not in found else str(path)
-            found[name] = identify(replace(source, file=[path]).read(), progress=tell)
+    for path in source.file:
+        name = path.stem if path.stem not in found else str(path)
+        found[name] = identify(replace(source, file=[path]).read())
     compared = comparison.compare(found)
     if as_json:
         _print(compared, "conditions", "states")
@@ -71,16 +71,16 @@ def sweep(
     told = [f"--{name}" for name, given in source.columns.items() if given != plain.columns[name]]
     if by is not None and told:
         raise typer.BadParameter(f"--by reads columns by their names; leave out {' and '.join(told)}")
-    with progress() as tell:
-        if values is not None:
-            each = [replace(source, file=[path]).read() for path in file]
-            swept = comparison.sweep(numbers([values], "--values")[0], each, progress=tell)
-        else:
-            swept = comparison.sweep(_table(file[0]), by=by, basis=source.position if cells else None, progress=tell)
+    _checked(plot)
+    if values is not None:
+        each = [replace(source, file=[path]).read() for path in file]
+        swept = comparison.sweep(numbers([values], "--values")[0], each)
+    else:
+        swept = comparison.sweep(_table(file[0]), by=by, basis=source.position if cells else None)
     if as_json:
         _print(swept, "parameter", "values", "n_attractors", "events")
     else:
-        typer.echo("\n".join(line for line in str(swept).splitlines() if not line.startswith("  !")))
+        say("\n".join(line for line in str(swept).splitlines() if not line.startswith("  !")))
         cautions(swept.warnings)
     _draw(swept, plot)
 
@@ -111,13 +111,24 @@ def _number(value: float) -> str:
     return "" if value != value else f"{value:.2g}"
 
 
+def _checked(plot: Path | None) -> None:
+    """Before the work: whether it can be drawn."""
+    if plot is not None:
+        from ..plotting.canvas import pyplot
+
+        pyplot()
+        if plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+            raise typer.BadParameter(f"expected --plot with a name that ends in .png, .svg or .pdf, got {plot}")
+
+
 def _draw(result: Any, path: Path | None) -> None:
     if path is None:
         return
     from .. import plotting
+    from ..files import replacing
 
-    with plotting.style():
+    with plotting.style(), replacing(path) as temporary:
         drawn = result.plot()
         axes = drawn if hasattr(drawn, "figure") else drawn[0]
-        axes.figure.savefig(path)
+        axes.figure.savefig(temporary)
     note(f"drawn to {path}")

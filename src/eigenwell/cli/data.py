@@ -58,8 +58,8 @@ def sample(name: str, seed: int) -> Demonstrations:
     kind, _, rest = name.partition(":")
     if kind == "lasa" and rest:
         return sets.lasa(rest)
-    if kind == "composite":
-        return sets.composite(int(rest) if rest.isdigit() else seed)
+    if kind == "composite" and (not rest or rest.isdigit()):
+        return sets.composite(int(rest) if rest else seed)
     if kind == "pen_strokes":
         return sets.pen_strokes(seed)
     known = {system.name: system for system in (*systems.all_systems, systems.duffing_short)}

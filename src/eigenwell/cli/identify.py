@@ -12,7 +12,7 @@ import typer
 
 from ..wording import plural
 from .options import IN_DOUBT, Known, Source
-from .output import answer, cautions, command, interactive, note, offer_audit, print_json, progress, table
+from .output import answer, cautions, command, interactive, note, offer_audit, print_json, say, table
 
 if TYPE_CHECKING:
     from ..distributed import DistributedIdentification
@@ -78,9 +78,8 @@ def _on_cluster(address: str, source: Source, out: Path) -> DistributedIdentific
         client = stack.enter_context(connected(client))
         if client.dashboard_link:
             note(f"dashboard: {client.dashboard_link}")
-        tell = stack.enter_context(progress())
         columns = {name: source.columns[name] for name in ("position", "velocity", "time", "trajectory")}
-        return spread_out([str(f) for f in source.file], out=out, client=client, progress=tell, **columns)
+        return spread_out([str(f) for f in source.file], out=out, client=client, **columns)
 
 
 def _show_partitioned(found: DistributedIdentification, as_json: bool) -> None:
@@ -106,7 +105,9 @@ def report(output: Path, source: Source, model: Path | None = None, learn: bool 
 
         field = load(model)
     elif learn:
-        field = _learned(found)
+        from ..learning import learn as fit
+
+        field = fit(found)
     _write_report(output, found, field, title=source.name)
     count, size = found.n_attractors, output.stat().st_size
     said = {"page": str(output), "bytes": size, "n_attractors": count}
@@ -130,30 +131,25 @@ def demo(
     error = np.linalg.norm(found.attractors[:, None] - true, axis=2).min(axis=1)
     said = _answer(found) | {"true_attractors": true, "error": error}
     if not as_json:
-        typer.echo(f"{system}: {demos.n_samples} samples in {demos.dimension}-D, shuffled; {len(true)} true attractors")
+        say(f"{system}: {demos.n_samples} samples in {demos.dimension}-D, shuffled; {len(true)} true attractors")
         show(found)
-        typer.echo(f"largest distance to a true attractor: {error.max():.2g}")
+        say(f"largest distance to a true attractor: {error.max():.2g}")
     field: Any = None
     if learn:
-        field = _learned(found)
+        from ..learning import learn as fit
+
+        field = fit(found)
         certificate = field.certificate()
         said |= {"certificate": certificate}
         if not as_json:
-            typer.echo(f"learned field {certificate}")
+            say(f"learned field {certificate}")
     if output is not None:
         _write_report(output, found, field, title=system)
         said |= {"page": str(output)}
         if not as_json:
-            typer.echo(f"report: {output}")
+            say(f"report: {output}")
     if as_json:
         print_json(said)
-
-
-def _learned(found: Identification) -> Any:
-    from ..learning import learn
-
-    with progress() as tell:
-        return learn(found, progress=tell)
 
 
 def _write_report(output: Path, found: Identification, field: Any, title: str) -> None:
@@ -189,10 +185,10 @@ def show(found: Identification) -> None:
         note(found.demos.about)
     _headline(found)
     for what in found.told:
-        typer.echo(f"given: {what}")
+        say(f"given: {what}")
     if found.alternatives:
         others = ", ".join(f"{a.n_attractors} (confidence {a.confidence:.2f})" for a in found.alternatives[:3])
-        typer.echo(f"other readings: {others}")
+        say(f"other readings: {others}")
     _places(found, found.demos.x.max(axis=0) - found.demos.x.min(axis=0))
     if found.counts is not None:
         shares = ", ".join(f"{q} in {100 * share:.0f} %" for q, share in found.counts.items())
@@ -205,7 +201,7 @@ def _headline(found: Result) -> None:
     from ..report.wording import surety
 
     count, sure = plural(found.n_attractors, "attractor"), surety(found.confidence)
-    typer.secho(f"{count}, confidence {found.confidence:.2f} ({sure})", bold=interactive())
+    say(f"{count}, confidence {found.confidence:.2f} ({sure})", bold=interactive())
 
 
 def _places(found: Result, extents: Any) -> None:

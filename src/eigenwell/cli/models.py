@@ -9,7 +9,7 @@ import typer
 
 from ..wording import plural
 from .options import IN_DOUBT, Known, Source, numbers
-from .output import answer, cautions, command, interactive, offer_audit, print_json, progress, table
+from .output import answer, cautions, command, interactive, offer_audit, print_json, say, table
 
 if TYPE_CHECKING:
     from .._types import FloatArray
@@ -40,9 +40,8 @@ def learn(
 
     check_target(output, overwrite=force)  # before the work, not after it
     found = known.identify(source)
-    with progress() as tell:
-        recipe = None if steps is None else Recipe(steps=steps)
-        field = fit(found, toward=toward, memory=memory, recipe=recipe, seed=seed, progress=tell)
+    recipe = None if steps is None else Recipe(steps=steps)
+    field = fit(found, toward=toward, memory=memory, recipe=recipe, seed=seed)
     save(field, output, overwrite=force)
     asked = ("n_attractors", "attractors", "saddles", "fit", "map_fit", "warnings")
     said = {"model": str(output), "memory": field.has_memory, "toward": bool(field.goals)}
@@ -126,7 +125,7 @@ def simulate(
             for x, a, g in zip(rolled, attractors, gap, strict=True)
         ]
         if output is not None:
-            typer.echo(f"{output}: {plural(len(rolled), 'trajectory', 'trajectories')} of {samples} samples")
+            say(f"{output}: {plural(len(rolled), 'trajectory', 'trajectories')} of {samples} samples")
         table(("from", f"after {duration:g} s", "attractor", "distance"), rows, numbers_from=3)
     else:
         table(

@@ -9,12 +9,11 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from ..progress import Progress
+from ..progress import told
 from .options import BAD_DATA, CANNOT_WRITE, IN_DOUBT, INTERNAL, MISSING_EXTRA, OK, OPTIONS, USAGE
 
 EXIT_CODES = {
@@ -26,6 +25,9 @@ EXIT_CODES = {
     MISSING_EXTRA: "an optional package is missing",
     IN_DOUBT: "the answer is there but a check failed",
 }
+
+WRITTEN = {"output", "labels", "keep", "plot", "onnx", "c"}
+"""Parameters that name a file to write."""
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
@@ -55,8 +57,14 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     def run(*, debug: bool, **given: Any) -> None:
         for name, kind in groups.items():
             given[name] = kind(**{field.name: given.pop(field.name) for field in dataclasses.fields(kind)})
+        from ..files.atomic import check_writable
+
         try:
-            function(**given)
+            for name in WRITTEN & given.keys():
+                if given[name] is not None:
+                    check_writable(given[name])
+            with told(_BARS.tell if sys.stderr.isatty() else None):
+                function(**given)
         except (typer.Exit, typer.Abort, BrokenPipeError, KeyboardInterrupt):
             raise
         except Exception as error:
@@ -67,8 +75,10 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             message = _line(error, code)
             if given.get("as_json"):
                 print_json({"error": {"kind": type(error).__name__, "message": message, "exit_code": code}})
-            typer.secho(f"eigenwell: {message}", fg="red" if sys.stderr.isatty() else None, err=True)
+            say(f"eigenwell: {message}", err=True, fg="red" if sys.stderr.isatty() else None)
             raise typer.Exit(code) from None
+        finally:
+            _BARS.clear()
 
     run.__annotations__ = {one.name: one.annotation for one in asked}
     run.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined]
@@ -104,16 +114,22 @@ def interactive() -> bool:
     return sys.stdout.isatty()
 
 
+def say(line: str, err: bool = False, **style: Any) -> None:
+    """A line on stdout or stderr, where no bar is left to run into."""
+    _BARS.clear()
+    typer.secho(line, err=err, **style)
+
+
 def answer(as_json: bool, said: Any, *lines: str) -> None:
     """One JSON object, or these lines."""
     if as_json:
         print_json(said)
     for line in () if as_json else lines:
-        typer.echo(line)
+        say(line)
 
 
 def print_json(value: Any) -> None:
-    typer.echo(json.dumps(plain(value), allow_nan=False))
+    say(json.dumps(plain(value), allow_nan=False))
 
 
 def plain(value: Any) -> Any:
@@ -134,13 +150,13 @@ def plain(value: Any) -> Any:
 def note(message: str) -> None:
     """Something besides the result: on stderr, and only for eyes."""
     if sys.stderr.isatty():
-        typer.secho(message, dim=True, err=True)
+        say(message, err=True, dim=True)
 
 
 def cautions(warnings: Iterable[Any]) -> None:
     """Doubts, on stderr, so that they never mix with a result in a pipe."""
     for caution in warnings:
-        typer.secho(f"! {caution}", fg="yellow" if sys.stderr.isatty() else None, err=True)
+        say(f"! {caution}", err=True, fg="yellow" if sys.stderr.isatty() else None)
 
 
 def offer_audit(demos: Any) -> None:
@@ -164,10 +180,11 @@ def offer_audit(demos: Any) -> None:
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers_from: int = 1) -> None:
     """A table for eyes, or tab-separated lines for a pipe. Columns from `numbers_from` on are aligned right."""
     if not interactive():
-        typer.echo("\t".join(headings))
+        say("\t".join(headings))
         for row in rows:
-            typer.echo("\t".join(row))
+            say("\t".join(row))
         return
+    _BARS.clear()
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -180,23 +197,29 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers_from: 
     Console().print(drawn)
 
 
-@contextmanager
-def progress() -> Iterator[bool | Progress]:
-    """A bar for every stage on stderr when somebody is looking."""
-    if not sys.stderr.isatty():
-        yield False
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
+class Bars:
+    """A bar on stderr for every stage of what takes long, where somebody is looking; gone when something is printed."""
 
-    columns = (TextColumn("{task.description:10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
+    shown: Any = None
+    tasks: dict[str, Any]
 
-        def tell(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total)
+    def tell(self, stage: str, done: int, total: int) -> None:
+        """As `eigenwell.progress` has it."""
+        if self.shown is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        yield tell
+            columns = (TextColumn("{task.description:10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            self.shown, self.tasks = Progress(*columns, console=Console(stderr=True), transient=True), {}
+            self.shown.start()
+        if stage not in self.tasks:
+            self.tasks[stage] = self.shown.add_task(stage, total=total)
+        self.shown.update(self.tasks[stage], completed=done, total=total)
+
+    def clear(self) -> None:
+        if self.shown is not None:
+            self.shown.stop()
+        self.shown = None
+
+
+_BARS = Bars()

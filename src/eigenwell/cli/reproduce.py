@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
 from ..errors import missing_extra
 from .options import IN_DOUBT, MISSING_EXTRA
-from .output import answer, command, table
+from .output import answer, command, say, table
 
 
 @command
@@ -42,8 +40,7 @@ def reproduce(
         known = ", ".join(item.name for item in ITEMS)
         raise typer.BadParameter(f"expected names of items with --only, got {', '.join(unknown)}; there are {known}.")
     typed, page = " ".join(["eigenwell", *sys.argv[1:]]), out / "index.html"
-    with _progress() as tell:
-        done = make(out, only=names, quick=quick, seed=seed, drawing=drawing, tell=tell, command=typed)
+    done = make(out, only=names, quick=quick, seed=seed, drawing=drawing, tell=_begun, command=typed)
     made = len(done.done) - len(done.failed) - len(done.skipped)
     said = {"page": str(page), "seconds": round(done.seconds, 1)}
     said |= {"items": {one.item.name: one.status for one in done.done}}
@@ -52,29 +49,15 @@ def reproduce(
     if not as_json:
         for one in done.done:
             if one.outcome is None:
-                typer.secho(f"! {one.item.name} {one.status}: {one.message}", err=True)
+                say(f"! {one.item.name} {one.status}: {one.message}", err=True)
         for what in done.missed:
-            typer.secho(f"! does not hold: {what}", err=True)
+            say(f"! does not hold: {what}", err=True)
     if done.failed or done.missed:
         raise typer.Exit(IN_DOUBT)
     if done.skipped:
         raise typer.Exit(MISSING_EXTRA)
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None]]:
-    """A bar when somebody is looking; otherwise a line for everything that is begun, for the log of a long run."""
-    if not sys.stderr.isatty():
-
-        def line(done: int, total: int, what: str) -> None:
-            typer.echo(f"[{min(done + 1, total)}/{total}] {what}", err=True)
-
-        yield line
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
+def _begun(done: int, total: int, what: str) -> None:
+    """A line for everything that is begun, for the log of a long run."""
+    say(f"[{min(done + 1, total)}/{total}] {what}", err=True)

@@ -1,7 +1,6 @@
 """Identify and learn on Dask: data in partitions, larger than a machine's memory, with the user's own cluster."""
 
-from .identifying import identify
-from .learning import learn
+from .api import identify, learn
 from .result import DistributedIdentification
 from .run import DistributedError
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import IntArray
+from .._types import FloatArray, IntArray
 from ..attractors import eigenpairs_for, sub_dynamics
 from ..checks import check_samples, check_tall
 from ..demonstrations import Demonstrations
@@ -24,8 +24,8 @@ from ..paths.grading import grade_blocks
 from ..spectral import ExactMasses
 from .inputs import Part, read_part
 from .records import bounds_of, column, spread
+from .result import doubts, embedding_table, grouped, label_rows, label_table, path_table, plain
 from .store import Products, fetch, fetch_all, own
-from .tables import doubts, embedding_table, label_rows, label_table, path_table, plain, said
 from .trajectories import cautions, in_order, name_hash, stamps
 
 SAMPLES_PER_TASK = 200_000
@@ -43,23 +43,19 @@ def identify_alone(folder: Path, *, parts: Sequence[Part], columns: Columns) -> 
     path, position = np.full((2, demos.n_samples), -1, dtype=np.intp)
     path[graph.nodes], position[graph.nodes] = np.repeat(np.arange(graph.n_paths), lengths), spread(0, lengths)
     rows = label_rows(ids, found.labels, found.label_confidence, path, position)
-    tables: dict[str, Any] = {
-        f"labels/{p.name}.parquet": label_table(rows[p.offset : p.offset + p.rows]) for p in parts
-    }
+    tables = {f"labels/{p.name}.parquet": label_table(rows[p.offset : p.offset + p.rows]) for p in parts}
     pace = np.array([end_pace(demos.v[graph.path(k)]) for k in range(graph.n_paths)])
     places = demos.x[heads], demos.x[graph.terminals]
     tables["paths.parquet"] = path_table(graph.group, lengths, ids[heads], pace, *places)
     for q, embedding in enumerate(found.embeddings):
         mine, of = found.members(q), graph.paths_of(q)
-        tables[_embeddings(q)] = embedding_table(ids[mine], demos.x[mine], demos.v[mine], of, lengths[of], embedding)
+        tables |= embedding_table(q, ids[mine], demos.x[mine], demos.v[mine], of, lengths[of], embedding)
     kept = {name: a for name in ("x", "v", "offsets") if (a := getattr(demos, name)) is not None}
-    summary = {
+    counted = {"paths": found.paths_per_attractor, "samples": found.samples_per_attractor, "arrived": found.arrived}
+    summary = {name: count.tolist() for name, count in counted.items()} | {
         "box": [demos.x.min(axis=0).tolist(), demos.x.max(axis=0).tolist()],
-        "paths": found.paths_per_attractor.tolist(),
-        "samples": found.samples_per_attractor.tolist(),
-        "arrived": found.arrived.tolist(),
         "confidence": found.confidence,
-        "grouping": said(found.grouping),
+        "grouping": grouped(found.grouping),
         "kind": found.kind,
         "warnings": doubts(found.warnings),
         "located": [plain(a, values) for a, values in zip(found.located, found.eigenvalues, strict=True)],
@@ -86,22 +82,25 @@ def _together(parts: Sequence[Part], columns: Columns) -> tuple[Demonstrations, 
 
 
 def survey(folder: Path, *, names: Sequence[str], trusted_ends: bool) -> Products:
-    """All paths by their keys: where each is, whether it counts, and how large the box of those is that do."""
+    """All paths by their keys: where each is, whether it counts, how large the box of those is that do, and the usual step of
+    trajectories."""
     tables = [np.array(fetch(folder, "assemble", name, "paths")) for name in names]
     table = np.concatenate(tables)
     by_path = np.argsort(table["path"], kind="stable")
     bucket = np.repeat(np.arange(len(tables)), [len(t) for t in tables])[by_path]
     begin = np.concatenate([bounds_of(t["samples"])[:-1] for t in tables])[by_path]
-    table = table[by_path]
+    table, step = table[by_path], 0.0
     if trusted_ends:
         corners = np.stack([table[name] for name in ("start", "low", "high", "end")], axis=1)
         moves = sets_off(corners.reshape(-1, corners.shape[2]), 4 * np.arange(len(table) + 1))
         usable = column(table, "usable") & moves
+        steps = fetch_all(folder, "assemble", names, "steps")
+        step = float(np.median(steps)) if len(steps) else 0.0
     else:
         usable = whole_enough(column(table, "distinct"))
     extent = extent_of(table["box_low"], table["box_high"], table["noise"], usable)
     arrays = {"paths": table, "bucket": bucket, "begin": begin, "usable": usable}
-    return Products(arrays, summary={"extent": extent.tolist()})
+    return Products(arrays, summary={"extent": extent.tolist(), "step": step})
 
 
 def measure(folder: Path, *, index: int, name: str, extent: Sequence[float]) -> Products:
@@ -114,11 +113,11 @@ def grade(
     folder: Path,
     *,
     names: Sequence[str],
+    extent: Sequence[float],
     resolution: float,
     size: float,
-    extent: Sequence[float],
+    unit: FloatArray,
     trusted_ends: bool,
-    unit: Sequence[float],
 ) -> Products:
     """Which paths share an attractor, and the numbers under which sub-dynamics and paths appear in the result."""
     table, bucket = own(folder, "survey", "paths", "bucket")
@@ -131,7 +130,7 @@ def grade(
         np.array(extent),
         resolution,
         trusted_ends=trusted_ends,
-        unit=np.array(unit),
+        unit=unit,
     )
     group, order = canonical_order(starts, ends, graded.group, first, size)
     # Scraps that lie on paths get their label, and stay out of the embedding.
@@ -147,7 +146,7 @@ def grade(
         "samples": samples.tolist(),
         "arrived": graded.arrived[np.argsort(renumbered)].tolist(),
         "confidence": graded.grouping.probability,
-        "grouping": said(graded.grouping),
+        "grouping": grouped(graded.grouping),
         "eigenpairs": eigenpairs_for(starts.shape[1], group),
         "warnings": doubts([*graded.warnings, *odd_cautions(graded.odd)]),
     }
@@ -173,7 +172,8 @@ def solve(folder: Path, *, names: Sequence[str], which: Sequence[int], eigenpair
     group, order = own(folder, "grade", "group", "order")
     table, bucket, begin = own(folder, "survey", "paths", "bucket", "begin")
     length = column(table, "samples")
-    located, tables = [], {}
+    located: list[dict[str, Any]] = []
+    tables: dict[str, Any] = {}
     for q in which:
         number = np.flatnonzero(group[order] == q)
         mine = order[number]
@@ -182,21 +182,15 @@ def solve(folder: Path, *, names: Sequence[str], which: Sequence[int], eigenpair
         ids, x, v = (column(rows, name) for name in ("id", "x", "v"))
         paths = np.split(np.arange(len(rows)), bounds_of(length[mine])[1:-1])
         spectrum, embedding, place = sub_dynamics(x, v, paths, Clique(), ExactMasses(), eigenpairs)
-        tables[_embeddings(q)] = embedding_table(ids, x, v, number, length[mine], embedding)
+        tables |= embedding_table(q, ids, x, v, number, length[mine], embedding)
         located.append(plain(place, spectrum.eigenvalues))
     return Products(tables=tables, summary={"located": located})
 
 
-def _embeddings(q: int) -> str:
-    return f"embeddings/attractor-{q:05d}.parquet"
-
-
-def tell(
-    folder: Path, *, index: int, name: str, unit: Sequence[float], recovered: bool, offsets: Sequence[int]
-) -> Products:
+def tell(folder: Path, *, index: int, name: str, unit: FloatArray, recovered: bool, offsets: Sequence[int]) -> Products:
     """What there is to say of the samples of a bucket, in the order of the input, with `bounds` of its partitions."""
     labels, sure, number = own(folder, "grade", "label", "sure", "number")
-    block = _block(folder, name, index).scaled(np.array(unit))
+    block = _block(folder, name, index).scaled(unit)
     confidence = label_confidence(block.x, block.v, block.offsets, labels[block.number], sure[block.number], recovered)
     ids, label = fetch(folder, "assemble", name, "rows")["id"], labels[block.path]
     told = label_rows(ids, label, confidence, number[block.path], spread(0, np.diff(block.offsets)))

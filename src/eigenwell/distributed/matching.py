@@ -20,11 +20,9 @@ from ..paths.chains import Chains
 from ..paths.fragments import likely_paths
 from ..paths.kinematics import halfway_links
 from ..paths.settings import DEFAULT
-from .allocator import freed_memory_kept
-from .cells import by_cell
 from .inputs import Part
 from .records import Records, column, packed
-from .scan import Frame, load_cells
+from .scan import Whole, by_cell, load_cells
 from .store import Products, fetch_all
 
 HALO = 40.0
@@ -34,10 +32,10 @@ TOGETHER = 1e-8
 
 
 def split(
-    folder: Path, *, part: Part, columns: Columns, frame: Frame, dt: float | None = None, halo: float = TOGETHER
+    folder: Path, *, part: Part, columns: Columns, whole: Whole, dt: float | None = None, halo: float = TOGETHER
 ) -> Products:
     """Samples sorted by cell, each in all cells that come within its reach; `bounds` says where each cell begins."""
-    x, v = frame.read(part, columns)
+    x, v = whole.read(part, columns)
     cells = load_cells(folder)
     steps = 0.0 if dt is None else (DEFAULT.half_fit + 1) * dt
     row, cell = cells.reached(x, np.maximum(steps * np.linalg.norm(v, axis=1), halo))
@@ -48,11 +46,11 @@ def split(
     return Products(arrays={"rows": rows, "bounds": bounds}, summary={"copies": len(rows) - len(x)})
 
 
-def match(folder: Path, *, cell: int, names: Sequence[str], frame: Frame, dt: float | None = None) -> Products:
+def match(folder: Path, *, cell: int, names: Sequence[str], whole: Whole, dt: float | None = None) -> Products:
     """Pieces and claims of a cell: by halfway meeting with the time step of all, or without one by likelihood."""
     mine = fetch_all(folder, "split", names, "rows", cell)
     x, v = column(mine, "x"), column(mine, "v")
-    _, first, inverse = np.unique(frame.names(x, v), return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(whole.names(x, v), return_index=True, return_inverse=True)
     one = first[inverse.reshape(-1)]
     fresh = one == np.arange(len(mine))
     again, of = np.flatnonzero(~fresh), one[~fresh]
@@ -66,8 +64,7 @@ def match(folder: Path, *, cell: int, names: Sequence[str], frame: Frame, dt: fl
         successor, met = halfway_links(x, v, dt, order)
         exact = int(met[home].sum())
     elif len(home):
-        with freed_memory_kept():
-            paths, kin = likely_paths(x, v, cKDTree(x))
+        paths, kin = likely_paths(x, v, cKDTree(x))
         successor, step = paths.successor, kin.dt
     follows = successor[home]
     inside = (follows >= 0) & mine["home"][follows]

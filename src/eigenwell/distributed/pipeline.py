@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from .._types import FloatArray
 from ..demonstrations import Caution, DataError
 from ..paths.beside import label_cautions
 from ..paths.builders import resolution
 from . import assemble, finalize, matching, scan, stitching, trajectories
-from .result import DistributedIdentification
+from .result import DistributedIdentification, attractor_table, doubts
 from .run import Run
 from .store import Products, intact, put, write_table
-from .tables import attractor_table, doubts
 
 TIME = Caution(
     "time-not-used",
@@ -32,14 +32,14 @@ BORDERS = Caution(
 
 @dataclass(frozen=True)
 class AssembledPaths:
-    """The buckets of the assembled paths, and what the grouping of their ends needs besides."""
+    """The buckets of the assembled paths, the unit of every column, and how they were found; of trajectories the ends are known,
+    of recovered paths how near two that are one may be."""
 
     names: list[str]
-    resolution: float
-    unit: list[float]
+    unit: FloatArray
     warnings: tuple[Caution, ...]
     facts: dict[str, Any]
-    trusted_ends: bool = False
+    resolution: float | None = None
 
 
 def identified(run: Run) -> DistributedIdentification:
@@ -69,16 +69,15 @@ def _known(run: Run, buckets: int) -> AssembledPaths:
     run.per_part("sort", trajectories.sort, columns=run.columns, buckets=buckets)
     names, shared = _numbered("bucket", buckets), {"names": run.part_names, "columns": run.columns, "total": run.total}
     told = run.each("assemble", trajectories.assemble, names, {"bucket": range(buckets)}, **shared)
-    names = [n for n, t in zip(names, told, strict=True) if t["paths"]]
-    step = run.one("steps", trajectories.typical_step, names=names)["step"]
     warnings = trajectories.cautions(told) + _repeated(sum(t["repeats"] for t in told), run.total)
-    unit = [1.0] * len(run.columns.position)
-    return AssembledPaths(names, step, unit, warnings, {"cells": buckets, "way": "trajectories"}, trusted_ends=True)
+    names = [n for n, t in zip(names, told, strict=True) if t["paths"]]
+    unit = np.ones(len(run.columns.position))
+    return AssembledPaths(names, unit, warnings, {"cells": buckets, "way": "trajectories"})
 
 
 def _in_cells(run: Run, cells: int, whole: scan.Whole) -> AssembledPaths:
     """Unordered samples, matched as a single machine does, with one time step for all or else by likelihood."""
-    by_part, of_all = {"columns": run.columns, "frame": whole.frame}, {"names": run.part_names, "frame": whole.frame}
+    by_part, of_all = {"columns": run.columns, "whole": whole}, {"names": run.part_names, "whole": whole}
     run.per_part("ask", scan.ask, **by_part)
     run.one("plan", scan.plan, count=cells, total=run.total, **of_all)
     run.per_part("neighbours", scan.neighbours, **by_part)
@@ -96,41 +95,40 @@ def _in_cells(run: Run, cells: int, whole: scan.Whole) -> AssembledPaths:
 
 def _matched(run: Run, count: int, whole: scan.Whole, dt: float | None = None, **halo: float) -> AssembledPaths | None:
     """Paths of cells that were matched and stitched; None where the time step tried does not serve all samples."""
-    cells, cell, frame = _numbered("cell", count), {"cell": range(count)}, whole.frame
-    split = run.per_part("split", matching.split, columns=run.columns, frame=frame, dt=dt, **halo)
-    told = run.each("match", matching.match, cells, cell, names=run.part_names, frame=frame, dt=dt)
-    positions = slice(whole.dimension)
-    spread2 = float((whole.variance[positions] / np.square(frame.unit)).mean())
-    stitched = run.one("stitch", stitching.stitch, names=cells, told=told, spread2=spread2, dt=dt)
+    cells, cell = _numbered("cell", count), {"cell": range(count)}
+    split = run.per_part("split", matching.split, columns=run.columns, whole=whole, dt=dt, **halo)
+    told = run.each("match", matching.match, cells, cell, names=run.part_names, whole=whole, dt=dt)
+    spread2 = float((np.array(whole.variance[: whole.dimension]) / np.square(whole.unit)).mean())
+    about = {"spread2": spread2, "per_bucket": run.cell, "dt": dt}
+    stitched = run.one("stitch", stitching.stitch, names=cells, told=told, **about)
     if not stitched["common"]:
         return None
-    scales = stitched["scales"]
-    laid = run.one("layout", stitching.layout, per_bucket=run.cell)
-    buckets, reach = _numbered("bucket", laid["buckets"]), resolution(*scales[:2])
-    extent = float((np.ptp(whole.box[:, positions], axis=0) / frame.unit).max())
-    shared = {"names": cells, "frame": frame, "reach": reach, "extent": extent}
+    buckets, reach = _numbered("bucket", stitched["buckets"]), resolution(*stitched["scales"][:2])
+    extent = float((np.ptp(whole.places, axis=0) / whole.unit).max())
+    shared = {"names": cells, "whole": whole, "reach": reach, "extent": extent}
     run.each("assemble", assemble.assemble, buckets, {"bucket": range(len(buckets))}, **shared)
     copies = sum(s["copies"] for s in split)
     facts = {"cells": count, "way": "beyond doubt", "dt": stitched["dt"], "halo_copies": copies}
-    repeats = _repeated(sum(t["repeats"] for t in told), run.total)
-    return AssembledPaths(buckets, reach, frame.unit, repeats, facts)
+    return AssembledPaths(buckets, whole.unit, _repeated(sum(t["repeats"] for t in told), run.total), facts, reach)
 
 
 def _graded(run: Run, paths: AssembledPaths, whole: scan.Whole) -> dict[str, Any]:
     """Attractors of the assembled paths, and a label for every row: what the summary says."""
-    names, ends = paths.names, {"trusted_ends": paths.trusted_ends}
-    box = whole.box[:, : whole.dimension]
-    extent = run.one("survey", finalize.survey, names=names, **ends)["extent"]
-    bucket = {"index": range(len(names)), "name": names}
+    names, known, box = paths.names, paths.resolution is None, whole.places
+    seen = run.one("survey", finalize.survey, names=names, trusted_ends=known)
+    bucket, extent = {"index": range(len(names)), "name": names}, seen["extent"]
     run.each("measure", finalize.measure, names, bucket, extent=extent)
-    about = {"resolution": paths.resolution, "size": float(np.ptp(box, axis=0).max()), "unit": paths.unit}
-    found = run.one("grade", finalize.grade, names=names, extent=extent, **about, **ends)
+    about = {
+        "resolution": paths.resolution or seen["step"],
+        "size": float(np.ptp(box, axis=0).max()),
+        "unit": paths.unit,
+    }
+    found = run.one("grade", finalize.grade, names=names, extent=extent, trusted_ends=known, **about)
     which = finalize.batches(found["samples"])
     called = [f"attractors-{q[0]:05d}" for q in which]
     solved = run.each("solve", finalize.solve, called, {"which": which}, names=names, eigenpairs=found["eigenpairs"])
     offsets = [*(p.offset for p in run.parts), run.total]
-    labelled = {"unit": paths.unit, "recovered": not paths.trusted_ends, "offsets": offsets}
-    told = run.each("tell", finalize.tell, names, bucket, **labelled)
+    told = run.each("tell", finalize.tell, names, bucket, unit=paths.unit, recovered=not known, offsets=offsets)
     wrong = sum(d["wrong"] for d in told) / max(sum(d["labelled"] for d in told), 1)
     run.per_part("label", finalize.label, names=names)
     return found | {
@@ -146,18 +144,15 @@ def _finished(run: Run, found: dict[str, Any], facts: dict[str, Any], stages: li
     table = attractor_table(found["located"], found["paths"], found["samples"])
     put(run.folder / "attractors.parquet", partial(write_table, table), lasting=True)
     said = ("located", "paths", "samples", "arrived", "confidence", "grouping", "kind", "warnings")
-    low, high = found["box"]
-    summary = (
-        {"low": low, "high": high}
-        | {name: found[name] for name in said}
-        | {
-            "n_samples": run.total,
-            "partitions": [f"labels/{name}.parquet" for name in run.part_names],
-            "inputs": [{"file": p.path, "rows": p.rows, "first_sample": p.offset} for p in run.parts],
-            "facts": facts | {"run": run.key},
-            "stages": stages,
-        }
-    )
+    summary = {name: found[name] for name in said} | {
+        "low": found["box"][0],
+        "high": found["box"][1],
+        "n_samples": run.total,
+        "partitions": [f"labels/{name}.parquet" for name in run.part_names],
+        "inputs": [{"file": p.path, "rows": p.rows, "first_sample": p.offset} for p in run.parts],
+        "facts": facts | {"run": run.key},
+        "stages": stages,
+    }
     text = json.dumps(summary, indent=1).encode()
     put(run.folder / "summary.json", lambda handle: handle.write(text), lasting=True)
     return DistributedIdentification.open(run.folder)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,9 +16,15 @@ from typing import Any
 from ..demonstrations import DataError
 from ..errors import EigenwellError, missing_extra
 from ..files.columns import Columns
-from ..progress import Progress
+from ..progress import advance
 from .inputs import Part
 from .store import Products, StageFileLost, finished, keep
+
+# Names and numbers of glibc's malloc.h, and Dask's threshold.
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
+DASK_TRIMS, USUAL_MMAP = 1 << 16, 1 << 17
+# Bytes kept at most, and the largest array that is kept: what glibc itself allows where nobody interferes.
+KEPT, LARGEST_KEPT = 1 << 28, 1 << 25
 
 
 class DistributedError(EigenwellError, OSError):
@@ -33,7 +41,6 @@ class Run:
     parts: list[Part]
     columns: Columns
     cell: int
-    progress: Progress | None = None
 
     @property
     def total(self) -> int:
@@ -71,7 +78,7 @@ class Run:
 
         summaries: dict[str, dict[str, Any]] = {}
         mark, futures = uuid.uuid4().hex[:8], {}
-        self._tell(stage, 0, len(tasks))
+        advance(stage, 0, len(tasks))
         for name, arguments in tasks.items():
             call, key = (self.folder, self.key, stage, name, function, arguments), f"eigenwell-{stage}-{name}-{mark}"
             futures[key] = name, self.client.submit(execute, *call, key=key, pure=False)
@@ -88,14 +95,10 @@ class Run:
                     ) from error
                 # What has been told need not be told again when the worker that remembers it dies.
                 futures.pop(future.key)[1].release()
-                self._tell(stage, len(summaries), len(tasks))
+                advance(stage, len(summaries), len(tasks))
         finally:
             self.client.cancel([future for _, future in futures.values()])
         return [summaries[name] for name in tasks]
-
-    def _tell(self, stage: str, done: int, total: int) -> None:
-        if self.progress is not None:
-            self.progress(stage, done, total)
 
 
 def execute(
@@ -105,7 +108,32 @@ def execute(
     said = json.dumps([run, stage, name, arguments], default=str, sort_keys=True)
     key = hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
     done = finished(folder, stage, name, key)
-    return keep(folder, stage, name, key, run, function(folder, **arguments)) if done is None else done
+    if done is not None:
+        return done
+    with freed_memory_kept():
+        products = function(folder, **arguments)
+    return keep(folder, stage, name, key, run, products)
+
+
+@contextmanager
+def freed_memory_kept() -> Iterator[None]:
+    """Within this, freed memory is kept for the next array; afterwards it goes back to the system. glibc only.
+
+    Dask has its workers give freed memory back at once (MALLOC_TRIM_THRESHOLD_=65536): right between tasks, but within one that
+    makes thousands of arrays, each handed out and cleared anew, it doubles the time.
+    """
+    libc: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if not hasattr(libc, "mallopt"):
+        yield
+        return
+    libc.mallopt(MMAP_THRESHOLD, LARGEST_KEPT)
+    libc.mallopt(TRIM_THRESHOLD, KEPT)
+    try:
+        yield
+    finally:
+        libc.mallopt(TRIM_THRESHOLD, DASK_TRIMS)
+        libc.mallopt(MMAP_THRESHOLD, USUAL_MMAP)
+        libc.malloc_trim(0)
 
 
 @contextmanager

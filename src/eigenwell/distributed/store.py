@@ -66,6 +66,13 @@ def put(path: Path, write: Callable[[Any], Any], lasting: bool = False) -> list[
         return _measured(file)
 
 
+def write_table(table: Any, file: Any) -> None:
+    import pyarrow.parquet as pq
+
+    # Coordinates hardly repeat: dictionaries and compression cost more time than they save space.
+    pq.write_table(table, file, compression="none", use_dictionary=False, write_statistics=False)
+
+
 def _measured(file: Any) -> list[int]:
     """Size and checksum of an open file."""
     file.seek(0)
@@ -126,13 +133,6 @@ def fetch_all(folder: Path, stage: str, tasks: Sequence[str], name: str, piece: 
         ends = [fetch(folder, stage, task, "bounds")[piece : piece + 2] for task in tasks]
         arrays = [array[int(a) : int(b)] for array, (a, b) in zip(arrays, ends, strict=True)]
     return np.concatenate(arrays)
-
-
-def write_table(table: Any, file: Any) -> None:
-    import pyarrow.parquet as pq
-
-    # Coordinates hardly repeat: dictionaries and compression cost more time than they save space.
-    pq.write_table(table, file, compression="none", use_dictionary=False, write_statistics=False)
 
 
 def sweep(folder: Path) -> None:

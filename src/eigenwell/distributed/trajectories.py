@@ -1,4 +1,4 @@
-"""Known trajectories: sorted by trajectory instead of by place; each is a path as it stands."""
+"""Known trajectories: sorted by their names instead of by place; each is a path as it stands."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..files.time_units import seconds
 from ..paths.blocks import Hash, sample_hash
 from ..paths.builders import moving_steps
 from .assemble import finish
-from .cells import by_cell
 from .inputs import Part, Rows, read_part
 from .records import Records, bounds_of, column, packed
+from .scan import by_cell
 from .store import Products, fetch_all
 
 
@@ -91,14 +91,9 @@ def assemble(folder: Path, *, bucket: int, names: Sequence[str], columns: Column
     found, summary = in_order(columns, ids, called, x, v if columns.velocity else None, time)
     called, ids, x, v = (column(found, name) for name in ("called", "id", "x", "v"))
     lengths = np.unique(called[found["fresh"]], return_counts=True)[1]
-    products = finish(called, ids, x, v, lengths, lengths >= SHORTEST_PATH)
+    arrays = finish(called, ids, x, v, lengths, lengths >= SHORTEST_PATH)
     steps = moving_steps(x[found["fresh"]], v[found["fresh"]], bounds_of(lengths), total)
-    return Products(products.arrays | {"steps": steps}, summary=summary)
-
-
-def typical_step(folder: Path, *, names: Sequence[str]) -> Products:
-    steps = fetch_all(folder, "assemble", names, "steps")
-    return Products(summary={"step": float(np.median(steps)) if len(steps) else 0.0})
+    return Products(arrays | {"steps": steps}, summary=summary)
 
 
 def cautions(told: Sequence[dict[str, Any]]) -> tuple[Caution, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution, Demonstrations
-from .columns import TIME_NAMES, TRAJECTORY_NAMES, check_count, natural_order, plain, recognise
+from .columns import TIME_NAMES, TRAJECTORY_NAMES, check_count, listed, natural_order, plain, recognise
 from .errors import EmptyFile, UnknownColumns, UnreadableFile
 from .recording import Recording, Wanted, numbered
 from .unnamed import unnamed
@@ -25,16 +25,12 @@ VELOCITIES = ("v", "vel", "velocity", "velocities", "xdot", "x_dot", "dx", "xd",
 
 def as_arrays(demos: Demonstrations) -> dict[str, NDArray[Any]]:
     """x, v, and trajectory offsets and time where there are any."""
-    out: dict[str, NDArray[Any]] = {"x": demos.x, "v": demos.v}
-    if demos.offsets is not None:
-        out["offsets"] = demos.offsets
-    if demos.time is not None:
-        out["time_s"] = demos.time
-    return out
+    out = {"x": demos.x, "v": demos.v, "offsets": demos.offsets, "time_s": demos.time}
+    return {name: array for name, array in out.items() if array is not None}
 
 
 def from_arrays(path: Path, arrays: Arrays, wanted: Wanted) -> Recording:
-    """A matrix of positions (and one of velocities), or a vector for every column, or one matrix of everything."""
+    """A matrix of positions (and one of velocities), a vector for every column, or matrices of everything: one, or one each."""
     numeric = {name: a for name, a in arrays.items() if a.dtype.kind in "fiub" and a.ndim <= 3}
     if not any(a.size for a in numeric.values()):
         raise EmptyFile(f"Expected arrays of numbers in {path}, found {_shapes(arrays)}.")
@@ -43,13 +39,21 @@ def from_arrays(path: Path, arrays: Arrays, wanted: Wanted) -> Recording:
     matrices = {name: a for name, a in numeric.items() if a.ndim >= 2 and min(a.shape) > 1}
     vectors = {name: a.reshape(-1) for name, a in numeric.items() if a.ndim >= 1 and name not in matrices}
     x_name = _named(matrices, wanted.position, POSITIONS)
-    if x_name is None and len(matrices) == 1 and wanted.position is None and not _named(vectors, None, POSITIONS):
-        return _whole(path, next(iter(matrices.values())), wanted)
-    if x_name is None and (each := _demonstrations(path, matrices, wanted)) is not None:
-        return each
-    if x_name is None:
-        return _columns(path, arrays, vectors, wanted)
-    return _matrices(path, matrices, vectors, x_name, wanted)
+    if x_name is not None:
+        return _matrices(path, matrices, vectors, x_name, wanted)
+    if matrices and wanted.position is None and not _named(vectors, None, POSITIONS):
+        names = sorted(matrices, key=natural_order)
+        whole = matrices[names[0]]
+        if len(names) == 1 and whole.ndim == 3:
+            stack, cautions = _stack(path, whole)
+            return of_tables(path, list(stack), cautions, wanted)
+        if len(names) == 1:
+            tables, cautions = upright(path, names[0], [whole])
+            return of_table(path, tables[0], None, cautions, wanted)
+        # demo_0, demo_1, ...: one matrix for every demonstration.
+        if all(a.ndim == 2 for a in matrices.values()) and len({re.sub(r"\d+", "", n) for n in names}) == 1:
+            return of_tables(path, *upright(path, listed(names[:1]), [matrices[n] for n in names]), wanted)
+    return _columns(path, arrays, vectors, wanted)
 
 
 def _matrices(path: Path, matrices: Arrays, vectors: Arrays, x_name: str, wanted: Wanted) -> Recording:
@@ -59,25 +63,22 @@ def _matrices(path: Path, matrices: Arrays, vectors: Arrays, x_name: str, wanted
     if v is not None and v.shape != x.shape:
         raise UnknownColumns(f"Expected positions and velocities of one shape in {path}, got {_shapes(matrices)}.")
     time, time_name = _vector({**matrices, **vectors}, wanted.time, TIME_NAMES)
-    if x.ndim == 3:
-        n_trajectories, length, d = x.shape
-        check_count(path, d)
-        if time is not None and time.size == length:
-            time = np.tile(time.reshape(-1), n_trajectories)
-        return Recording(
-            _rows(x, d),
-            None if v is None else _rows(v, d),
-            None if time is None else time.reshape(-1),
-            np.repeat(np.arange(n_trajectories), length),
-            time_name,
-        )
-    x, v, cautions = _upright(path, x, v)
-    check_count(path, x.shape[1])
     time = None if time is None else time.reshape(-1)
-    _check_length(path, "time", time, len(x))
+    if x.ndim == 3:
+        check_count(path, x.shape[2])
+        if time is not None:
+            time = np.tile(time, len(x)) if time.size == x.shape[1] else time
+            _check_length(path, "time", time, len(x) * x.shape[1])
+        times = None if time is None else np.split(time, len(x))
+        return joined(path, list(x), None if v is None else list(v), times, time_name)
+    (x,), cautions = upright(path, x_name, [x])
+    if v is not None:
+        v = np.asarray(v.T if cautions else v, dtype=np.float64)
+    check_count(path, x.shape[1])
     trajectory = _trajectory(path, vectors, wanted, len(x))
     task = _vector(vectors, wanted.task, ())[0] if wanted.task else None
-    _check_length(path, "task", task, len(x))
+    for what, column in (("time", time), ("task", task)):
+        _check_length(path, what, column, len(x))
     return Recording(x, v, time, trajectory, time_name, cautions, task=None if task is None else numbered(task))
 
 
@@ -96,27 +97,6 @@ def _trajectory(path: Path, vectors: Arrays, wanted: Wanted, n: int) -> IntArray
     ids, _ = _vector(vectors, wanted.trajectory, TRAJECTORY_NAMES)
     _check_length(path, "trajectory", ids, n)
     return None if ids is None else numbered(ids)
-
-
-def _whole(path: Path, matrix: NDArray[Any], wanted: Wanted) -> Recording:
-    """One matrix that holds everything, its columns without names; three axes are (trajectory, time, coordinate)."""
-    trajectory: IntArray | None = None
-    if matrix.ndim == 3:
-        stack, cautions = _stack(path, matrix)
-        flat, trajectory = _rows(stack, stack.shape[2]), np.repeat(np.arange(len(stack)), stack.shape[1])
-    else:
-        flat, _, cautions = _upright(path, matrix, None)
-    return of_table(path, flat, trajectory, cautions, wanted)
-
-
-def of_table(
-    path: Path, table: FloatArray, trajectory: IntArray | None, cautions: tuple[Caution, ...], wanted: Wanted
-) -> Recording:
-    """A table without names, as its numbers say."""
-    columns = unnamed(path, table, wanted)
-    recording = columns.recording({str(i + 1): column for i, column in enumerate(table.T)})
-    given = recording.trajectory if columns.trajectory else trajectory
-    return replace(recording, trajectory=given, warnings=recording.warnings + cautions)
 
 
 def _stack(path: Path, stack: NDArray[Any]) -> tuple[NDArray[Any], tuple[Caution, ...]]:
@@ -142,42 +122,13 @@ def _roughness(a: NDArray[Any], axis: int) -> float:
 
 def _columns(path: Path, arrays: Arrays, vectors: Arrays, wanted: Wanted) -> Recording:
     """Every column its own vector: x, y, vx, vy, t."""
-    lengths = {len(a) for a in vectors.values()}
-    table = vectors if len(lengths) == 1 else {n: a for n, a in vectors.items() if len(a) == max(lengths, default=0)}
+    longest = max(map(len, vectors.values()), default=0)
+    table = {n: a for n, a in vectors.items() if len(a) == longest}
     if not table:
         raise UnknownColumns(
             f"Expected an array of positions (x, pos, position, q) in {path}, found {_shapes(arrays)}."
         )
-    columns = recognise(path, list(table), wanted)
-    return columns.recording(table)
-
-
-def _demonstrations(path: Path, matrices: Arrays, wanted: Wanted) -> Recording | None:
-    """One matrix for every demonstration, all with the same columns: demo_0, demo_1, ...; None where that is not so."""
-    names = sorted(matrices, key=natural_order)
-    shapes = [matrices[n].shape for n in names]
-    widths = {shape[1] for shape in shapes if len(shape) == 2}
-    if len(names) < 2 or wanted.position is not None or len(widths) != 1 or any(len(shape) != 2 for shape in shapes):
-        return None
-    if len({re.sub(r"\d+", "", n) for n in names}) > 1:
-        return None
-    stacked = np.concatenate([np.asarray(matrices[n], dtype=np.float64) for n in names])
-    return of_table(path, stacked, np.repeat(np.arange(len(names)), [shape[0] for shape in shapes]), (), wanted)
-
-
-def _upright(
-    path: Path, x: NDArray[Any], v: NDArray[Any] | None
-) -> tuple[FloatArray, FloatArray | None, tuple[Caution, ...]]:
-    """One row per sample. MATLAB users often keep one column per sample; more rows than columns is the sign."""
-    cautions: tuple[Caution, ...] = ()
-    if x.shape[0] < x.shape[1]:
-        told = f"Arrays of shape {x.shape} in {path.name} were turned, so that each row is a sample."
-        x, v, cautions = x.T, None if v is None else v.T, (Caution("turned", told),)
-    return np.asarray(x, dtype=np.float64), None if v is None else np.asarray(v, dtype=np.float64), cautions
-
-
-def _rows(a: NDArray[Any], width: int) -> FloatArray:
-    return np.asarray(a, dtype=np.float64).reshape(-1, width)
+    return recognise(path, list(table), wanted).recording(table)
 
 
 def _named(arrays: Arrays, asked: tuple[str, ...] | None, known: tuple[str, ...]) -> str | None:
@@ -200,3 +151,60 @@ def _check_length(path: Path, what: str, vector: NDArray[Any] | None, n: int) ->
 def _shapes(arrays: Arrays) -> str:
     shown = [f"{name} {a.dtype} {a.shape}" for name, a in list(arrays.items())[:12]]
     return ", ".join(shown) or "nothing"
+
+
+# --- one by one ---------------------------------------------------------------------------------------
+
+
+def upright(path: Path, name: str, arrays: Sequence[NDArray[Any]]) -> tuple[list[FloatArray], tuple[Caution, ...]]:
+    """Matrices with a row for each sample, as they may not come from MATLAB: the side of one length is that of the coordinates;
+    where both are, the shorter one."""
+    rows, columns = {a.shape[0] for a in arrays}, {a.shape[1] for a in arrays}
+    said = f"Expected {name} in {path} as trajectories (d, T) or (T, d)"
+    if len(rows) > 1 and len(columns) > 1:
+        raise UnknownColumns(f"{said} with one d, got shapes {listed(str(a.shape) for a in arrays[:5])}.")
+    if len(arrays) > 1 and rows == columns:
+        raise UnknownColumns(
+            f"{said}, got square arrays {arrays[0].shape}: either side could be time. Save each with one sample more or fewer."
+        )
+    turned = min(rows) < min(columns) if len(rows) == len(columns) else len(rows) == 1
+    what = f"{name} of shape {arrays[0].shape}" if len(arrays) == 1 else f"The arrays of {name}"
+    told = f"{what} in {path.name} {'was' if len(arrays) == 1 else 'were'} turned, so that each row is a sample."
+    uprights = [np.asarray(a.T if turned else a, dtype=np.float64) for a in arrays]
+    return uprights, (Caution("turned", told),) if turned else ()
+
+
+def of_table(
+    path: Path, table: FloatArray, trajectory: IntArray | None, cautions: tuple[Caution, ...], wanted: Wanted
+) -> Recording:
+    """A table without names, as its numbers say."""
+    columns = unnamed(path, table, wanted)
+    recording = columns.recording({str(i + 1): column for i, column in enumerate(table.T)})
+    given = recording.trajectory if columns.trajectory else trajectory
+    return replace(recording, trajectory=given, warnings=recording.warnings + cautions)
+
+
+def of_tables(path: Path, tables: Sequence[FloatArray], cautions: tuple[Caution, ...], wanted: Wanted) -> Recording:
+    """A table without names for each trajectory."""
+    numbers = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    return of_table(path, np.concatenate(tables).astype(np.float64), numbers, cautions, wanted)
+
+
+def joined(
+    path: Path,
+    x: Sequence[FloatArray],
+    v: Sequence[FloatArray] | None,
+    time: Sequence[NDArray[Any]] | None,
+    time_name: str = "t",
+) -> Recording:
+    """Trajectories one after the other, which have as many velocities and times as positions."""
+    lengths = [len(a) for a in x]
+    if len({a.shape[1] for a in x}) != 1:
+        raise UnknownColumns(f"Expected the same number of coordinates in every demonstration of {path}.")
+    for other in (v, time):
+        if other is not None and [len(a) for a in other] != lengths:
+            raise UnknownColumns(f"Expected velocities and times as long as positions in {path}.")
+    places, speeds = (None if parts is None else np.concatenate(parts).astype(np.float64) for parts in (x, v))
+    assert places is not None
+    times = None if time is None else np.concatenate(time)
+    return Recording(places, speeds, times, np.repeat(np.arange(len(x)), lengths), time_name)

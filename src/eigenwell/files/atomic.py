@@ -11,10 +11,13 @@ from pathlib import Path
 from .errors import CannotWrite
 
 
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary name beside `path`, put in its place at the end; on any failure nothing is left and nothing is lost."""
-    target = Path(path)
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that cannot be written, before the work and not after it."""
+    _temporary(Path(path)).unlink(missing_ok=True)
+
+
+def _temporary(target: Path) -> Path:
+    """A new, empty file beside a target."""
     try:
         if target.is_dir():
             raise IsADirectoryError(f"{target} is a folder")
@@ -22,7 +25,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.close(handle)
     except OSError as error:
         raise _refused(target, error) from error
-    temporary = Path(name)
+    return Path(name)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary name beside `path`, put in its place at the end; on any failure nothing is left and nothing is lost."""
+    target = Path(path)
+    temporary = _temporary(target)
     try:
         yield temporary
         # mkstemp makes files that only their owner reads; give the mode that open() would have given.

@@ -12,7 +12,7 @@ import numpy as np
 from ..fields import Field
 from ..identification import Identification
 from .numbers import in_view, of_field
-from .wording import a, words
+from .wording import words
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -44,7 +44,8 @@ def content(found: Identification, field: Field) -> dict[str, Any]:
 
 def section(found: Identification, field: Field) -> str:
     """The field as it moves, for the top of a report."""
-    name, goal = words().attractor, a(words().attractor)
+    name = words().attractor
+    goal = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
     if field.by_motion:
         caption = (
             "Paths cross here, so the field has memory: a motion carries its phase, the share of its path still to go. Particles "

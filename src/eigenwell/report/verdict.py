@@ -22,7 +22,7 @@ def verdict(certificate: Certificate) -> str:
 <p class="caption">Stability is proved on paper; here the call that people make was put to the test. A field can be stable and
 still be a bad one, so how well it follows the data stands beside it.</p>
 <div class="verdicts">{_stability(certificate)}{_following(certificate.fit)}</div>
-<h3>Loops x ← x + dt · predict(x), and x ← advance(x, dt)</h3>
+<h3>Loops x ← x + dt · predict(x), and x ← advance(x, dt): shares of the loops, and of the steps in which V falls</h3>
 <div class="scroll">{_loops(certificate)}</div>
 {_demonstrations(certificate.fit)}
 </section>"""
@@ -84,7 +84,17 @@ def _how(one: Followed) -> str:
 
 
 def _loops(certificate: Certificate) -> str:
-    headings = ("loop", "from", "starts", "arrive", "where basin said", "V falls", "path / straight", "outside", "")
+    headings = (
+        "loop",
+        "from",
+        "starts",
+        "arrive",
+        "where basin said",
+        "V falls",
+        "path / straight",
+        "boxes outside",
+        "",
+    )
     rows = [
         (
             f"{'predict' if loop.method == 'euler' else 'advance'} at {loop.rate:g} Hz",
@@ -97,7 +107,7 @@ def _loops(certificate: Certificate) -> str:
     rows += [
         (
             f"motion.step at {one.rate:g} Hz",
-            "the shown starts" + (", pushed" if one.pushed else ""),
+            "shown starts" + (", pushed" if one.pushed else ""),
             *_numbers(one, "", ""),
             judged(one.holds, "all arrive", "not all arrive"),
         )
@@ -107,7 +117,7 @@ def _loops(certificate: Certificate) -> str:
 
 
 def _numbers(one: Any, said: str, ratio: str) -> tuple[str, ...]:
-    falls, outside = f"{one.falling:.2%} of steps", f"{one.excursion:.2f} boxes"
+    falls, outside = f"{one.falling:.2%}", f"{one.excursion:.2f}"
     return f"{one.starts:,}", _share(one.arrived), said, falls, ratio, outside
 
 
@@ -119,10 +129,8 @@ def _share(share: float) -> str:
 def _kept(loop: Loop) -> str:
     """What the loop was asked for: of Euler's rule to arrive, of `advance` all of it."""
     if loop.method == "euler":
-        elsewhere = loop.holds and loop.as_basin_said < 1.0
-        return judged(
-            loop.holds and not elsewhere, "all arrive", "not all where basin said" if elsewhere else "not all arrive"
-        )
+        missed = "not all where basin said" if loop.holds else "not all arrive"
+        return judged(loop.holds and not loop.as_basin_said < 1.0, "all arrive", missed)
     return judged(loop.holds, "holds", "does not hold")
 
 

@@ -66,15 +66,18 @@ class Words:
         """
 
         def number(match: re.Match[str]) -> str:
-            word = self.demonstration if match[1].lower() in ("demonstration", "trajectory", "path") else self.attractor
-            return f"{word.capitalize() if match[1][0].isupper() else word} {int(match[2]) + self.first}"
+            word = self.demonstration if match[1].lower().startswith("demo") else self.attractor
+            # "Sub-dynamics 0 and 1" are two; behind "attractor 0" other numbers count something else.
+            more = re.sub(r"\d+", lambda m: str(int(m[0]) + self.first), match[3]) if match[1][-1] == "s" else match[3]
+            word += "s" * (match[1][-1] == "s" and more != "")
+            return f"{word.capitalize() if match[1][0].isupper() else word} {int(match[2]) + self.first}{more}"
 
-        text = re.sub(r"\b(demonstration|attractor|[Ss]ub-dynamics|[Aa]ttractor) (\d+)\b", number, text)
+        nouns = r"[Dd]emonstrations?|[Aa]ttractors?|[Ss]ub-dynamics"
+        text = re.sub(rf"\b({nouns}) (\d+)((?:(?:,| and) \d+\b)*)", number, text)
         if self == PLAIN:
             return text
         text = re.sub(r"\b((?:[2-9]|\d\d+)) sub-dynamics\b", rf"\1 {self.attractor}s", text)
-        for noun in ("sub-dynamics", "attractor"):
-            text = text.replace(noun, self.attractor)
+        text = re.sub("sub-dynamics|attractor", self.attractor, text)
         return re.sub(
             r"trajector(?:y|(ies))|demonstration(s)?", lambda m: self.demonstration + "s" * bool(m[1] or m[2]), text
         )
@@ -87,11 +90,6 @@ _IN_USE: ContextVar[Words] = ContextVar("words", default=PLAIN)
 def words() -> Words:
     """Of the page that is being written."""
     return _IN_USE.get()
-
-
-def a(noun: str) -> str:
-    """A noun with its article."""
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 @contextmanager
@@ -132,9 +130,7 @@ def quantity(value: float, error: float, extent: float) -> str:
     step = 10.0**-digits
     # Rounded up: an uncertainty must not look smaller than it is.
     rounded = math.ceil(shown / step - 1e-9) * step
-    return f"{value + 0.0:.{digits}f} ± {rounded:.{digits}f}".replace(
-        "-0." + "0" * digits + " ", "0." + "0" * digits + " "
-    )
+    return f"{round(value, digits) + 0.0:.{digits}f} ± {rounded:.{digits}f}"
 
 
 def surety(confidence: float) -> str:

@@ -1,4 +1,4 @@
-"""identify() over partitions: what comes in, which cluster, and what of an earlier run can be used."""
+"""identify() and learn() over partitions: what comes in, which cluster, and what of an earlier run can be used."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import json
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..demonstrations import DataError
 from ..files.recording import Names, Wanted
-from ..progress import Progress, listener_of
+from ..progress import Progress, advance, told
 from .inputs import arrow, find_files, fingerprint, open_parts, written
 from .pipeline import identified
 from .result import DistributedIdentification
-from .run import Run, connected, lasting
+from .run import DistributedError, Run, connected, lasting
 from .store import intact, put, sweep
+
+if TYPE_CHECKING:
+    from ..fields import Field
 
 DEFAULT_CELL, SMALLEST_CELL, LARGEST_CELL = 500_000, 50_000, 2_000_000
 BYTES_PER_SAMPLE = 4096
@@ -91,11 +94,10 @@ def identify(
             f"Expected a Dask DataFrame, a Dask Array or Parquet files, got {type(data).__name__}. What fits in memory goes "
             "to eigenwell.identify."
         )
-    listener = listener_of(progress)
     wanted = Wanted.of(position, velocity, time=time, trajectory=trajectory)
     folder = Path(out).absolute()
     (folder / "work").mkdir(parents=True, exist_ok=True)
-    with connected(client) as connection:
+    with connected(client) as connection, told(progress):
         if not resume:
             _clear(folder)
         size = _cell_size(connection, folder, samples_per_cell)
@@ -109,7 +111,7 @@ def identify(
                 stages = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["stages"]
                 if intact(folder, stages, key):  # an earlier run with the same key has finished
                     return DistributedIdentification.open(folder)
-            return identified(Run(connection, folder, key, parts, columns, size, listener))
+            return identified(Run(connection, folder, key, parts, columns, size))
 
         try:
             found: DistributedIdentification = lasting(run)
@@ -153,3 +155,70 @@ def _clear(folder: Path, *kept: str) -> None:
     work = [place for place in (folder / "work").iterdir() if place.is_dir() and place.name not in kept]
     for place in (folder / "labels", folder / "embeddings", *work):
         shutil.rmtree(place, ignore_errors=True)
+
+
+def learn(
+    found: DistributedIdentification, *, client: Any = None, progress: bool | Progress | None = False, **kwargs: Any
+) -> Field:
+    """One field for all attractors of `found`, as `eigenwell.learn` learns it: in one task, of `found.in_memory()`.
+
+    Parameters
+    ----------
+    found : DistributedIdentification
+        What `distributed.identify` found.
+    client : dask.distributed.Client, optional
+        As for `distributed.identify`.
+    progress : bool or callable
+        A function is called as progress("learn", done, 1) when the task begins and ends.
+    **kwargs
+        As for `eigenwell.learn`: toward, memory, target, recipe, seed, dtype.
+
+    Returns
+    -------
+    Field
+
+    Raises
+    ------
+    DataError
+        When there is nothing to learn.
+    DistributedError
+        When the workers died.
+    MissingExtra
+        When Dask or JAX is not installed.
+
+    Examples
+    --------
+    >>> from eigenwell import distributed
+    >>> field = distributed.learn(found)  # doctest: +SKIP
+    """
+    if not isinstance(found, DistributedIdentification):
+        raise DataError(
+            f"Expected what distributed.identify() found, got {type(found).__name__}. Data in memory go to eigenwell.learn."
+        )
+    if found.n_attractors == 0:
+        raise DataError(
+            "Expected at least one sub-dynamics to learn, got an identification without any. See found.warnings."
+        )
+    with connected(client) as connection, told(progress):
+        from distributed import KilledWorker
+
+        advance("learn", 0, 1)
+        task = connection.submit(_trained, str(found.folder), kwargs, pure=False)
+        try:
+            field: Field = task.result()
+        except KilledWorker as error:
+            raise DistributedError(
+                "The workers that trained the field died, one after the other. Give them more memory."
+            ) from error
+        finally:
+            task.cancel()
+        advance("learn", 1, 1)
+    return field
+
+
+def _trained(folder: str, options: dict[str, Any]) -> Field:
+    """`eigenwell.learn` of what the folder holds, on a worker."""
+    from ..learning import learn
+
+    field: Field = learn(DistributedIdentification.open(folder), **options)
+    return field

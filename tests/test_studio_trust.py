@@ -152,6 +152,21 @@ def test_undo_and_redo_before_the_certificate(visit):
     page.wait_for_function("() => /Not tested/.test(document.getElementById('certificate').textContent)")
 
 
+def test_an_empty_page_has_no_certificate(visit):
+    """Cleared while its test was running: a certificate came, and did not hold, of nothing."""
+    server = Pretended(certified=False)
+    page = visit(before=server.between, live=True)
+    draw(page, spokes(1)[0])
+    settle(page, 1)
+    learned(page)
+    page.click("#clear")
+    settle(page, 0)
+    server.certify(int(marks(page)["learnedRev"]), holds=False)
+    server.say("pictures", pictures={})
+    pause(page, 100)
+    assert page.is_hidden("#certificate") and page.is_hidden("#fit")
+
+
 def test_the_stroke_that_is_missed_is_shown_with_the_particle_that_missed_it(visit):
     fit = {"good": False, "head": "Does not follow 1 of 3 strokes.", "worst": "s2"}
     page = visit(before=Pretended(fit=fit).between, live=True)
@@ -297,11 +312,15 @@ def test_a_flow_is_there_when_the_pen_is_lifted(visit):
 
 def test_a_stroke_may_begin_under_a_toolbar_and_buttons_are_still_buttons(visit):
     page = visit(before=Pretended().between)
-    bar = page.locator("button[data-tool=draw]").bounding_box()
-    start = np.array([bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2])
-    drag(page, start, [6, -22])
+    for name in ("#try", "button[data-tool=draw]"):
+        button = page.locator(name).bounding_box()
+        drag(page, np.array([button["x"] + button["width"] / 2, button["y"] + button["height"] / 2]), [6, -22])
+        settle(page, 1)
+        assert marks(page)["strokes"] == "1" and marks(page)["tool"] == "draw"
+        page.click("#undo")
+        settle(page, 0)
+    draw(page, spokes(1)[0])  # chips come with strokes
     settle(page, 1)
-    assert marks(page)["strokes"] == "1" and marks(page)["tool"] == "draw"
     chip = page.locator("[data-layer=strokes]").bounding_box()
     at = np.array([chip["x"] + 10, chip["y"] + 8])
     drag(page, at, [20, 18])

@@ -51,7 +51,7 @@ export function wire(studio) {
   click("put-back", () => studio.play.putBack());
   click("home", () => studio.play.putBack());
   click("stop-here", () => studio.stopAt(drawing.find(studio.found.rounds[0]).x.at(-1)));
-  for (const bar of document.querySelectorAll(".tools, .layers, .play, .ask")) studio.gestures.pen.passThrough(bar);
+  for (const bar of document.querySelectorAll(".tools, .layers, .play, .ask, #try, #fitted")) studio.gestures.pen.passThrough(bar);
   click("compare", () => link.send({ type: "compare", rev: studio.rev }));
   click("try", () => tryExample(studio));
   click("fitted", () => fit(studio));

@@ -291,5 +291,7 @@ def sequences(browser: Browser, tries: int, more: bool, steps: int = 8) -> list[
     for k, (what, found) in enumerate((("stuck at the end", stuck), ("errors in the console", complaints))):
         count = len(found) + (int(before[k]["reached"]) if before else 0)
         said = "; ".join([*([before[k]["beside"]] if before and before[k]["beside"] else []), *found[:3]])
-        rows.append(Row(f"{done + tries} random sequences of {steps} steps: {what}", "none", str(count), said, not count))
+        rows.append(
+            Row(f"{done + tries} random sequences of {steps} steps: {what}", "none", str(count), said, not count)
+        )
     return rows

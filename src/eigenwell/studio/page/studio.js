@@ -107,7 +107,6 @@ export class Studio {
   get playground() { return this.play.ground; }
   get pusher() { return this.play.pusher; }
   get field() { return this.fields.seen; }
-  get fieldRev() { return this.fields.rev; }
   get isStale() { return this.fields.learned !== null && this.fields.rev !== this.rev; }
   get isKernel() { return this.settings.options.graph === "kernel"; }
   get brush() { return this.settings.brush; }

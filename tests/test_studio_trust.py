@@ -503,6 +503,41 @@ def test_goals_stones_and_walls_are_dragged_and_nothing_is_learned_again(visit):
     assert marks(page)["world"] == ""
 
 
+def test_undo_while_playing_takes_back_what_was_put_in_the_way(visit):
+    """Undo after a goal was carried took a stroke away, and put the goal back without a word."""
+    page = visit(before=Pretended(silent={"learn"}).between, live=True, has_touch=True)
+    page.click("button[data-tool=drop]")
+    assert "no flow yet" in page.inner_text("#hint")
+    page.set_input_files("#file", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x"})
+    page.wait_for_function("() => /Drag a goal/.test(document.getElementById('hint').textContent)")
+    page.click("#clear")
+    page.click("button[data-tool=draw]")
+    for k, line in enumerate(spokes(2), start=1):
+        draw(page, line)
+        settle(page, k)
+    page.click("button[data-tool=drop]")
+    worlds = [""]
+    carry(page, view_share(page, stored(page, 2)[0]), (0.12, -0.1))
+    worlds.append(marks(page)["world"])
+    for button in ("#stone", "#wall", "#put-back"):
+        page.click(button)
+        worlds.append(marks(page)["world"])
+    assert worlds == ["", "goal 1 moved", "goal 1 moved, one stone", "goal 1 moved, one stone, walls", ""]
+    for world in worlds[-2::-1]:
+        page.keyboard.press("Control+z")
+        assert marks(page)["world"] == world and marks(page)["strokes"] == "2"
+    for world in worlds[1:3]:
+        page.click("#redo")
+        assert marks(page)["world"] == world
+    # With another tool, and where nothing is left of it, it is strokes that are taken back.
+    page.click("button[data-tool=draw]")
+    page.click("#undo")
+    settle(page, 1)
+    page.click("button[data-tool=drop]")
+    page.click("#undo")
+    settle(page, 0)
+
+
 def test_pushed_the_flow_arrives_and_the_replay_does_not(visit):
     page = visit(before=Pretended(bend=0).between, live=True)
     for k, line in enumerate(spokes(2), start=1):

@@ -34,8 +34,8 @@ export function wire(studio) {
     use, save: () => save(studio), switchTheme: () => switchTheme(studio), slow: () => slow(studio), fit: () => fit(studio),
   });
 
-  click("undo", () => drawing.undo());
-  click("redo", () => drawing.redo());
+  click("undo", () => studio.play.step("back"));
+  click("redo", () => studio.play.step("on"));
   click("delete", () => drawing.remove([...studio.selected]));
   click("clear", () => drawing.clear());
   click("learn", () => studio.teach());
@@ -83,6 +83,7 @@ function wireTools(studio) {
   function use(name) {
     if (studio.gestures.use(name)) studio.tool = mark.tool = name;
     choose(studio.tool);
+    studio.tell();
   }
   return use;
 }

@@ -75,6 +75,9 @@ export class Gestures {
     return true;
   }
 
+  /** There is a flow now, for whoever waits to play with it. */
+  flows() { if (this.#studio.tool === "drop") hint(HINTS.drop, 6000); }
+
   /** A shower of particles over what is in sight. */
   rain(count = SHOWER) {
     const { view, particles, canvas, fields } = this.#studio;

@@ -36,9 +36,20 @@ export class Play {
 
   worldRests() {
     const studio = this.#studio;
+    this.ground.rest();
     studio.fields.look();
     studio.particles.follow();
     studio.tell();
+  }
+
+  /** Undo and redo, while playing of what was put in the way. */
+  canStep(way) { return this.#studio.tool === "drop" && this.ground.canStep(way); }
+
+  step(way) {
+    const { drawing } = this.#studio;
+    if (this.canStep(way) && this.ground.step(way)) this.worldRests();
+    else if (way === "back") drawing.undo();
+    else drawing.redo();
   }
 
   putBack() {

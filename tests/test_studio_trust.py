@@ -551,7 +551,7 @@ def test_pushed_the_flow_arrives_and_the_replay_does_not(visit):
     assert flow < 0.02 < 0.1 < replay
     assert "The replay ended" in page.inner_text("#hint")
     page.keyboard.press("Escape")
-    assert page.get_attribute("#push", "aria-pressed") == "false"
+    assert page.get_attribute("#push", "aria-pressed") == "false" and page.inner_text("#hint") == ""
 
 
 # --- the first twenty seconds -----------------------------------------------------------------------------

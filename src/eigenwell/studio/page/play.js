@@ -61,8 +61,10 @@ export class Play {
   /** The arm that draws, and may be pushed; or no longer. */
   togglePush() {
     const studio = this.#studio;
-    if (this.pusher.busy) this.pusher.stop();
-    else {
+    if (this.pusher.busy) {
+      this.pusher.stop();
+      hint("", 0);
+    } else {
       const number = (id) => studio.goals.findIndex((a) => a.ids.includes(id));
       const strokes = studio.drawing.strokes.filter((s) => !s.v).map(({ id, t, x }) => ({ t, x, q: number(id) }));
       const begun = studio.fields.learned && this.pusher.start(studio.fields.learned, strokes);

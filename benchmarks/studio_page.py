@@ -265,6 +265,7 @@ def main() -> None:
     parser.add_argument("--drawings", type=int, default=60, help="first drawings by a hand")
     parser.add_argument("--places", type=int, default=10_000, help="where colour and fate are compared")
     parser.add_argument("--sequences", type=int, default=500, help="random sequences of steps")
+    parser.add_argument("--more", action="store_true", help="that many others than those in the results, added to them")
     parts: dict[str, Callable[[Browser, str], list[Row]]] = {
         "ready": lambda browser, address: ready(browser, address, chosen.strokes),
         "flow": lambda browser, address: flow(browser, address, max(3, chosen.strokes // 2)),
@@ -275,7 +276,7 @@ def main() -> None:
         "examples": lambda browser, address: studio_trust.examples(),
         "colours": lambda browser, address: studio_trust.without_server(browser, chosen.places, "colours"),
         "static": lambda browser, address: studio_trust.without_server(browser, chosen.places, "static"),
-        "sequences": lambda browser, address: studio_trust.sequences(browser, chosen.sequences),
+        "sequences": lambda browser, address: studio_trust.sequences(browser, chosen.sequences, chosen.more),
     }
     parser.add_argument("--parts", nargs="+", choices=list(parts), default=list(parts), help="only some of it")
     chosen = parser.parse_args()

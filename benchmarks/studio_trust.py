@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import tempfile
 import threading
 import time
@@ -18,7 +19,7 @@ from playwright.sync_api import Browser, Page
 from tests.browsers import served
 from tests.studio_hands import DONE, FEWER_FRAMES, Between, Pretended, wander
 
-from benchmarks.table import Row
+from benchmarks.table import RESULTS, Row
 from eigenwell.studio import gallery, messages, presets, training
 from eigenwell.studio.identify import identified
 from eigenwell.studio.protocol import Options
@@ -28,7 +29,7 @@ PIXEL = 2 / 750
 """Of the world, on a canvas 750 pixels high."""
 SURE = 0.9
 """From here on the page says "very sure"."""
-PAGE = 20
+PAGE, SEED = 20, 502
 """Random sequences one after the other on one page, which keeps its strokes and its history over them."""
 
 
@@ -255,15 +256,20 @@ def without_server(browser: Browser, places: int, part: str) -> list[Row]:
 # --- no dead end ------------------------------------------------------------------------------------------
 
 
-def sequences(browser: Browser, tries: int, steps: int = 8, seed: int = 500) -> list[Row]:
+def sequences(browser: Browser, tries: int, more: bool, steps: int = 8) -> list[Row]:
     """Undo, redo, clear, example, open, reload, server gone, in any order: it comes to rest, and nothing is complained about.
 
     Every fourth page talks to a real server, whose training is a few steps: what it learns is coarse, and comes as late, and as
-    much out of turn, as it does. The others talk to one that answers at once.
+    much out of turn, as it does. The others talk to one that answers at once. `more`: others than those that were kept, and
+    the results are of all of them.
     """
-    rng, stuck, complaints = np.random.default_rng(seed), [], list[str]()
+    kept = RESULTS / "studio_page-sequences.json"
+    before = json.loads(kept.read_text())["rows"] if more and kept.exists() else []
+    done = int(before[0]["what"].split()[0]) if before else 0
+    stuck, complaints = list[str](), list[str]()
     with served(EIGENWELL_STUDIO_STEPS="6") as address:
-        for first in range(0, tries, PAGE):
+        for first in range(done, done + tries, PAGE):
+            rng = np.random.default_rng([SEED, first])
             server = Between() if first // PAGE % 4 == 3 else Pretended()
             page = browser.new_context(viewport={"width": 960, "height": 600}).new_page()
             page.on("pageerror", lambda e: complaints.append(str(e)))
@@ -273,7 +279,7 @@ def sequences(browser: Browser, tries: int, steps: int = 8, seed: int = 500) -> 
             server.between(page)
             page.goto(address)
             page.wait_for_selector("body[data-ready-ms]")
-            for _ in range(min(PAGE, tries - first)):
+            for _ in range(min(PAGE, done + tries - first)):
                 did = wander(page, server, rng, steps)
                 try:
                     page.wait_for_function(DONE, timeout=60_000)
@@ -281,8 +287,11 @@ def sequences(browser: Browser, tries: int, steps: int = 8, seed: int = 500) -> 
                     stuck.append(", ".join(did))
                     print("stuck after", did, page.evaluate("({...document.body.dataset})"))
             page.context.close()
-    what = f"{tries} random sequences of {steps} steps"
-    return [
-        Row(f"{what}: stuck at the end", "none", str(len(stuck)), "; ".join(stuck[:3]), not stuck),
-        Row(f"{what}: errors in the console", "none", str(len(complaints)), "; ".join(complaints[:3]), not complaints),
-    ]
+    rows = []
+    for k, (what, found) in enumerate((("stuck at the end", stuck), ("errors in the console", complaints))):
+        count = len(found) + (int(before[k]["reached"]) if before else 0)
+        said = "; ".join([*([before[k]["beside"]] if before and before[k]["beside"] else []), *found[:3]])
+        rows.append(
+            Row(f"{done + tries} random sequences of {steps} steps: {what}", "none", str(count), said, not count)
+        )
+    return rows

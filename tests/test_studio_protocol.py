@@ -4,6 +4,7 @@ import base64
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from tests.untrained import field_of
 
 import eigenwell as ew
 from eigenwell.demonstrations import Caution
+from eigenwell.report.numbers import of_field
 from eigenwell.studio import documents, gallery, messages, presets, protocol, training, work
 from eigenwell.studio.access import AccessRules, is_loopback
 from eigenwell.studio.identify import compared, find, identified, shown
@@ -522,6 +524,36 @@ def test_a_bad_fit_names_its_stroke(heart):
     assert good["good"] and good["head"] == "Follows your strokes: 99 %."
     bad = messages.followed(field_of(heart, good=False), names)
     assert not bad["good"] and bad["head"] == "Does not follow 1 of 6 strokes." and "stroke 6" in bad["words"]
+
+
+def test_one_stroke_is_spoken_of_as_one():
+    """Of a single stroke "1 of 1" was not followed, "stroke 1 least", and more were called for twice."""
+    strokes = strokes_of("ess")
+    one = find(drawing(strokes[:1]), Options())
+    names = [(strokes[0].id, 1)]
+    for good in (True, False):
+        said = messages.followed(field_of(one.found, good=good), names)
+        assert said["head"] == ("Follows your stroke: 99 %." if good else "Does not follow your stroke.")
+        assert not re.search(r"stroke 1|them|their|\d%", said["words"])
+    assert "draw more" in identified(strokes[:1], Options())["why"]
+    assert identified(strokes[:1], Options())["warnings"] == []
+
+
+def test_nobody_hears_of_crossings_that_are_not_there(heart):
+    """Of a spiral it was said that strokes cross."""
+    field = field_of(heart, memory=True)
+    assert "cross" not in messages.remembering(field) and messages.REMEMBERS in messages.remembering(field)
+    crossed = replace(field, warnings=(Caution("crossing", "They cross."),))
+    assert "cross" in messages.remembering(crossed)
+    assert messages.remembering(field_of(heart)) is None
+
+
+def test_what_is_shown_is_what_its_words_are_about(heart):
+    """A field learned with memory whose map follows better: the panel spoke of the map, and the page showed motions."""
+    field = field_of(heart, memory=True)
+    assert field.by_motion and len(of_field(field)["lifted"]) == len(of_field(field)["goals"]) == field.n_attractors
+    better = replace(field, fit=replace(field.fit, by="map"))
+    assert of_field(better)["lifted"] == of_field(better)["goals"] == []
 
 
 # --- access and tickets ---------------------------------------------------------------------------------

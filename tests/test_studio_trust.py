@@ -152,6 +152,21 @@ def test_undo_and_redo_before_the_certificate(visit):
     page.wait_for_function("() => /Not tested/.test(document.getElementById('certificate').textContent)")
 
 
+def test_an_empty_page_has_no_certificate(visit):
+    """Cleared while its test was running: a certificate came, and did not hold, of nothing."""
+    server = Pretended(certified=False)
+    page = visit(before=server.between, live=True)
+    draw(page, spokes(1)[0])
+    settle(page, 1)
+    learned(page)
+    page.click("#clear")
+    settle(page, 0)
+    server.certify(int(marks(page)["learnedRev"]), holds=False)
+    server.say("pictures", pictures={})
+    pause(page, 100)
+    assert page.is_hidden("#certificate") and page.is_hidden("#fit")
+
+
 def test_the_stroke_that_is_missed_is_shown_with_the_particle_that_missed_it(visit):
     fit = {"good": False, "head": "Does not follow 1 of 3 strokes.", "worst": "s2"}
     page = visit(before=Pretended(fit=fit).between, live=True)
@@ -298,11 +313,15 @@ def test_a_flow_is_there_when_the_pen_is_lifted(visit):
 
 def test_a_stroke_may_begin_under_a_toolbar_and_buttons_are_still_buttons(visit):
     page = visit(before=Pretended().between)
-    bar = page.locator("button[data-tool=draw]").bounding_box()
-    start = np.array([bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2])
-    drag(page, start, [6, -22])
+    for name in ("#try", "button[data-tool=draw]"):
+        button = page.locator(name).bounding_box()
+        drag(page, np.array([button["x"] + button["width"] / 2, button["y"] + button["height"] / 2]), [6, -22])
+        settle(page, 1)
+        assert marks(page)["strokes"] == "1" and marks(page)["tool"] == "draw"
+        page.click("#undo")
+        settle(page, 0)
+    draw(page, spokes(1)[0])  # chips come with strokes
     settle(page, 1)
-    assert marks(page)["strokes"] == "1" and marks(page)["tool"] == "draw"
     chip = page.locator("[data-layer=strokes]").bounding_box()
     at = np.array([chip["x"] + 10, chip["y"] + 8])
     drag(page, at, [20, 18])
@@ -485,6 +504,41 @@ def test_goals_stones_and_walls_are_dragged_and_nothing_is_learned_again(visit):
     assert marks(page)["world"] == ""
 
 
+def test_undo_while_playing_takes_back_what_was_put_in_the_way(visit):
+    """Undo after a goal was carried took a stroke away, and put the goal back without a word."""
+    page = visit(before=Pretended(silent={"learn"}).between, live=True, has_touch=True)
+    page.click("button[data-tool=drop]")
+    assert "no flow yet" in page.inner_text("#hint")
+    page.set_input_files("#file", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x"})
+    page.wait_for_function("() => /Drag a goal/.test(document.getElementById('hint').textContent)")
+    page.click("#clear")
+    page.click("button[data-tool=draw]")
+    for k, line in enumerate(spokes(2), start=1):
+        draw(page, line)
+        settle(page, k)
+    page.click("button[data-tool=drop]")
+    worlds = [""]
+    carry(page, view_share(page, stored(page, 2)[0]), (0.12, -0.1))
+    worlds.append(marks(page)["world"])
+    for button in ("#stone", "#wall", "#put-back"):
+        page.click(button)
+        worlds.append(marks(page)["world"])
+    assert worlds == ["", "goal 1 moved", "goal 1 moved, one stone", "goal 1 moved, one stone, walls", ""]
+    for world in worlds[-2::-1]:
+        page.keyboard.press("Control+z")
+        assert marks(page)["world"] == world and marks(page)["strokes"] == "2"
+    for world in worlds[1:3]:
+        page.click("#redo")
+        assert marks(page)["world"] == world
+    # With another tool, and where nothing is left of it, it is strokes that are taken back.
+    page.click("button[data-tool=draw]")
+    page.click("#undo")
+    settle(page, 1)
+    page.click("button[data-tool=drop]")
+    page.click("#undo")
+    settle(page, 0)
+
+
 def test_pushed_the_flow_arrives_and_the_replay_does_not(visit):
     page = visit(before=Pretended(bend=0).between, live=True)
     for k, line in enumerate(spokes(2), start=1):
@@ -498,7 +552,7 @@ def test_pushed_the_flow_arrives_and_the_replay_does_not(visit):
     assert flow < 0.02 < 0.1 < replay
     assert "The replay ended" in page.inner_text("#hint")
     page.keyboard.press("Escape")
-    assert page.get_attribute("#push", "aria-pressed") == "false"
+    assert page.get_attribute("#push", "aria-pressed") == "false" and page.inner_text("#hint") == ""
 
 
 # --- the first twenty seconds -----------------------------------------------------------------------------

@@ -19,14 +19,14 @@ DIGITS = 5
 
 
 def of_field(field: Field, *, short: bool = False) -> dict[str, Any]:
-    """The map, the field towards each goal, the motions, and the samples they were learned from.
+    """The map, and where motions follow the samples better than it the motions and the field towards each goal; and the samples.
 
     `short`: in single precision, in half the bytes, for pages that are files.
     """
     return {
         "map": of_stable(field.map, short),
         "goals": [of_stable(field.toward(q), short) for q in range(field.n_attractors)] if field.by_motion else [],
-        "lifted": [of_stable(one, short) for one in field.lifted],
+        "lifted": [of_stable(one, short) for one in field.lifted] if field.by_motion else [],
         "samples": _samples(field.samples, field.labels, field.phases, short),
         # Where regions meet; their borders the page finds by itself, from the same function that colours them.
         "saddles": np.round(field.saddles, DIGITS).tolist() if field.n_attractors > 1 and not field.by_motion else [],

@@ -155,8 +155,8 @@ def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Pro
     found = result.found
     return {
         "n_attractors": found.n_attractors,
-        "confidence": shown(found.confidence) if telling(found) else None,
-        "confidence_words": surety(found.confidence) if telling(found) else messages.unsure(found),
+        "confidence": shown(found.confidence) if messages.telling(found) else None,
+        "confidence_words": surety(found.confidence) if messages.telling(found) else messages.unsure(found),
         "why": messages.why(found, options),
         "labels": _labels(drawn, result.labels),
         "fates": _fates(result),
@@ -167,16 +167,8 @@ def identified(strokes: Sequence[Stroke], options: Options, progress: bool | Pro
         "spectra": [_spectrum(found, q) for q in range(found.n_attractors)],
         "embeddings": [_embedding(found, q) for q in range(found.n_attractors)],
         "graph": _links(found.demos.x, found.graph),
-        "warnings": doubts((*drawn.cautions, *found.warnings), found.n_attractors),
+        "warnings": doubts([*drawn.cautions, *found.warnings], found.n_attractors, early=not messages.telling(found)),
     } | same
-
-
-def telling(found: Identification) -> bool:
-    """Whether its confidence means something: some goal was drawn to twice, so that ends could be compared.
-
-    How widely a graph of the sliders' falls apart says nothing about whether it is the right graph.
-    """
-    return found.kind == "snapshots" or (found.grouping is not None and len(found.grouping.group) > found.n_attractors)
 
 
 def _question(strokes: Sequence[Stroke], rounds: Sequence[str]) -> dict[str, Any]:

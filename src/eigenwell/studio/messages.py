@@ -18,9 +18,7 @@ from .protocol import Options
 if TYPE_CHECKING:
     from .identify import KernelSettings
 
-REMEMBERS = (
-    "Strokes cross, and one map cannot point two ways. So particles remember their goal, and how far along they are."
-)
+REMEMBERS = "So particles remember their goal, and how far along they are."
 NEVER_RESTS = (
     "A goal is where a motion comes to rest. What goes round and round has none, until you say where it should stop."
 )
@@ -72,6 +70,14 @@ def _why_flow(found: Identification) -> str:
     return f"Every sample is carried along the flow that all of them show. It comes to rest at {places}, and so do {share}.{out}"
 
 
+def telling(found: Identification) -> bool:
+    """Whether its confidence means something: some goal was drawn to twice, so that ends could be compared.
+
+    How widely a graph of the sliders' falls apart says nothing about whether it is the right graph.
+    """
+    return found.kind == "snapshots" or (found.grouping is not None and len(found.grouping.group) > found.n_attractors)
+
+
 def unsure(found: Identification) -> str:
     """In place of it, where no confidence means anything yet."""
     return "as the sliders have it" if found.kind == "graph" else "too early to say how sure"
@@ -114,7 +120,7 @@ def tested(certificate: Certificate) -> str:
 
 
 def _arrived(certificate: Certificate) -> str:
-    return f"{min(loop.arrived for loop in certificate.ran):.0%} of the particles arrived"
+    return f"{100 * min(loop.arrived for loop in certificate.ran):.0f} % of the particles arrived"
 
 
 # What a test found, for somebody who drew; the report has the numbers.
@@ -127,6 +133,15 @@ _PLAINLY: dict[str, Callable[[Certificate], str]] = {
 }
 
 
+def remembering(field: Field) -> str | None:
+    """Why particles do; None where they follow the map."""
+    if not field.by_motion:
+        return None
+    if any(caution.name == "crossing" for caution in field.warnings):
+        return f"Strokes cross, and one map cannot point two ways. {REMEMBERS}"
+    return f"Without a memory particles would not follow these strokes as well. {REMEMBERS}"
+
+
 def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]:
     """How well particles follow the strokes: good or not, a share, a headline and words that name the worst stroke."""
     fit = field.fit
@@ -135,20 +150,24 @@ def followed(field: Field, strokes: Sequence[tuple[str, int]]) -> dict[str, Any]
     share = float(np.mean([max(0.0, 1 - one.distance) if one.arrives else 0.0 for one in fit.demonstrations]))
     worst = fit.worst
     number = strokes[fit.demonstrations.index(worst)][1] if strokes else 1
-    how = "from their starts" if fit.by == "map" else "from their starts, each remembering how far along it is"
+    alone = len(strokes) == 1
+    them, how = ("it", "from its start") if alone else ("them", "from their starts")
+    how += "" if fit.by == "map" else ", each remembering how far along it is"
+    aside = f"{100 * worst.distance:.1f} % of the drawing's size beside it"
     if not strokes:
         what = "the paths are those that the samples were threaded on"
     elif worst.arrives:
-        what = f"stroke {number} least: {worst.distance:.1%} of the drawing's size beside it"
+        what = f"they run {aside}" if alone else f"stroke {number} least: {aside}"
     else:
-        what = f"stroke {number} worst of all: it ends at another goal"
+        what = "they end at another goal" if alone else f"stroke {number} worst of all: it ends at another goal"
     if fit.good:
-        head = f"Follows {'your strokes' if strokes else 'the samples'}: {100 * share:.0f} %."
-        words = f"Particles follow them {how}; {what}."
+        mine = "your stroke" if alone else "your strokes" if strokes else "the samples"
+        head, words = f"Follows {mine}: {100 * share:.0f} %.", f"Particles follow {them} {how}; {what}."
     else:
         missed = sum(not one.arrives or one.distance > GOOD for one in fit.demonstrations)
-        head = f"Does not follow {missed} of {plural(len(fit.demonstrations), 'stroke' if strokes else 'path')}."
-        words = f"Particles follow them to {100 * share:.0f} %, {how}; {what}."
+        of = f"{missed} of {plural(len(fit.demonstrations), 'stroke' if strokes else 'path')}"
+        head = f"Does not follow {'your stroke' if alone else of}."
+        words = f"Particles follow {them} to {100 * share:.0f} %, {how}; {what}."
     return {"good": fit.good, "share": round(share, 4), "head": head, "words": words}
 
 
@@ -184,10 +203,10 @@ field.save("eigenwell-model.eigenwell")
 
 # --- doubts -------------------------------------------------------------------------------------------
 
-# True of every drawing, and no news to whoever drew it.
+# True of every drawing, or said by the certificate, and no news to whoever drew it.
 _UNREMARKABLE = {
     "velocities-estimated", "duplicated-samples", "repeated-stamps", "velocity-scale", "mixed-units", "dependent-velocities",
-    "fewer-dimensions", "kind-in-doubt", "empty-nodes", "misfit",
+    "fewer-dimensions", "kind-in-doubt", "empty-nodes", "misfit", "loop-fails",
 }  # fmt: skip
 # Where the library's sentence speaks of recordings, the page speaks of strokes.
 _DRAWN = {
@@ -205,8 +224,6 @@ _DRAWN = {
     "or delete it.",
     "two-candidates": "Two numbers of goals explain almost equally well where the strokes end. Draw some more to each goal.",
     "duplicated-trajectory": "A stroke repeats another one and counts twice; delete one of them.",
-    "loop-fails": "Followed in steps as coarse as the pen's events, some particles overshoot. A hundred steps a second are "
-    "enough, and that is what the certificate tests.",
     "attractor-outside": "A goal lies outside the strokes that lead to it. Draw them up to where they should end.",
     "short-trajectory": "A stroke is so short that it says little about the way. Draw it longer, or delete it.",
     "unfinished": "Strokes end away from the goal they belong to. Draw them up to it, or delete them.",
@@ -239,12 +256,16 @@ _ODD = "One stroke is unlike the others. Draw it again, or delete it."
 _WORDS = Words("goal", "stroke", 1)
 
 
-def doubts(cautions: Sequence[Caution], goals: int = 0) -> list[dict[str, str]]:
-    """Warnings for somebody who drew; each with its name, and a remedy where there is one."""
+def doubts(cautions: Sequence[Caution], goals: int = 0, early: bool = False) -> list[dict[str, str]]:
+    """Warnings for somebody who drew; each with its name, and a remedy where there is one.
+
+    With one goal there is but one to belong to; `early`: that more strokes are wanted was just said, and is no fault of any.
+    """
+    untold = {"labels-in-doubt" if goals == 1 else "", "few-trajectories" if early else ""}
     said: dict[str, str] = {}
     for caution in cautions:
-        if caution.name == "labels-in-doubt" and goals == 1:
-            continue  # there is but one goal to belong to
+        if caution.name in untold:
+            continue
         if caution.name not in _UNREMARKABLE and caution.name not in said:
             other = _ODD if caution.name.startswith("recording-") else f"{caution.message} {remedy(caution)}".strip()
             said[caution.name] = _DRAWN.get(caution.name, _WORDS.said(other))

@@ -161,22 +161,12 @@ def _stroke(row: Any, number: int) -> Stroke:
     few = len(t) <= STROKE_SAMPLES
     _expect(few, "at most {} samples in stroke {}, got {}. Draw shorter.", STROKE_SAMPLES, number, len(t))
     times = _numbers(t, LONGEST, f"times in stroke {number}")
-    places = _pairs(x, len(t), f"positions of stroke {number} as pairs [x, y]")
-    name = _name(row.get("id"), "the id of a stroke")
+    places = _rows(x, 2, f"positions of stroke {number} as pairs [x, y]")
     fast = (
-        None
-        if v is None
-        else _pairs(v, len(t), f"velocities of stroke {number} as pairs [vx, vy], one for every position")
+        None if v is None else _rows(v, 2, f"velocities of stroke {number} as pairs [vx, vy], one for every position")
     )
-    return Stroke(name, times, places, fast)
-
-
-def _pairs(rows: Any, count: int, what: str) -> FloatArray:
-    fine = (
-        isinstance(rows, list) and len(rows) == count and all(isinstance(one, list) and len(one) == 2 for one in rows)
-    )
-    _expect(fine, f"the {what}.")
-    return _numbers([c for one in rows for c in one], FARTHEST, what).reshape(-1, 2)
+    _expect(fast is None or len(fast) == len(t), f"as many velocities of stroke {number} as positions.")
+    return Stroke(_name(row.get("id"), "the id of a stroke"), times, places, fast)
 
 
 def _options(said: Any) -> Options:
@@ -225,20 +215,20 @@ def _numbering(said: dict[str, Any]) -> Numbers:
 
 
 def _goals(said: Any) -> tuple[tuple[float, float, float], ...]:
-    if said is None:
-        return ()
-    fine = isinstance(said, list) and len(said) <= STROKES and all(isinstance(g, list) and len(g) == 3 for g in said)
-    _expect(fine, "goals as a list of at most {} triples [x, y, colour].", STROKES)
-    rows = _numbers([c for goal in said for c in goal], FARTHEST, "goals").reshape(-1, 3)
-    return tuple((float(x), float(y), float(colour)) for x, y, colour in rows)
+    rows = _rows([] if said is None else said, 3, f"goals as a list of at most {STROKES} triples [x, y, colour]")
+    _expect(len(rows) <= STROKES, "at most {} goals, got {}.", STROKES, len(rows))
+    return tuple((x, y, colour) for x, y, colour in rows.tolist())
 
 
 def _look(said: Any) -> Look | None:
     if said is None:
         return None
-    fine = isinstance(said, dict) and isinstance(said.get("centre"), list) and len(said["centre"]) == 2
-    _expect(fine, "view as an object with centre [x, y] and zoom.")
-    x, y, zoom = (float(c) for c in _numbers([*said["centre"], said.get("zoom")], FARTHEST, "the view"))
+    seen = (
+        [[*said["centre"], said.get("zoom")]]
+        if isinstance(said, dict) and isinstance(said.get("centre"), list)
+        else None
+    )
+    x, y, zoom = _rows(seen, 3, "view as an object with centre [x, y] and zoom")[0].tolist()
     _expect(zoom > 0, "zoom > 0, got {}.", zoom)
     return Look((x, y), zoom)
 
@@ -282,6 +272,13 @@ def _name(value: Any, what: str) -> str:
     fine = isinstance(value, str) and 0 < len(value) <= NAME and value.isprintable()
     _expect(fine, f"{what} of 1 to {NAME} letters, got {{}}.", value)
     return str(value)
+
+
+def _rows(rows: Any, width: int, what: str) -> FloatArray:
+    """A list of lists of so many numbers."""
+    fine = isinstance(rows, list) and all(isinstance(row, list) and len(row) == width for row in rows)
+    _expect(fine, f"the {what}.")
+    return _numbers([number for row in rows for number in row], FARTHEST, what).reshape(-1, width)
 
 
 def _numbers(values: list[Any], largest: float, what: str) -> FloatArray:

@@ -142,13 +142,14 @@ def told(result: DrawnResult, field: Field) -> dict[str, Any]:
     if field.fit is not None and (scattered or len(names) == len(field.fit.demonstrations)):
         worst = None if scattered else names[field.fit.demonstrations.index(field.fit.worst)][0]
         fit = messages.followed(field, () if scattered else names) | {"worst": worst}
-    # That strokes cross is no doubt where particles remember their way.
-    about = [c for c in field.warnings if not (field.by_motion and c.name == "crossing")]
+    # That strokes cross is no doubt where particles remember their way; and how well it follows is said in a box of its own.
+    known = {"poor-fit" if fit else "", "crossing" if field.by_motion else ""}
+    about = [c for c in field.warnings if c.name not in known]
     return {
         "field": numbers.of_field(field),
-        "memory": messages.REMEMBERS if field.by_motion else None,
+        "memory": messages.remembering(field),
         "fit": fit,
-        "warnings": doubts(about),
+        "warnings": doubts(about, early=not messages.telling(result.found)),
     }
 
 

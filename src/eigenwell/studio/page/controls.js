@@ -34,8 +34,8 @@ export function wire(studio) {
     use, save: () => save(studio), switchTheme: () => switchTheme(studio), slow: () => slow(studio), fit: () => fit(studio),
   });
 
-  click("undo", () => drawing.undo());
-  click("redo", () => drawing.redo());
+  click("undo", () => studio.play.step("back"));
+  click("redo", () => studio.play.step("on"));
   click("delete", () => drawing.remove([...studio.selected]));
   click("clear", () => drawing.clear());
   click("learn", () => studio.teach());
@@ -51,7 +51,7 @@ export function wire(studio) {
   click("put-back", () => studio.play.putBack());
   click("home", () => studio.play.putBack());
   click("stop-here", () => studio.stopAt(drawing.find(studio.found.rounds[0]).x.at(-1)));
-  for (const bar of document.querySelectorAll(".tools, .layers, .play, .ask")) studio.gestures.pen.passThrough(bar);
+  for (const bar of document.querySelectorAll(".tools, .layers, .play, .ask, #try, #fitted")) studio.gestures.pen.passThrough(bar);
   click("compare", () => link.send({ type: "compare", rev: studio.rev }));
   click("try", () => tryExample(studio));
   click("fitted", () => fit(studio));
@@ -83,6 +83,7 @@ function wireTools(studio) {
   function use(name) {
     if (studio.gestures.use(name)) studio.tool = mark.tool = name;
     choose(studio.tool);
+    studio.tell();
   }
   return use;
 }

@@ -90,6 +90,7 @@ export class FieldView {
     this.#studio.playground.enter(learned);
     this.#studio.pusher.follow(learned);
     this.#choices();
+    if (anew) this.#studio.gestures.flows();
     this.look({ anew, fade: !anew });
     this.#studio.particles.follow();
   }

@@ -19,7 +19,7 @@ const HINTS = {
 const TAPPED = "A tap is no motion: press, drag to where it ends, and lift.";
 // A stroke that ends within this many reaches of a goal may be meant for it.
 const NEAR_MISS = 2.4;
-const LOOP = "A closed loop never rests, so no goal can stand for it: the flow will stop where you lifted the pen.";
+const LOOP = "A closed loop: the flow will come to rest where you lifted the pen.";
 // Particles of one shower, and milliseconds between two of them or two of a hose.
 const SHOWER = 16, DRIP = 90, SPRAY = 40;
 
@@ -74,6 +74,9 @@ export class Gestures {
     hint(tool === "drop" && !this.#studio.fields.learned ? NO_FIELD : HINTS[tool], 6000);
     return true;
   }
+
+  /** There is a flow now, for whoever waits to play with it. */
+  flows() { if (this.#studio.tool === "drop") hint(HINTS.drop, 6000); }
 
   /** A shower of particles over what is in sight. */
   rain(count = SHOWER) {

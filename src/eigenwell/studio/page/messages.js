@@ -96,7 +96,8 @@ export function handleMessages(studio, menu) {
     },
 
     certified(message) {
-      if (studio.fields.growing || (message.rev !== studio.fields.rev && message.rev !== Number(mark.learnedRev))) return;
+      // Of strokes that were cleared meanwhile nobody wants to know.
+      if (!studio.fields.learned || studio.fields.growing || ![studio.fields.rev, Number(mark.learnedRev)].includes(message.rev)) return;
       learning.certified(message);
       mark.certified = message.rev;
     },

@@ -36,9 +36,20 @@ export class Play {
 
   worldRests() {
     const studio = this.#studio;
+    this.ground.rest();
     studio.fields.look();
     studio.particles.follow();
     studio.tell();
+  }
+
+  /** Undo and redo, while playing of what was put in the way. */
+  canStep(way) { return this.#studio.tool === "drop" && this.ground.canStep(way); }
+
+  step(way) {
+    const { drawing } = this.#studio;
+    if (this.canStep(way) && this.ground.step(way)) this.worldRests();
+    else if (way === "back") drawing.undo();
+    else drawing.redo();
   }
 
   putBack() {
@@ -50,8 +61,10 @@ export class Play {
   /** The arm that draws, and may be pushed; or no longer. */
   togglePush() {
     const studio = this.#studio;
-    if (this.pusher.busy) this.pusher.stop();
-    else {
+    if (this.pusher.busy) {
+      this.pusher.stop();
+      hint("", 0);
+    } else {
       const number = (id) => studio.goals.findIndex((a) => a.ids.includes(id));
       const strokes = studio.drawing.strokes.filter((s) => !s.v).map(({ id, t, x }) => ({ t, x, q: number(id) }));
       const begun = studio.fields.learned && this.pusher.start(studio.fields.learned, strokes);

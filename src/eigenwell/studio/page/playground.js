@@ -15,7 +15,10 @@ export class Playground extends EventTarget {
   /** What arrows move: {kind, ...} as `at` gives it. */
   chosen = null;
   #learned = null;
+  /** The last state that fits, and the one before the hand that moves it now; those before and after it. */
   #good = null;
+  #rested = null;
+  #steps = { back: [], on: [] };
 
   get isPlain() { return !this.goals.size && !this.stones.length && !this.walls; }
 
@@ -37,15 +40,38 @@ export class Playground extends EventTarget {
       if (this.#fits()) break;
     }
     this.#keep();
+    this.#rested = this.#good;
+  }
+
+  /** A hand let go, or a button was pressed: from now on it is a step that can be taken back. */
+  rest() {
+    if (this.#rested === this.#good) return;
+    this.#steps = { back: [...this.#steps.back, this.#rested], on: [] };
+    this.#rested = this.#good;
+  }
+
+  canStep(way) { return this.#steps[way].length > 0; }
+
+  /** "back" to what a hand found, or "on" again; false where there is no such step. */
+  step(way) {
+    if (!this.canStep(way)) return false;
+    this.#steps[way === "back" ? "on" : "back"].push(this.#rested);
+    const { goals, stones, walls } = this.#steps[way].pop();
+    Object.assign(this, { goals: new Map(goals), stones, walls, chosen: null });
+    this.enter(this.#learned);
+    this.#tell();
+    return true;
   }
 
   /** Strokes were drawn: they show goals where they are, not where they were carried. */
   homeGoals() {
-    if (!this.goals.size) return;
+    const moved = this.goals.size > 0;
     this.goals.clear();
-    this.#fits();
+    if (moved) this.#fits();
     this.#keep();
-    this.#tell();
+    this.#rested = this.#good;
+    this.#steps = { back: [], on: [] };
+    if (moved) this.#tell();
   }
 
   putBack() {

@@ -18,8 +18,8 @@ export function wireKeys(studio, { use, save, switchTheme, slow, fit }) {
   const { drawing, particles, view, canvas, learning, playground } = studio;
   const { pen } = studio.gestures;
   listen($("paper"), {
-    undo: () => drawing.undo(),
-    redo: () => drawing.redo(),
+    undo: () => studio.play.step("back"),
+    redo: () => studio.play.step("on"),
     save,
     open: () => $("file").click(),
     tool: use,

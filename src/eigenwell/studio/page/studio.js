@@ -107,7 +107,6 @@ export class Studio {
   get playground() { return this.play.ground; }
   get pusher() { return this.play.pusher; }
   get field() { return this.fields.seen; }
-  get fieldRev() { return this.fields.rev; }
   get isStale() { return this.fields.learned !== null && this.fields.rev !== this.rev; }
   get isKernel() { return this.settings.options.graph === "kernel"; }
   get brush() { return this.settings.brush; }
@@ -368,8 +367,8 @@ export class Studio {
     $("speeds").hidden = !(this.shown.speed && this.shown.flow && fields.learned);
     $("stale").hidden = !stale || learning.running || thinking || this.isLive;
     $("empty").hidden = !none || this.gestures.isDrawing;
-    $("undo").disabled = !drawing.canUndo;
-    $("redo").disabled = !drawing.canRedo;
+    $("undo").disabled = !drawing.canUndo && !this.play.canStep("back");
+    $("redo").disabled = !drawing.canRedo && !this.play.canStep("on");
     $("clear").disabled = $("save").disabled = none;
     $("fitted").hidden = !this.view.moved;
     const answered = link.isOpen && this.found?.n_attractors > 0;

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..demonstrations import Caution, DataError
 from ..paths.beside import label_cautions
-from ..paths.builders import resolution
 from . import assemble, finalize, matching, scan, stitching, trajectories
 from .result import DistributedIdentification
 from .run import Run
@@ -106,7 +105,7 @@ def _matched(run: Run, count: int, whole: scan.Whole, dt: float | None = None, *
         return None
     scales = stitched["scales"]
     laid = run.one("layout", stitching.layout, per_bucket=run.cell)
-    buckets, reach = _numbered("bucket", laid["buckets"]), resolution(*scales[:2])
+    buckets, reach = _numbered("bucket", laid["buckets"]), float(scales[0])
     extent = float((np.ptp(whole.box[:, positions], axis=0) / frame.unit).max())
     shared = {"names": cells, "frame": frame, "reach": reach, "extent": extent}
     run.each("assemble", assemble.assemble, buckets, {"bucket": range(len(buckets))}, **shared)

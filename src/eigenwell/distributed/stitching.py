@@ -31,7 +31,7 @@ def stitch(
     pieces, bounds = np.concatenate(tables), bounds_of([len(table) for table in tables])
     follows, linked = _follows(pieces, fetch_all(folder, "match", names, "claims"))
     linked += sum(s["linked"] for s in told)
-    if dt is not None and not is_common(linked, sum(s["exact"] for s in told), n):
+    if dt is not None and not is_common(linked, n):
         return Products(summary={"common": False})
     laid = Chains.of(open_loops(follows, pieces["tail"], pieces["head"]), np.zeros((len(pieces), 1)))
     # Chains are numbered by the id of their first sample, as on a single machine.

@@ -38,8 +38,8 @@ class Kinematics:
     spread2: float
 
     def is_noisy(self, s: PathSettings = DEFAULT) -> bool:
-        """Noise of more than a fiftieth of a step: neighbours in time are no longer beyond doubt."""
-        return max(self.noise_x, self.noise_u) > s.noisy * self.step
+        """Whether neighbours in time are no longer beyond doubt."""
+        return max(self.noise_x, self.noise_u) > s.exact * self.step
 
     def of(self, order: IntArray) -> Kinematics:
         """The same for samples in another order."""
@@ -248,38 +248,29 @@ def halfway_meeting(
     dt = common_time_step(x[asked], v[asked], x[near], v[near], distance, s)
     if dt is None:
         return None
-    successor, exact = halfway_links(x, v, dt, tree.indices, s)
-    if not is_common(int((successor >= 0).sum()), int(exact.sum()), n, s):
-        return None
-    return Chains.of(successor, x), dt
+    successor = halfway_links(x, v, dt, tree.indices, s)
+    return (Chains.of(successor, x), dt) if is_common(int((successor >= 0).sum()), n, s) else None
 
 
-def halfway_links(
-    x: FloatArray, v: FloatArray, dt: float, order: IntArray, s: PathSettings = DEFAULT
-) -> tuple[IntArray, BoolArray]:
-    """The successor of every sample, -1 where none is beyond doubt, and whether its halfway point meets one exactly.
+def halfway_links(x: FloatArray, v: FloatArray, dt: float, order: IntArray, s: PathSettings = DEFAULT) -> IntArray:
+    """The successor of every sample, -1 where none is beyond doubt.
 
     `order` is that of a tree of x: points near each other in memory halve the time of the queries.
     """
     n = len(x)
     forward, backward = (x + dt / 2 * v)[order], (x - dt / 2 * v)[order]
     distance, partner = cKDTree(backward).query(forward, k=2, workers=-1)
-    sure, met = meeting(distance, dt * np.linalg.norm(v[order], axis=1), s)
-    sure &= partner[:, 0] != np.arange(n)
+    sure = meeting(distance, dt * np.linalg.norm(v[order], axis=1), s) & (partner[:, 0] != np.arange(n))
     claimed = strongest_claims(order[sure], partner[sure, 0], distance[sure, 0], n)
     taken = np.flatnonzero(claimed >= 0)
-    successor, exact = np.full(n, -1, dtype=np.intp), np.empty(n, dtype=bool)
-    successor[claimed[taken]], exact[order] = order[taken], met
-    return successor, exact
+    successor = np.full(n, -1, dtype=np.intp)
+    successor[claimed[taken]] = order[taken]
+    return successor
 
 
-def meeting(distance: FloatArray, step: FloatArray, s: PathSettings = DEFAULT) -> tuple[BoolArray, BoolArray]:
-    """Whether halfway points meet beyond doubt, and whether exactly, from the distances to the two nearest ones.
-
-    Only points within half a step have a say in either.
-    """
-    sure = (distance[:, 0] < s.meeting * step) & (distance[:, 0] < s.decisive * distance[:, 1])
-    return sure, distance[:, 0] < s.exact * step
+def meeting(distance: FloatArray, step: FloatArray, s: PathSettings = DEFAULT) -> BoolArray:
+    """Whether halfway points meet exactly and beyond doubt, from the distances to the two nearest ones."""
+    return np.asarray((distance[:, 0] < s.exact * step) & (distance[:, 0] < s.decisive * distance[:, 1]))
 
 
 def strongest_claims(i: IntArray, j: IntArray, miss: FloatArray, n: int) -> IntArray:
@@ -293,9 +284,9 @@ def strongest_claims(i: IntArray, j: IntArray, miss: FloatArray, n: int) -> IntA
     return np.where(claimed == none, -1, claimed)
 
 
-def is_common(linked: int, exact: int, n: int, s: PathSettings = DEFAULT) -> bool:
-    """Whether so many of n samples found a successor, and met it exactly, that one time step serves them all."""
-    return linked >= s.common * n and exact >= s.common * n
+def is_common(linked: int, n: int, s: PathSettings = DEFAULT) -> bool:
+    """Whether so many of n samples met their successor that one time step serves them all."""
+    return linked >= s.trim * n
 
 
 def common_time_step(
@@ -315,7 +306,7 @@ def common_time_step(
     k, d = distance.shape[1], x.shape[1]
     i = np.repeat(np.arange(len(x)), k)
     time, miss, change = _travel(x_near.reshape(-1, d) - x[i], v[i], v_near.reshape(-1, d))
-    ahead = used.ravel() & (time > 0) & (miss < 0.1) & (change < s.first_change)
+    ahead = used.ravel() & (time > 0) & (miss < 0.1) & (change < s.alike)
     soonest = np.where(ahead, time, np.inf).reshape(distance.shape).min(axis=1)
     log_time = np.sort(np.log(soonest[np.isfinite(soonest)]))
     if len(log_time) < len(x) / 2:

@@ -1,9 +1,8 @@
 """Fitted states: position, displacement per step and bending, from several consecutive samples at once.
 
-By them the tail of one chain continues in the head of another, a link inside a chain is doubtful, or two chains that cross
-each took the other's way. In noise the samples of a crossing are easily mixed up, one by one, and both chains leave it on the
-wrong track, with a bend that neither has. Fits to the samples before and after, leaving out those in the middle, see it: the
-ends are exchanged where
+By them the tail of one chain continues in the head of another, or two chains that cross each took the other's way. In noise
+the samples of a crossing are easily mixed up, one by one, and both chains leave it on the wrong track, with a bend that
+neither has. Fits to the samples before and after, leaving out those in the middle, see it: the ends are exchanged where
 
     h(B_i, A_i) + h(B_j, A_j) - h(B_i, A_j) - h(B_j, A_i) > margin,
 
@@ -159,7 +158,7 @@ def link(
     slower = np.minimum(slower, np.minimum(tail_moved[f], head_moved[g]))
     motion = 2 * np.minimum(1, slower / kin.typical)
     score = link_score(gap, variance, kin.spread2, d, m - 1, s)
-    follows = best_links(f, g, score.min(axis=1) - s.in_motion * motion, n, s.tolerance)
+    follows = best_links(f, g, score.min(axis=1) - s.in_motion * motion, n, s.floor)
     # What was linked before stays: a loop is opened at one of the new links.
     follows = open_loops(follows, x[tails], x[heads])
     linked = np.flatnonzero(follows >= 0)
@@ -200,29 +199,6 @@ def mismatch(
     return (miss2, change2), (variance_p, cov_u + (m * bend) ** 2)
 
 
-def cut_doubtful(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings = DEFAULT) -> Chains:
-    """Chains without the links that the samples before and after them contradict.
-
-    Where two paths cross at a small angle, single samples are easily swapped; fits to eight samples on either side
-    see it. Whatever is cut is offered to `link` again, so a good link cut in a sharp corner comes back.
-    """
-    position = np.flatnonzero(chains.chain_at[1:] == chains.chain_at[:-1])
-    if len(position) == 0:
-        return chains
-    spans = np.arange(1.0, s.most_missing + 1)
-    chi2 = np.empty(len(position))
-    for first in range(0, len(position), s.measured):
-        here = slice(first, first + s.measured)
-        (a, cov_a), (b, cov_b) = states_beside(x, chains, kin, position[here], position[here] + 1, s)
-        gap, variance = mismatch(a, b, cov_a + cov_b, spans, kin.bend)
-        chi2[here] = (gap[0] / variance[0] + gap[1] / variance[1]).min(axis=1)
-    # Noise and bending differ along real paths; nine links in ten are good, so their own spread sets the measure.
-    usual = max(float(np.quantile(chi2, s.trim)), 2.0 * x.shape[1])
-    successor = chains.successor.copy()
-    successor[chains.order[position[chi2 > s.doubt * usual]]] = -1
-    return Chains.of(successor, x)
-
-
 # --- crossings ----------------------------------------------------------------------------------------
 
 # Samples left out on either side of the link, those of the crossing itself: as many as lie in a quarter of a fit.
@@ -241,7 +217,7 @@ def untangled(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: 
 
 
 def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
-    """Chains with exchanged ends wherever this is more likely by `s.exchange`; `tree` holds x."""
+    """Chains with exchanged ends wherever this is more likely, by more than a missing sample counts; `tree` holds x."""
     margin = s.fit + MIDDLE
     position, at = np.arange(len(x)), chains.chain_at
     inside = (position - chains.offsets[at] >= margin - 1) & (chains.offsets[at + 1] - position > margin)
@@ -278,7 +254,7 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
     gain = cost(i, i) + cost(j, j) - cost(i, j) - cost(j, i)
     best = np.argsort(-gain, kind="stable")
     successor, taken = chains.successor.copy(), np.zeros(len(x), dtype=bool)
-    for k in best[gain[best] > s.exchange]:
+    for k in best[gain[best] > s.missing]:
         near_both = np.concatenate([np.arange(p - margin + 1, p + margin + 1) for p in (i[k], j[k])])
         if taken[near_both].any():
             continue

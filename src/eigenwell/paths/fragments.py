@@ -16,7 +16,7 @@ from .._types import FloatArray, IntArray
 from .assignment import best_links
 from .blocks import neighbours
 from .chains import Chains
-from .kinematics import Agree, Kinematics, estimate, halfway_meeting, state_tree, steady, time_step
+from .kinematics import Kinematics, estimate, halfway_meeting, steady
 from .links import first_guess, likely_links
 from .settings import DEFAULT, PathSettings
 from .states import link, smooth, untangled
@@ -35,23 +35,19 @@ def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tu
     return likely_paths(x, v, tree, s)
 
 
-def likely_paths(
-    x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT, agree: Agree | None = None
-) -> tuple[Chains, Kinematics]:
-    """The same by likelihood alone; `tree` holds x, `agree` is for samples that are part of a larger whole."""
+def likely_paths(x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT) -> tuple[Chains, Kinematics]:
+    """The same by likelihood alone; `tree` holds x."""
     # Samples in the tree's own order lie near each other in memory, which halves the time of all that follows.
     order = tree.indices.astype(np.intp)
     x, v = x[order], v[order]
     tree = cKDTree(x)
-    told = None if agree is None else lambda measured: agree(measured.renamed(order))
-    chains, kin = most_likely(x, v, tree, s, told)
-    linked, kin = link_fragments(x, v, chains, kin, tree=tree, s=s, agree=told)
+    linked, kin = link_fragments(x, v, *most_likely(x, v, tree, s), learn=True, s=s)
     if kin.is_noisy(s) and min(kin.noise_x, kin.noise_u) > kin.bend:
         # Where noise, not bending, is what steps miss by, a bend at a crossing is a mistake and no corner.
         # What was mixed up at a crossing and broken there is whole after the first round, and the second sees more of it.
         mended = untangled(x, linked, kin, tree, s)
-        if told is not None or mended is not linked:  # parts of a whole do the same, whatever each has found
-            linked, kin = link_fragments(x, v, mended, kin, tree=tree, s=s, agree=told)
+        if mended is not linked:
+            linked, kin = link_fragments(x, v, mended, kin, learn=True, s=s)
             linked = untangled(x, linked, kin, tree, s)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
@@ -64,29 +60,25 @@ def link_fragments(
     chains: Chains,
     kin: Kinematics,
     *,
-    tree: cKDTree | None = None,
+    learn: bool = False,
     s: PathSettings = DEFAULT,
-    agree: Agree | None = None,
 ) -> tuple[Chains, Kinematics]:
     """Chains linked.
 
-    Without a `tree` of x all links are beyond doubt: they skip no sample and teach the kinematics nothing, and only the first and
-    last samples of every chain, as many as a fit takes, are looked at. Short gaps are closed first, with every chain
-    down to single samples; long ones only between real chains.
+    Unless there is something to `learn` all links are beyond doubt: they skip no sample and teach the kinematics nothing, and
+    only the first and last samples of every chain, as many as a fit takes, are looked at. Short gaps are closed first, with
+    every chain down to single samples; long ones only between real chains.
     """
-    states = None if tree is None else state_tree(x, v, kin.dt)
     for gap, shortest in ((1.0, 1), (s.fit, 1), (4.0 * s.fit, s.half_fit)):
         for _ in range(2):  # the second resolves what the first uncovered
             linked = link(x, chains, kin, gap, shortest, s)
             if linked is None:
                 break
-            chains, kin = linked, kin if tree is None else estimate(x, v, linked, s, states, agree=agree)
+            chains, kin = linked, estimate(x, v, linked, s) if learn else kin
     return chains, kin
 
 
-def most_likely(
-    x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT, agree: Agree | None = None
-) -> tuple[Chains, Kinematics]:
+def most_likely(x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT) -> tuple[Chains, Kinematics]:
     """Chains by likelihood, round after round; `tree` holds x."""
     near = neighbours(tree, x, s.neighbours + 1)
 
@@ -95,22 +87,20 @@ def most_likely(
         return Chains.of(best_links(links.tail, links.head, links.score, len(x), s.floor), x_given)
 
     x_given, chains = x, Chains.of(first_guess(x, v, near, s), x)
-    dt = time_step(x, v, chains, s)
-    states = state_tree(x, v, dt) if np.isfinite(dt).any() else None
     whole = np.arange(1.0, s.most_missing + 1)
     for spans in (np.append(0.5, whole), whole)[: s.rounds]:
         # Half a step is offered once: a chain that took every second sample finds the ones it skipped.
-        kin = estimate(x, v, chains, s, states, agree=agree)
+        kin = estimate(x, v, chains, s)
         chains = matched(x, kin, kin.u, tree, spans)
     for _ in range(s.rounds):
-        kin = estimate(x, v, chains, s, states, agree=agree)
+        kin = estimate(x, v, chains, s)
         if not kin.is_noisy(s):
             break
         still_x, still_u = smooth(x, kin, chains, s)
         with np.errstate(divide="ignore", invalid="ignore"):
-            sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, told=kin.dt, agree=agree)
+            sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, told=kin.dt)
         chains = matched(still_x, sharp, still_u, cKDTree(still_x), whole)
-    return chains, estimate(x, v, chains, s, states, agree=agree)
+    return chains, estimate(x, v, chains, s)
 
 
 def typical_length(lengths: IntArray) -> int:

@@ -100,7 +100,7 @@ def test_the_gain_is_what_brute_force_says():
         for j in range(half - 4, half + 4)
     ]
     gain, i, j = max(gains)
-    assert gain > DEFAULT.exchange
+    assert gain > DEFAULT.missing
     expected = {
         frozenset(a[: i + 1].tolist() + b[j + 1 :].tolist()),
         frozenset(b[: j + 1].tolist() + a[i + 1 :].tolist()),

@@ -1,26 +1,14 @@
-"""From chains to whole paths: cutting, linking and merging, each on a case with one right answer and by law."""
+"""From chains to whole paths, each step on a case with one right answer and by law."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial import cKDTree
 
-from eigenwell.paths import DEFAULT
 from eigenwell.paths.chains import Chains
-from eigenwell.paths.fragments import (
-    along,
-    hosts,
-    link_fragments,
-    merge_short,
-    recover_paths,
-    short_chains,
-    tolerance,
-    typical_length,
-    within_reach,
-)
+from eigenwell.paths.fragments import link_fragments, recover_paths, typical_length
 from eigenwell.paths.kinematics import Kinematics, estimate
-from eigenwell.paths.states import cut_doubtful, link, mismatch
+from eigenwell.paths.states import link, mismatch
 
 
 def straight(n, start=(0.0, 0.0), way=(1.0, 0.0)):
@@ -43,25 +31,7 @@ def paths(chains):
     return {tuple(chains.members(c).tolist()) for c in range(chains.n_chains)}
 
 
-# --- cutting and linking --------------------------------------------------------------------------------
-
-
-def test_two_paths_that_were_swapped_where_they_cross_are_cut_and_put_right():
-    a, b = straight(200, (0, 0), (1, 0.1)), straight(200, (0, 20), (1, -0.1))
-    x, v, _ = together(a, b)
-    swapped = Chains(np.concatenate([np.r_[0:100, 300:400], np.r_[200:300, 100:200]]), np.array([0, 200, 400]))
-    kin = kinematics(v)
-    cut = cut_doubtful(x, swapped, kin)
-    assert 100 not in cut.successor[[299]] and cut.successor[99] != 300
-    joined, _ = link_fragments(x, v, cut, kin)
-    assert paths(joined) == {tuple(range(200)), tuple(range(200, 400))}
-
-
-def test_good_links_are_not_cut():
-    x, v, chains = together(straight(30), straight(30, (0, 10), (0.5, 0.5)))
-    assert cut_doubtful(x, chains, kinematics(v)).n_chains == 2
-    lonely = Chains(np.arange(3), np.arange(4))
-    assert cut_doubtful(x[:3], lonely, kinematics(v[:3])) is lonely
+# --- linking ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gap", [1, 3, 8])
@@ -99,81 +69,11 @@ def test_the_mismatch_of_a_cubic_with_itself_is_nothing():
     assert (miss2[:, 0] > 1e-6).all()
 
 
-# --- merging ------------------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
-def test_places_along_a_path(seed):
-    """Every sample of a straight path lies at its own place; what is moved aside keeps it."""
-    rng = np.random.default_rng(seed)
-    x, v = straight(20)
-    at, aside = rng.uniform(0.5, 18.5, 6), rng.uniform(-0.4, 0.4, 6)
-    both = np.concatenate([x, np.column_stack([at, aside])])
-    place = along(both, v, np.arange(20, 26), np.arange(20))
-    np.testing.assert_allclose(place, at, atol=0.011)  # places are kept short of the middle between two samples
-
-
-def naive_hosts(lengths, short, sample, other):
-    """The rule, word by word: shortest short chains first, each to the chain that most of its samples lie on."""
-    host = list(range(len(lengths)))
-    for c in sorted(set(short.tolist()), key=lambda c: (lengths[c], c)):
-        lies_on = {}
-        for k in np.flatnonzero(short == c):
-            target = host[other[k]]
-            if target != c and lengths[target] >= 2 * lengths[c]:
-                lies_on.setdefault(target, set()).add(int(sample[k]))
-        if lies_on:
-            best = max(sorted(lies_on), key=lambda t: len(lies_on[t]))
-            if len(lies_on[best]) >= DEFAULT.on_path * lengths[c]:
-                host = [best if h == c else h for h in host]
-    return host
-
-
-@given(st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
-def test_hosts_against_the_rule(seed):
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(1, 30, 12)
-    short = rng.integers(0, 12, 80)
-    sample = 100 * short + rng.integers(0, lengths[short])
-    other = rng.integers(0, 12, 80)
-    np.testing.assert_array_equal(hosts(lengths, short, sample, other), naive_hosts(lengths, short, sample, other))
-
-
-def test_a_crumb_goes_to_its_place_in_the_path_and_a_stranger_stays():
-    path, short, stranger = straight(60), straight(3, (20.5, 0.1)), straight(3, (20, 30))
-    x, v, chains = together(path, short, stranger)
-    found = merge_short(x, chains, kinematics(v), None)
-    parts = [found.order[a:b].tolist() for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
-    assert parts[0] == [*range(21), 60, 21, 61, 22, 62, *range(23, 60)]
-    assert parts[1:] == [[63, 64, 65]]
-
-
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=20))
 def test_the_typical_length_is_that_of_the_median_sample(lengths):
     lengths = np.array(lengths)
     of_samples = np.sort(np.repeat(lengths, lengths))[::-1]
     assert typical_length(lengths) == of_samples[int(np.ceil(len(of_samples) / 2)) - 1]
-    assert (short_chains(lengths) == (2 * lengths <= typical_length(lengths))).all()
-
-
-def test_neighbours_within_reach_against_all_pairs():
-    rng = np.random.default_rng(0)
-    x, places, reach = rng.normal(size=(50, 2)), rng.normal(size=(10, 2)), rng.uniform(0.1, 0.4, 10)
-    row, near = within_reach(cKDTree(x), places, reach)
-    gap = np.linalg.norm(places[:, None] - x, axis=2)
-    assert set(zip(row.tolist(), near.tolist(), strict=True)) == set(
-        zip(*np.nonzero(gap <= reach[:, None]), strict=True)
-    )
-
-
-def test_noise_widens_the_tolerance():
-    u = np.array([[1.0, 0.0], [0.0, 0.0]])
-    quiet, loud = (tolerance(kinematics(u, noise), np.arange(2)) for noise in (0.001, 0.1))
-    assert (loud > quiet).all()
-    assert quiet[1] < 0.01  # at rest and quiet: nothing else lies on it
-    assert loud[1] == pytest.approx(loud[0])  # where velocities are noisy, rest may be motion
 
 
 # --- all of it ------------------------------------------------------------------------------------------

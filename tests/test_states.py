@@ -9,12 +9,8 @@ from eigenwell.paths import DEFAULT
 from eigenwell.paths.chains import Chains
 from eigenwell.paths.kinematics import (
     Kinematics,
-    Measured,
-    Scales,
     estimate,
-    measures,
     scales,
-    state_tree,
     steady,
     time_step,
 )
@@ -129,8 +125,6 @@ def test_the_time_step_is_found_where_chains_are_long_and_borrowed_where_not():
     kin = estimate(x, v, short)
     np.testing.assert_allclose(kin.dt[chains.members(0)], 0.01, rtol=1e-9)
     np.testing.assert_allclose(kin.dt[chains.members(1)], 0.005, rtol=1e-9)
-    tree = state_tree(x, v, kin.dt)
-    np.testing.assert_allclose(estimate(x, v, short, states=tree).dt, kin.dt)
 
 
 def test_time_steps_see_through_missing_samples():
@@ -148,8 +142,7 @@ def test_scales_tell_noise_from_bending():
     steady_u = np.tile([1.0, 0.0], (n, 1))
     u = steady_u + noise_u * rng.standard_normal((n, 2))
     x = np.cumsum(steady_u, axis=0) + noise_x * rng.standard_normal((n, 2))
-    links = measures(np.diff(x, axis=0), u[:-1], u[1:])
-    step, found_x, found_u, found_bend = scales(links, ((u[4:] - u[:-4]) ** 2).sum(1), 2)
+    step, found_x, found_u, found_bend = scales(np.diff(x, axis=0), u[:-1], u[1:], u[4:] - u[:-4])
     assert step == pytest.approx(1.0, rel=0.01)
     # The trimmed mean leaves a tenth out: it reads a quarter of the variance low, on purpose on both sides of a ratio.
     assert 0.75 * noise_x < found_x < 1.05 * noise_x
@@ -158,8 +151,7 @@ def test_scales_tell_noise_from_bending():
     angle = bend * np.arange(1000)  # a circle, no noise: the direction turns by `bend` per step
     u = np.column_stack([np.cos(angle), np.sin(angle)])
     x = np.cumsum((u[:-1] + u[1:]) / 2, axis=0)
-    links = measures(np.diff(x, axis=0), u[1:-1], u[2:])
-    _, _, found_u, found_bend = scales(links, ((u[4:] - u[:-4]) ** 2).sum(1), 2)
+    _, _, found_u, found_bend = scales(np.diff(x, axis=0), u[1:-1], u[2:], u[4:] - u[:-4])
     assert found_bend == pytest.approx(bend / np.sqrt(2), rel=0.1)  # per coordinate
     assert found_u < 0.2 * found_bend
 
@@ -172,27 +164,3 @@ def test_a_share_of_the_links_tells_the_same_scales_in_any_order():
     back = np.argsort(order)
     again = steady(x[order], v[order], Chains(back[chains.order], chains.offsets), 0.01)
     assert (again.step, again.noise_x, again.noise_u, again.bend) == (kin.step, kin.noise_x, kin.noise_u, kin.bend)
-
-
-def test_parts_that_pool_what_they_measured_agree_with_the_whole():
-    """Cells of one data set: the links of all, put together in any order, tell the scales of the whole, and those count."""
-    x, v, chains = line(20, 60)
-    rng = np.random.default_rng(2)
-    x, v = x + 0.05 * rng.standard_normal(x.shape), v + 3 * rng.standard_normal(v.shape)
-    heard = []
-
-    def listen(measured):
-        heard.append(measured)
-        return Scales(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
-
-    told = estimate(x, v, chains, agree=listen)
-    assert (told.step, told.noise_x, told.noise_u, told.bend, told.typical, told.spread2) == (1, 2, 3, 4, 5, 6)
-    whole = estimate(x, v, chains)
-    tables = (heard[0].links, heard[0].far, heard[0].paces)
-    cell = rng.integers(0, 3, len(x))
-    parts = [[t[cell[t[:, 0].astype(int)] == c] for t in tables] for c in (2, 0, 1)]
-    pooled = Measured(*(np.concatenate(same) for same in zip(*parts, strict=True)))
-    found = pooled.scales(2, whole.spread2)
-    assert found == (whole.step, whole.noise_x, whole.noise_u, whole.bend, whole.typical, whole.spread2)
-    names = rng.permutation(len(x))
-    np.testing.assert_array_equal(pooled.renamed(names).links[:, 0], names[pooled.links[:, 0].astype(int)])

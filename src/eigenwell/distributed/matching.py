@@ -58,11 +58,10 @@ def match(folder: Path, *, cell: int, names: Sequence[str], whole: Whole, dt: fl
     repeats = packed(id=ids[again], of=ids[of], exact=hashes[again] == hashes[of])
     mine, x, v = mine[fresh], x[fresh], v[fresh]
     home = np.flatnonzero(mine["home"])
-    successor, exact, step = np.full(len(mine), -1), 0, np.full(len(mine), dt or 0.0)
+    successor, step = np.full(len(mine), -1), np.full(len(mine), dt or 0.0)
     if dt is not None and len(home):
         order = cKDTree(x, balanced_tree=False, compact_nodes=False).indices
-        successor, met = halfway_links(x, v, dt, order)
-        exact = int(met[home].sum())
+        successor = halfway_links(x, v, dt, order)
     elif len(home):
         paths, kin = likely_paths(x, v, cKDTree(x))
         successor, step = paths.successor, kin.dt
@@ -80,7 +79,7 @@ def match(folder: Path, *, cell: int, names: Sequence[str], whole: Whole, dt: fl
     here = repeats[np.isin(repeats["of"], rows["id"])]
     by_id = np.argsort(rows["id"])
     at = by_id[np.searchsorted(rows["id"], here["of"], sorter=by_id)]
-    summary = {"samples": len(home), "linked": int(inside.sum()), "exact": exact, "repeats": int(here["exact"].sum())}
+    summary = {"samples": len(home), "linked": int(inside.sum()), "repeats": int(here["exact"].sum())}
     return Products(
         arrays={
             "rows": rows,

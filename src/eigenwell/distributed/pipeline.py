@@ -12,7 +12,6 @@ import numpy as np
 from .._types import FloatArray
 from ..demonstrations import Caution, DataError
 from ..paths.beside import label_cautions
-from ..paths.builders import resolution
 from . import assemble, finalize, matching, scan, stitching, trajectories
 from .result import DistributedIdentification, attractor_table, doubts
 from .run import Run
@@ -103,7 +102,7 @@ def _matched(run: Run, count: int, whole: scan.Whole, dt: float | None = None, *
     stitched = run.one("stitch", stitching.stitch, names=cells, told=told, **about)
     if not stitched["common"]:
         return None
-    buckets, reach = _numbered("bucket", stitched["buckets"]), resolution(*stitched["scales"][:2])
+    buckets, reach = _numbered("bucket", stitched["buckets"]), float(stitched["scales"][0])
     extent = float((np.ptp(whole.places, axis=0) / whole.unit).max())
     shared = {"names": cells, "whole": whole, "reach": reach, "extent": extent}
     run.each("assemble", assemble.assemble, buckets, {"bucket": range(len(buckets))}, **shared)

@@ -41,7 +41,7 @@ def stitch(
     begin, pieces, cell = (edge[:-1] - edge[bounds_of(count)[cell]])[by_first], pieces[by_first], cell[by_first]
     follows, linked = _claimed(pieces, behind, fetch_all(folder, "match", names, "claims"))
     linked += sum(s["linked"] for s in told)
-    if dt is not None and not is_common(linked, sum(s["exact"] for s in told), n):
+    if dt is not None and not is_common(linked, n):
         return Products(summary={"common": False})
     laid, length = Chains.of(open_loops(follows, pieces["tail"], pieces["head"]), np.empty((0, 1))), pieces["length"]
     start, samples = _placed(laid, length)

@@ -9,81 +9,65 @@ is left over, so the prices p and the profits pi_j = max(0, max_i -s_ij - p_i) a
 
 Who bids matters. Paths begin apart and end together, so there are more tails than heads where they crowd: heads find
 theirs at once, while tails would raise each other's prices until the last one gives up. Where it is the other way
-round the auction drags on; then the sides change. Where that does not help either, as among many links of equal worth,
-few nodes are matched by Jonker's and Volgenant's algorithm, and among many prices rise in larger steps.
+round the auction drags on; then the sides change. Where that does not help either, as among many links of equal worth, all
+who still wait are placed one by one, by the cheapest exchange.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from .._types import FloatArray, IntArray
 from .blocks import in_blocks
 
-# Bids per node after which the other side gets its turn, and how much faster prices rise in the next: they end at what things are
-# worth, so this bounds the work.
-PATIENCE, FASTER = 20, 4
-# So many nodes are matched exactly in a fifth of a second; the time grows with the square.
-EXACT = 10_000
+# Bids per node after which the other side gets its turn, and then searches.
+PATIENCE = 20
 # Below this many bidders at once, one search each is faster than rounds of bidding.
 FEW = 100
 
 
 @dataclass(frozen=True)
 class Sale:
-    """Owner of every object, -1 for none, and the prices."""
+    """Owner of every object, -1 for none, and the prices; whether it is `over`, or was given up."""
 
     owner: IntArray
     price: FloatArray
+    over: bool = True
 
 
 def best_links(tail: IntArray, head: IntArray, score: FloatArray, n: int, tolerance: float) -> IntArray:
     """Successor array, -1 for none, whose sum of scores is within `tolerance` per link of the least.
 
-    Among more than 10,000 nodes the tolerance is raised where the bidding does not end. A link tail -> head is worth making
-    when its score is negative. Pairs must be distinct.
+    A link tail -> head is worth making when its score is negative. Pairs must be distinct.
     """
     successor = np.full(n, -1, dtype=np.intp)
     useful = score < 0
     tail, head, value = tail[useful], head[useful], -score[useful]
     if len(tail) == 0:
         return successor
-    while True:
-        for heads_bid in (True, False):
-            sides = (head, tail) if heads_bid else (tail, head)
-            sale = auction(*sides, value, n, tolerance, PATIENCE * n)
-            if sale is not None:
-                sold = np.flatnonzero(sale.owner >= 0)
-                owner = sale.owner[sold]
-                successor[sold if heads_bid else owner] = owner if heads_bid else sold
-                return successor
-        if n <= EXACT:
-            return _exact(tail, head, value, successor)
-        tolerance *= FASTER
-
-
-def _exact(tail: IntArray, head: IntArray, value: FloatArray, successor: IntArray) -> IntArray:
-    """Every head matched: with a tail, or with nothing, at what the largest value is short of."""
-    heads, row = np.unique(head, return_inverse=True)
-    n, alone = len(successor), np.arange(len(heads))
-    cost = 1 + value.max() - np.concatenate([value, np.zeros(len(heads))])
-    place = np.concatenate([row, alone]), np.concatenate([tail, n + alone])
-    row, column = min_weight_full_bipartite_matching(sp.csr_array((cost, place), shape=(len(heads), n + len(heads))))
-    linked = column < n
-    successor[column[linked]] = heads[row[linked]]
+    sale = auction(head, tail, value, n, tolerance, PATIENCE * n)
+    if sale.over:
+        return sale.owner
+    owner = auction(tail, head, value, n, tolerance, PATIENCE * n, to_the_end=True).owner
+    successor[owner[owner >= 0]] = np.flatnonzero(owner >= 0)
     return successor
 
 
 def auction(
-    bidder: IntArray, thing: IntArray, value: FloatArray, n: int, tolerance: float, most_bids: float
-) -> Sale | None:
-    """Things sold to bidders for whom they have `value` > 0; None after too many bids.
+    bidder: IntArray,
+    thing: IntArray,
+    value: FloatArray,
+    n: int,
+    tolerance: float,
+    most_bids: float,
+    to_the_end: bool = False,
+) -> Sale:
+    """Things sold to bidders for whom they have `value` > 0; given up after too many bids, unless it goes on `to_the_end`.
 
     All who have nothing bid at once, round after round, so what happens in one place does not depend on others.
     """
@@ -92,10 +76,8 @@ def auction(
     high = np.full(n, -np.inf)
     waiting = np.arange(np.count_nonzero(offers.count))
     bids = 0
-    while len(waiting) > FEW:
+    while len(waiting) > FEW and bids <= most_bids:
         bids += len(waiting)
-        if bids > most_bids:
-            return None
         target, raised = offers.bids(waiting, sale.price, tolerance)
         bidding = target >= 0  # what costs more than it is worth will never be cheaper
         waiting, target, raised = waiting[bidding], target[bidding], raised[bidding]
@@ -109,6 +91,8 @@ def auction(
         high[target] = -np.inf
         displaced = before[(sale.owner[won] == winner) & (before >= 0)]
         waiting = np.sort(np.concatenate([waiting[lost], displaced]))
+    if len(waiting) > FEW and not to_the_end:
+        return replace(sale, over=False)
     owners, prices = sale.owner.tolist(), sale.price.tolist()
     for one in waiting.tolist():
         _augment(offers, owners, prices, one)

@@ -111,7 +111,7 @@ class SuccessorGraph:
             places = int(first_occurrence(x, np.zeros_like(x)).sum())
         check_places(places, len(x), demos.dimension, str(places))
         found, kin = recover_paths(x, v, self.settings)
-        reach = resolution(kin.step, kin.noise_x)
+        reach = kin.step
         offsets = cut_at_rests(x[found.order], v[found.order], found.offsets, reach)
         usable = whole_enough(np.diff(offsets), self.settings)
         nodes, offsets = _with_repeats(demos, index[found.order], offsets, first)
@@ -150,11 +150,6 @@ def check_places(places: int, samples: int, dimension: int, got: str) -> None:
             f"Expected more than {max(9, dimension + 1)} distinct positions in {dimension}-D, got {got}. Record more samples, "
             "or pass trajectories in order of time."
         )
-
-
-def resolution(step: float, noise: float) -> float:
-    """Ends closer than this are one: a step, or four standard deviations of noise."""
-    return max(step, DEFAULT.noise_reach * noise)
 
 
 def moving_steps(x: FloatArray, v: FloatArray, offsets: IntArray, total: int, s: PathSettings = DEFAULT) -> FloatArray:

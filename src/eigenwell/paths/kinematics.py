@@ -8,15 +8,13 @@ halfway points finds every successor.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from .blocks import neighbours, sample_hash, share, smallest
+from .blocks import sample_hash, share, smallest
 from .chains import Chains
 from .settings import DEFAULT, PathSettings
 
@@ -38,92 +36,22 @@ class Kinematics:
     spread2: float
 
     def is_noisy(self, s: PathSettings = DEFAULT) -> bool:
-        """Noise of more than a fiftieth of a step: neighbours in time are no longer beyond doubt."""
-        return max(self.noise_x, self.noise_u) > s.noisy * self.step
+        """Whether neighbours in time are no longer beyond doubt."""
+        return max(self.noise_x, self.noise_u) > s.exact * self.step
 
     def of(self, order: IntArray) -> Kinematics:
         """The same for samples in another order."""
         return replace(self, dt=self.dt[order], u=self.u[order])
 
 
-class Scales(NamedTuple):
-    """The numbers of `Kinematics` that all samples share."""
-
-    step: float
-    noise_x: float
-    noise_u: float
-    bend: float
-    typical: float
-    spread2: float
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What scales are read off, each row led by the sample it belongs to.
-
-    `links`: length, squared miss and squared change of u (`measures`); `far`: squared change of u over a lag; `paces`: |u|.
-    """
-
-    links: FloatArray
-    far: FloatArray
-    paces: FloatArray
-
-    @classmethod
-    def of(
-        cls, x: FloatArray, v: FloatArray, u: FloatArray, chains: Chains, shortest: int, s: PathSettings = DEFAULT
-    ) -> Measured:
-        """From the links of a share of the samples, where there are many, in chains of at least `shortest` if there are such.
-
-        Which is decided by the values of the samples, so that it does not depend on their order, nor on how they were divided
-        among machines.
-        """
-        chosen = share(sample_hash(x, v), s.measured / len(x))
-
-        def pairs(lag: int, shortest: int) -> tuple[IntArray, IntArray]:
-            first, second = chains.lagged(lag, shortest)
-            return first[chosen[first]], second[chosen[first]]
-
-        (a, b), (far_a, far_b) = pairs(1, shortest), pairs(s.half_fit, shortest)
-        if len(a) == 0:
-            a, b = pairs(1, 2)
-        paced = np.flatnonzero(chosen)
-        return cls(
-            np.column_stack([a, *measures(x[b] - x[a], u[a], u[b])]),
-            np.column_stack([far_a, ((u[far_b] - u[far_a]) ** 2).sum(1)]),
-            np.column_stack([paced, np.linalg.norm(u[paced], axis=1)]),
-        )
-
-    def renamed(self, names: IntArray) -> Measured:
-        """With names[i] for sample i."""
-        tables = [np.array(table) for table in (self.links, self.far, self.paces)]
-        for table in tables:
-            table[:, 0] = names[table[:, 0].astype(np.intp)]
-        return Measured(*tables)
-
-    def scales(self, d: int, spread2: float, s: PathSettings = DEFAULT) -> Scales:
-        links = self.links[:, 1], self.links[:, 2], self.links[:, 3]
-        return Scales(*scales(links, self.far[:, 1], d, s), float(np.median(self.paces[:, 1])), spread2)
-
-
-Agree = Callable[[Measured], Scales]
-"""Takes what these samples measured and gives what all have agreed on: cells of one data set speak with one voice."""
-
-
 def estimate(
-    x: FloatArray,
-    v: FloatArray,
-    chains: Chains,
-    s: PathSettings = DEFAULT,
-    states: cKDTree | None = None,
-    told: FloatArray | None = None,
-    agree: Agree | None = None,
+    x: FloatArray, v: FloatArray, chains: Chains, s: PathSettings = DEFAULT, told: FloatArray | None = None
 ) -> Kinematics:
     """Kinematics from tentative chains.
 
     dt minimises sum |x_{k+1} - x_k - m_k dt (v_k + v_{k+1})/2|^2 over a window, m_k = 1, 2, 3 the steps a link spans;
     weighting by speed makes resting samples, whose direction is noise, harmless. Samples in
-    chains too short to tell take the time step they were `told`, or that of the nearest in `states`, their `state_tree`.
-    With `agree` they are part of a larger whole, whose scales count.
+    chains too short to tell take the time step they were `told`, or that of the nearest state.
     """
     dt = time_step(x, v, chains, s)
     missing = ~np.isfinite(dt)
@@ -132,58 +60,63 @@ def estimate(
     elif told is not None:
         dt = np.where(missing, told, dt)
     elif missing.any():
-        dt = _borrow(dt, states or state_tree(x, v, dt))
-    u = dt[:, None] * v
-    measured = Measured.of(x, v, u, chains, s.fit, s)
-    if agree is not None:
-        return Kinematics(dt, u, *agree(measured))
-    spread2 = float(x.var(0).mean())
-    if len(measured.links) == 0:
-        step, typical = float(np.median(cKDTree(x).query(x, k=2)[0][:, 1])), float(np.median(measured.paces[:, 1]))
-        return Kinematics(dt, u, step, s.floor * step, s.floor * step, step, typical, spread2)
-    return Kinematics(dt, u, *measured.scales(x.shape[1], spread2, s))
+        dt = _borrowed(x, v, dt)
+    return _measured(x, v, chains, dt, s.fit, s)
 
 
 def steady(x: FloatArray, v: FloatArray, chains: Chains, dt: float, s: PathSettings = DEFAULT) -> Kinematics:
     """Kinematics of chains beyond doubt, whose samples share one time step."""
-    scales = Measured.of(x, v, dt * v, chains, 2, s).scales(x.shape[1], float(x.var(0).mean()), s)
-    return Kinematics(np.full(len(x), dt), dt * v, *scales)
+    return _measured(x, v, chains, np.full(len(x), dt), 2, s)
 
 
-Measures = tuple[FloatArray, FloatArray, FloatArray]
+def _measured(
+    x: FloatArray, v: FloatArray, chains: Chains, dt: FloatArray, shortest: int, s: PathSettings
+) -> Kinematics:
+    """With scales read off the links of a share of the samples, where there are many, in chains of at least `shortest` if there
+    are such. Which is decided by the values of the samples, so that it does not depend on their order."""
+    u = dt[:, None] * v
+    chosen = share(sample_hash(x, v), s.measured / len(x))
 
+    def pairs(lag: int, shortest: int) -> tuple[IntArray, IntArray]:
+        first, second = chains.lagged(lag, shortest)
+        return first[chosen[first]], second[chosen[first]]
 
-def measures(dx: FloatArray, u_a: FloatArray, u_b: FloatArray) -> Measures:
-    """Of every link: its length, squared miss of the trapezoid rule and squared change of u; NaN where it spans more
-    than one step."""
-    length = np.linalg.norm(dx, axis=1)
-    mean_u = (u_a + u_b) / 2
-    whole = length <= 1.5 * np.linalg.norm(mean_u, axis=1) + 1e-300
-    residual, change = ((dx - mean_u) ** 2).sum(1), ((u_b - u_a) ** 2).sum(1)
-    return length, np.where(whole, residual, np.nan), np.where(whole, change, np.nan)
+    typical, spread2 = float(np.median(np.linalg.norm(u[chosen], axis=1))), float(x.var(0).mean())
+    (a, b), (far_a, far_b) = pairs(1, shortest), pairs(s.half_fit, shortest)
+    if len(a) == 0:
+        a, b = pairs(1, 2)
+    if len(a) == 0:
+        step = float(np.median(cKDTree(x).query(x, k=2)[0][:, 1]))
+        return Kinematics(dt, u, step, s.floor * step, s.floor * step, step, typical, spread2)
+    return Kinematics(dt, u, *scales(x[b] - x[a], u[a], u[b], u[far_b] - u[far_a], s), typical, spread2)
 
 
 def scales(
-    links: Measures, far_change: FloatArray, d: int, s: PathSettings = DEFAULT
+    dx: FloatArray, u_a: FloatArray, u_b: FloatArray, far: FloatArray, s: PathSettings = DEFAULT
 ) -> tuple[float, float, float, float]:
-    """Step, noise of x, noise of u and bending, from the measures of links and the squared change of u over a lag."""
-    length, residual, change = links
+    """Step, noise of x, noise of u and bending, from links, their u at both ends, and changes of u over a lag.
+
+    Links that span more than one step say nothing of noise.
+    """
+    length, d = np.linalg.norm(dx, axis=1), dx.shape[1]
+    mean_u = (u_a + u_b) / 2
+    whole = length <= 1.5 * np.linalg.norm(mean_u, axis=1) + 1e-300
     step = float(np.median(length)) or float(length.mean())
-    near, miss = _trimmed(change, s.trim) / d, _trimmed(residual, s.trim) / d
-    far = _trimmed(far_change, s.trim) / d if len(far_change) else near * s.half_fit**2
-    bend2 = max(far - near, 0.0) / (s.half_fit**2 - 1)
+    miss, near = (_trimmed(a[whole], s.trim) / d for a in (dx - mean_u, u_b - u_a))
+    across = _trimmed(far, s.trim) / d if len(far) else near * s.half_fit**2
+    bend2 = max(across - near, 0.0) / (s.half_fit**2 - 1)
     noise_u2 = max(near - bend2, 0.0) / 2
     noise_x2 = max(miss - noise_u2 / 2, 0.0) / 2
     floor = s.floor * step
     return step, max(noise_x2**0.5, floor), max(noise_u2**0.5, floor), max(bend2**0.5, floor)
 
 
-def _trimmed(squares: FloatArray, trim: float) -> float:
-    squares = squares[np.isfinite(squares)]
-    if len(squares) == 0:
+def _trimmed(rows: FloatArray, trim: float) -> float:
+    """Mean square of the rows, without the largest."""
+    if len(rows) == 0:
         return 0.0
-    keep = max(1, int(trim * len(squares)))
-    return float(np.sort(squares)[:keep].mean())
+    keep = max(1, int(trim * len(rows)))
+    return float(np.sort((rows**2).sum(axis=1))[:keep].mean())
 
 
 def time_step(x: FloatArray, v: FloatArray, chains: Chains, s: PathSettings) -> FloatArray:
@@ -217,24 +150,14 @@ def _guess(x: FloatArray, v: FloatArray) -> FloatArray:
     return np.full(len(x), np.median(cKDTree(x).query(x, k=2)[0][:, 1]) / np.median(speed[speed > 0]))
 
 
-def state_tree(x: FloatArray, v: FloatArray, dt: FloatArray) -> cKDTree:
-    """Positions and velocities together, a difference of the whole velocity counting as ten steps: where paths cross, the
-    samples of the other path are near but move elsewhere. `dt` may be missing (NaN) for some samples, not for all."""
-    states = np.hstack([x, 10 * np.nanmedian(dt) * v])
-    return cKDTree(states, balanced_tree=False, compact_nodes=False)  # quick to build: few will ask
-
-
-def _borrow(dt: FloatArray, states: cKDTree) -> FloatArray:
-    """Give samples without a time step that of the nearest state that has one: one of the nearest few nearly always does."""
+def _borrowed(x: FloatArray, v: FloatArray, dt: FloatArray) -> FloatArray:
+    """Samples without a time step (NaN) take that of the nearest state that has one, a difference of the whole velocity counting
+    as ten steps: where paths cross, the samples of the other path are near but move elsewhere."""
+    known = np.isfinite(dt)
+    states = np.hstack([x, 10 * np.median(dt[known]) * v])
+    tree = cKDTree(states[known], balanced_tree=False, compact_nodes=False)  # quick to build: few will ask
     out = dt.copy()
-    asking, k = np.flatnonzero(~np.isfinite(dt)), DEFAULT.neighbours
-    while len(asking):
-        near = neighbours(states, states.data[asking], k)
-        has_one = np.isfinite(dt)[near]
-        nearest = has_one.argmax(axis=1)
-        found = has_one[np.arange(len(asking)), nearest]
-        out[asking[found]] = dt[near[np.flatnonzero(found), nearest[found]]]
-        asking, k = asking[~found], DEFAULT.neighbours * k
+    out[~known] = dt[known][tree.query(states[~known])[1]]
     return out
 
 
@@ -248,38 +171,29 @@ def halfway_meeting(
     dt = common_time_step(x[asked], v[asked], x[near], v[near], distance, s)
     if dt is None:
         return None
-    successor, exact = halfway_links(x, v, dt, tree.indices, s)
-    if not is_common(int((successor >= 0).sum()), int(exact.sum()), n, s):
-        return None
-    return Chains.of(successor, x), dt
+    successor = halfway_links(x, v, dt, tree.indices, s)
+    return (Chains.of(successor, x), dt) if is_common(int((successor >= 0).sum()), n, s) else None
 
 
-def halfway_links(
-    x: FloatArray, v: FloatArray, dt: float, order: IntArray, s: PathSettings = DEFAULT
-) -> tuple[IntArray, BoolArray]:
-    """The successor of every sample, -1 where none is beyond doubt, and whether its halfway point meets one exactly.
+def halfway_links(x: FloatArray, v: FloatArray, dt: float, order: IntArray, s: PathSettings = DEFAULT) -> IntArray:
+    """The successor of every sample, -1 where none is beyond doubt.
 
     `order` is that of a tree of x: points near each other in memory halve the time of the queries.
     """
     n = len(x)
     forward, backward = (x + dt / 2 * v)[order], (x - dt / 2 * v)[order]
     distance, partner = cKDTree(backward).query(forward, k=2, workers=-1)
-    sure, met = meeting(distance, dt * np.linalg.norm(v[order], axis=1), s)
-    sure &= partner[:, 0] != np.arange(n)
+    sure = meeting(distance, dt * np.linalg.norm(v[order], axis=1), s) & (partner[:, 0] != np.arange(n))
     claimed = strongest_claims(order[sure], partner[sure, 0], distance[sure, 0], n)
     taken = np.flatnonzero(claimed >= 0)
-    successor, exact = np.full(n, -1, dtype=np.intp), np.empty(n, dtype=bool)
-    successor[claimed[taken]], exact[order] = order[taken], met
-    return successor, exact
+    successor = np.full(n, -1, dtype=np.intp)
+    successor[claimed[taken]] = order[taken]
+    return successor
 
 
-def meeting(distance: FloatArray, step: FloatArray, s: PathSettings = DEFAULT) -> tuple[BoolArray, BoolArray]:
-    """Whether halfway points meet beyond doubt, and whether exactly, from the distances to the two nearest ones.
-
-    Only points within half a step have a say in either.
-    """
-    sure = (distance[:, 0] < s.meeting * step) & (distance[:, 0] < s.decisive * distance[:, 1])
-    return sure, distance[:, 0] < s.exact * step
+def meeting(distance: FloatArray, step: FloatArray, s: PathSettings = DEFAULT) -> BoolArray:
+    """Whether halfway points meet exactly and beyond doubt, from the distances to the two nearest ones."""
+    return np.asarray((distance[:, 0] < s.exact * step) & (distance[:, 0] < s.decisive * distance[:, 1]))
 
 
 def strongest_claims(i: IntArray, j: IntArray, miss: FloatArray, n: int) -> IntArray:
@@ -293,9 +207,9 @@ def strongest_claims(i: IntArray, j: IntArray, miss: FloatArray, n: int) -> IntA
     return np.where(claimed == none, -1, claimed)
 
 
-def is_common(linked: int, exact: int, n: int, s: PathSettings = DEFAULT) -> bool:
-    """Whether so many of n samples found a successor, and met it exactly, that one time step serves them all."""
-    return linked >= s.common * n and exact >= s.common * n
+def is_common(linked: int, n: int, s: PathSettings = DEFAULT) -> bool:
+    """Whether so many of n samples met their successor that one time step serves them all."""
+    return linked >= s.trim * n
 
 
 def common_time_step(
@@ -315,7 +229,7 @@ def common_time_step(
     k, d = distance.shape[1], x.shape[1]
     i = np.repeat(np.arange(len(x)), k)
     time, miss, change = _travel(x_near.reshape(-1, d) - x[i], v[i], v_near.reshape(-1, d))
-    ahead = used.ravel() & (time > 0) & (miss < 0.1) & (change < s.first_change)
+    ahead = used.ravel() & (time > 0) & (miss < 0.1) & (change < s.alike)
     soonest = np.where(ahead, time, np.inf).reshape(distance.shape).min(axis=1)
     log_time = np.sort(np.log(soonest[np.isfinite(soonest)]))
     if len(log_time) < len(x) / 2:

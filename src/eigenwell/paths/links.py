@@ -210,8 +210,8 @@ def first_guess(x: FloatArray, v: FloatArray, near: Index, s: PathSettings) -> I
         time = np.abs(b) / (c + tiny)
         miss2 = np.maximum(a - b * b / (c + tiny), 0.0) / (a + tiny)
         change2 = e / (c + tiny)
-        cost = time * (1 + miss2 / s.doubled_by_miss**2 + change2 / s.doubled_by_change**2)
-        fits: BoolArray = (b != 0) & (miss2 < s.alike**2) & (change2 < s.first_change**2) & (other != own)
+        cost = time * (1 + (miss2 + change2) / (s.alike / 2) ** 2)  # half as much as is alike counts as twice the time
+        fits: BoolArray = (b != 0) & (miss2 < s.alike**2) & (change2 < s.alike**2) & (other != own)
         row, column = np.nonzero(fits)
         this, that, onward = own[row, 0], other[row, column], b[row, column] > 0
         return np.where(onward, this, that), np.where(onward, that, this), cost[row, column]

@@ -25,40 +25,30 @@ class PathSettings:
     # --- one time step for all, no noise (kinematics) ------------------------------------------------------
     asked: int = 500
     """Samples asked for the common time step: their mode is known to a few percent of its width."""
-    meeting: float = 0.25
-    """Halfway points that meet within this part of a step, `decisive` times as close as any other, are beyond doubt."""
-    decisive: float = 0.5
     exact: float = 0.05
-    """Meeting within this part of a step is meeting exactly; recorders that differ by more in rate are not one."""
-    common: float = 0.95
-    """Share of the samples that must meet, and exactly, for one time step to serve all."""
+    """Noise below this part of a step is none: halfway points that come as near meet exactly, recorders that differ by more in
+    rate are not one, and above it neighbours in time are no longer beyond doubt."""
+    decisive: float = 0.5
+    """A meeting is beyond doubt when no other point is less than twice as far."""
 
     # --- candidates (links) -------------------------------------------------------------------------------
     neighbours: int = 12
     """Neighbours tried as predecessors and successors: covers several trajectories that cross or run side by side. Half as many
-    are tried of the place a sample moves to: after missing samples the next one is no near neighbour."""
+    are tried of the place a sample moves to: after missing samples the next one is no near neighbour. A third are kept as
+    links: a best set hardly ever needs more."""
     alike: float = 0.5
     """Velocities are alike when they differ by less than half of the larger one: 30 degrees, or a factor of two. The first guess
-    takes pairs within 30 degrees of the motion,"""
-    first_change: float = 1.0
-    """whose velocities differ by less than themselves;"""
-    doubled_by_miss: float = 0.15
-    """a sideways miss of this much, relative to the way, counts as much as doubling the time,"""
-    doubled_by_change: float = 0.3
-    """and so does a velocity change of this much, relative to the speed."""
-    choices: int = 4
-    """Links kept for every sample as predecessor and as successor: a best set hardly ever needs more."""
+    takes pairs within 30 degrees of the motion."""
 
-    # --- likelihood of a link (links, fragments) --------------------------------------------------------
+    # --- likelihood of a link (links, fragments, states) ------------------------------------------------
     missing: float = 1.0
-    """Nats per missing sample: each that should lie between two states and does not makes a link e times less likely."""
+    """Nats per missing sample: each that should lie between two states and does not makes a link e times less likely. A change of
+    links must gain more."""
     most_missing: int = 3
     """Longest span, in steps, of a link between two samples; longer gaps are judged by fits to several samples. A link whose time
     step fits neither end counts as much as one that misses so many."""
     in_motion: float = 5.0
     """Recordings begin and end at rest: a path that breaks off at full speed is e^-5 as likely."""
-    tolerance: float = 1e-3
-    """Nats per link by which a set of links may miss the best one: a thousandth of what a missing sample counts."""
     rounds: int = 2
     """Rounds of matching on raw, then on smoothed samples; the second sees the time steps and noise of the first."""
 
@@ -67,9 +57,8 @@ class PathSettings:
     """Links on either side that a time step is pooled over: enough to see through noise and rest, shorter than a
     demonstration, so that trajectories strung together by mistake keep their own."""
     floor: float = 1e-3
-    """Below this part of a step, residuals are the trapezoid rule's own error and rounding, not noise."""
-    noisy: float = 0.02
-    """Noise above this part of a step: neighbours in time are no longer beyond doubt."""
+    """What is less than this part of a step is the trapezoid rule's own error and rounding, not noise; of a missing sample, no
+    better set of links."""
     trim: float = 0.9
     """Scales are means over this share of the links: a tenth may be wrong or lie in a corner."""
     measured: int = 100_000
@@ -77,21 +66,8 @@ class PathSettings:
     samples are fitted together: memory does not grow with the number of all."""
     fit: int = 8
     """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend. Shorter chains
-    say nothing about noise; shorter than half a fit, they have no direction of their own."""
-
-    # --- fragments (states, fragments) --------------------------------------------------------
-    longest_gap: float = 32.0
-    """Longest gap in steps that is bridged; a quarter of it, and a step, in the earlier, safer rounds."""
-    on_path: float = 0.8
-    """A short chain counts as part of another one when this share of its samples lies on it."""
-    doubt: float = 9.0
-    """A link is doubtful when it misses by more than three times (squared: nine) what is usual."""
-    exchange: float = 3.0
-    """Two chains that meet exchange their ends where that is e^3, twenty times, as likely."""
-    noise_reach: float = 4.0
-    """A sample of a path may lie off it by so many standard deviations of noise,"""
-    step_reach: float = 2.0
-    """and by so many steps."""
+    say nothing about noise; shorter than half a fit, they have no direction of their own. Gaps of four fits are bridged at
+    most, in steps."""
 
     # --- whole paths (builders) ----------------------------------------------------------------
     remainder: float = 0.1
@@ -102,6 +78,11 @@ class PathSettings:
         """Samples on either side of a fit, and the lag that tells noise (the same at every lag) from bending (grows with its
         square)."""
         return max(2, self.fit // 2)
+
+    @property
+    def choices(self) -> int:
+        """Links kept for every sample as predecessor and as successor."""
+        return max(2, self.neighbours // 3)
 
 
 DEFAULT = PathSettings()

@@ -1,9 +1,8 @@
 """Fitted states: position, displacement per step and bending, from several consecutive samples at once.
 
-By them the tail of one chain continues in the head of another, a link inside a chain is doubtful, or two chains that cross
-each took the other's way. In noise the samples of a crossing are easily mixed up, one by one, and both chains leave it on the
-wrong track, with a bend that neither has. Fits to the samples before and after, leaving out those in the middle, see it: the
-ends are exchanged where
+By them the tail of one chain continues in the head of another, or two chains that cross each took the other's way. In noise
+the samples of a crossing are easily mixed up, one by one, and both chains leave it on the wrong track, with a bend that
+neither has. Fits to the samples before and after, leaving out those in the middle, see it: the ends are exchanged where
 
     h(B_i, A_i) + h(B_j, A_j) - h(B_i, A_j) - h(B_j, A_i) > margin,
 
@@ -32,69 +31,47 @@ def fit_states(
 ) -> States:
     """States at column `at` of rows of consecutive samples, of which only the `used` ones count.
 
-    x(k) = p + k u + k^2 w/2 and u(k) = u + k w, weighted by their noise, with the prior w ~ N(0, bend^2): the normal
-    equations have the moments sum k^j for entries, and their inverse is written out.
+    x(k) = p + k u + k^2 w/2 and u(k) = u + k w, weighted by their noise, with the prior w ~ N(0, bend^2).
     """
-    d = x.shape[1]
     weight_x, weight_u = 1 / kin.noise_x**2, 1 / kin.noise_u**2
-    columns = [np.ascontiguousarray(c) for c in x.T]
-    paces = [np.ascontiguousarray(c) for c in kin.u.T]
+    prior = np.diag([0, 0, 1 / kin.bend**2])
 
     def block(rows: slice) -> States:
         which, ok = samples[rows], used[rows]
-        places, steps = [c.take(which) for c in columns], [c.take(which) for c in paces]
+        places, steps = x[which], kin.u[which]
         k = _time(places, steps, ok, at, kin.noise_u, s.most_missing)
-        power = [ok.astype(np.float64)]
-        for _ in range(4):
-            power.append(power[-1] * k)
-        s0, s1, s2, s3, s4 = (p.sum(axis=1) for p in power)
-        n11, n12, n13 = weight_x * s0, weight_x * s1, weight_x * s2 / 2
-        n22, n23 = weight_x * s2 + weight_u * s0, weight_x * s3 / 2 + weight_u * s1
-        n33 = weight_x * s4 / 4 + weight_u * s2 + 1 / kin.bend**2
-        covariance = _inverse(n11, n12, n13, n22, n23, n33)
-        right = np.empty((len(which), 3, d))
-        for c, (place, step) in enumerate(zip(places, steps, strict=True)):
-            place = place - place[:, at : at + 1]  # differences keep their digits wherever the origin is
-            right[:, 0, c] = weight_x * (power[0] * place).sum(axis=1)
-            right[:, 1, c] = weight_x * (power[1] * place).sum(axis=1) + weight_u * (power[0] * step).sum(axis=1)
-            right[:, 2, c] = weight_x * (power[2] * place).sum(axis=1) / 2 + weight_u * (power[1] * step).sum(axis=1)
-        state = covariance @ right
-        for c, place in enumerate(places):
-            state[:, 0, c] += place[:, at]
+        one, none = np.ones_like(k), np.zeros_like(k)
+        of_x = np.stack([one, k, k**2 / 2], axis=1) * ok[:, None]
+        of_u = np.stack([none, one, k], axis=1) * ok[:, None]
+        normal = weight_x * of_x @ _turned(of_x) + weight_u * of_u @ _turned(of_u) + prior
+        covariance = np.linalg.inv(normal)
+        here = places[:, at : at + 1]  # differences keep their digits wherever the origin is
+        state = covariance @ (weight_x * of_x @ (places - here) + weight_u * of_u @ steps)
+        state[:, :1] += here
         return state, covariance
 
     parts = in_blocks(block, len(samples))
     if not parts:
-        return np.empty((0, 3, d)), np.empty((0, 3, 3))
+        return np.empty((0, 3, x.shape[1])), np.empty((0, 3, 3))
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
 
+def _turned(matrices: FloatArray) -> FloatArray:
+    return np.swapaxes(matrices, 1, 2)
+
+
 def _time(
-    places: list[FloatArray], steps: list[FloatArray], used: BoolArray, at: int, noise_u: float, most_missing: int
+    places: FloatArray, steps: FloatArray, used: BoolArray, at: int, noise_u: float, most_missing: int
 ) -> FloatArray:
     """Time of every sample in steps, 0 at column `at`: a link spans 1, 2 or 3 steps."""
-    means = [(u[:, 1:] + u[:, :-1]) / 2 for u in steps]
-    speed2 = sum((m**2 for m in means), start=np.zeros(means[0].shape))
-    along = sum((np.diff(p, axis=1) * m for p, m in zip(places, means, strict=True)), start=np.zeros(speed2.shape))
+    mean = (steps[:, 1:] + steps[:, :-1]) / 2
+    speed2, along = (mean**2).sum(axis=2), (np.diff(places, axis=1) * mean).sum(axis=2)
     # At rest the displacement says nothing about how many steps a link spans; one is the honest guess.
     moving = speed2 > (4 * noise_u) ** 2
     ratio = np.divide(along, speed2, out=np.ones_like(speed2), where=moving)
-    spans = np.clip(np.round(ratio), 1, most_missing) * (used[:, 1:] & used[:, :-1])
     k = np.zeros(used.shape)
-    np.cumsum(spans, axis=1, out=k[:, 1:])
+    np.cumsum(np.clip(np.round(ratio), 1, most_missing) * (used[:, 1:] & used[:, :-1]), axis=1, out=k[:, 1:])
     return k - k[:, at : at + 1]
-
-
-def _inverse(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, e: FloatArray, f: FloatArray) -> FloatArray:
-    """Inverses of symmetric matrices [[a, b, c], [b, d, e], [c, e, f]]."""
-    out = np.empty((len(a), 3, 3))
-    out[:, 0, 0], out[:, 1, 1], out[:, 2, 2] = d * f - e * e, a * f - c * c, a * d - b * b
-    out[:, 0, 1] = out[:, 1, 0] = c * e - b * f
-    out[:, 0, 2] = out[:, 2, 0] = b * e - c * d
-    out[:, 1, 2] = out[:, 2, 1] = b * c - a * e
-    determinant = a * out[:, 0, 0] + b * out[:, 0, 1] + c * out[:, 0, 2]
-    out /= determinant[:, None, None]
-    return out
 
 
 def smooth(x: FloatArray, kin: Kinematics, chains: Chains, s: PathSettings = DEFAULT) -> tuple[FloatArray, FloatArray]:
@@ -153,13 +130,10 @@ def link(
     m = GAPS[longest >= GAPS]
     gap, variance = mismatch(tail[f], head[g], tail_cov[f] + head_cov[g], m, kin.bend, share)
     # Both sides must be in motion: a path at rest may end, and one that sets off at once may begin.
-    # Velocities of a pen's last events may be wild; what the samples moved by has a say as well.
-    tail_moved, head_moved = (moved[real] for moved in _end_steps(x, chains, s.fit))
     slower = np.minimum(np.linalg.norm(tail[f, 1] * share, axis=1), np.linalg.norm(head[g, 1] / share, axis=1))
-    slower = np.minimum(slower, np.minimum(tail_moved[f], head_moved[g]))
     motion = 2 * np.minimum(1, slower / kin.typical)
     score = link_score(gap, variance, kin.spread2, d, m - 1, s)
-    follows = best_links(f, g, score.min(axis=1) - s.in_motion * motion, n, s.tolerance)
+    follows = best_links(f, g, score.min(axis=1) - s.in_motion * motion, n, s.floor)
     # What was linked before stays: a loop is opened at one of the new links.
     follows = open_loops(follows, x[tails], x[heads])
     linked = np.flatnonzero(follows >= 0)
@@ -168,16 +142,6 @@ def link(
     next_chain = np.full(chains.n_chains, -1, dtype=np.intp)
     next_chain[real[linked]] = real[follows[linked]]
     return chains.joined(next_chain)
-
-
-def _end_steps(x: FloatArray, chains: Chains, fit: int) -> tuple[FloatArray, FloatArray]:
-    """Mean step over the last and the first samples of every chain, by their positions; infinite for a single sample."""
-    back = np.minimum(chains.lengths, fit) - 1
-    last, first = chains.offsets[1:] - 1, chains.offsets[:-1]
-    many = np.maximum(back, 1)
-    tail = np.linalg.norm(x[chains.tails] - x[chains.order[last - back]], axis=1) / many
-    head = np.linalg.norm(x[chains.heads] - x[chains.order[first + back]], axis=1) / many
-    return np.where(back > 0, tail, np.inf), np.where(back > 0, head, np.inf)
 
 
 def mismatch(
@@ -200,29 +164,6 @@ def mismatch(
     return (miss2, change2), (variance_p, cov_u + (m * bend) ** 2)
 
 
-def cut_doubtful(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings = DEFAULT) -> Chains:
-    """Chains without the links that the samples before and after them contradict.
-
-    Where two paths cross at a small angle, single samples are easily swapped; fits to eight samples on either side
-    see it. Whatever is cut is offered to `link` again, so a good link cut in a sharp corner comes back.
-    """
-    position = np.flatnonzero(chains.chain_at[1:] == chains.chain_at[:-1])
-    if len(position) == 0:
-        return chains
-    spans = np.arange(1.0, s.most_missing + 1)
-    chi2 = np.empty(len(position))
-    for first in range(0, len(position), s.measured):
-        here = slice(first, first + s.measured)
-        (a, cov_a), (b, cov_b) = states_beside(x, chains, kin, position[here], position[here] + 1, s)
-        gap, variance = mismatch(a, b, cov_a + cov_b, spans, kin.bend)
-        chi2[here] = (gap[0] / variance[0] + gap[1] / variance[1]).min(axis=1)
-    # Noise and bending differ along real paths; nine links in ten are good, so their own spread sets the measure.
-    usual = max(float(np.quantile(chi2, s.trim)), 2.0 * x.shape[1])
-    successor = chains.successor.copy()
-    successor[chains.order[position[chi2 > s.doubt * usual]]] = -1
-    return Chains.of(successor, x)
-
-
 # --- crossings ----------------------------------------------------------------------------------------
 
 # Samples left out on either side of the link, those of the crossing itself: as many as lie in a quarter of a fit.
@@ -241,7 +182,7 @@ def untangled(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: 
 
 
 def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
-    """Chains with exchanged ends wherever this is more likely by `s.exchange`; `tree` holds x."""
+    """Chains with exchanged ends wherever this is more likely, by more than a missing sample counts; `tree` holds x."""
     margin = s.fit + MIDDLE
     position, at = np.arange(len(x)), chains.chain_at
     inside = (position - chains.offsets[at] >= margin - 1) & (chains.offsets[at + 1] - position > margin)
@@ -278,7 +219,7 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
     gain = cost(i, i) + cost(j, j) - cost(i, j) - cost(j, i)
     best = np.argsort(-gain, kind="stable")
     successor, taken = chains.successor.copy(), np.zeros(len(x), dtype=bool)
-    for k in best[gain[best] > s.exchange]:
+    for k in best[gain[best] > s.missing]:
         near_both = np.concatenate([np.arange(p - margin + 1, p + margin + 1) for p in (i[k], j[k])])
         if taken[near_both].any():
             continue

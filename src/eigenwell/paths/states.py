@@ -44,7 +44,7 @@ def fit_states(
         of_x = np.stack([one, k, k**2 / 2], axis=1) * ok[:, None]
         of_u = np.stack([none, one, k], axis=1) * ok[:, None]
         normal = weight_x * of_x @ _turned(of_x) + weight_u * of_u @ _turned(of_u) + prior
-        covariance = np.linalg.inv(normal)
+        covariance = np.asarray(np.linalg.inv(normal), dtype=np.float64)
         here = places[:, at : at + 1]  # differences keep their digits wherever the origin is
         state = covariance @ (weight_x * of_x @ (places - here) + weight_u * of_u @ steps)
         state[:, :1] += here

@@ -43,7 +43,7 @@ class Recipe:
     guide, guide_batch
         Weight of what smooth data say between the paths, and how many places.
     home : int
-        Pairs of places in a step where nothing was shown that are to head for the paths.
+        Pairs of places in a step, in the box and in three times it, that are to head for the paths.
     bending, several_bending : float
         Weight of how much ways bend there; in a map of several motions.
     decay, speed_decay, free_decay

@@ -21,6 +21,8 @@ def _temporary(target: Path) -> Path:
     try:
         if target.is_dir():
             raise IsADirectoryError(f"{target} is a folder")
+        if not target.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {target.parent}")
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=target.suffix)
         os.close(handle)
     except OSError as error:

@@ -140,9 +140,9 @@ def shuffled_toggle(seed=0):
 
 
 def test_the_field_knows_better_where_unordered_paths_are_in_doubt():
-    x, v, label = shuffled_toggle()
+    x, v, label = shuffled_toggle(seed=3)
     alone = ew.identify(x, v, graph=ew.SuccessorGraph())
-    assert alone.confidence < 0.95
+    assert alone.n_attractors == 3 and alone.confidence < 0.9
     found = ew.identify(x, v)
     assert found.n_attractors == 2 and found.confidence > 0.9
     share = np.mean(found.labels == label)

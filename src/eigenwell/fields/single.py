@@ -21,7 +21,7 @@ from .stable import Speed, StableModel, Wells
 from .symbols import compiled
 from .warps import Slope, World, parts, returning
 
-NEAR, NEWTON = 1e-5, 8
+NEAR, NEWTON = float(np.finfo(float).eps) ** 0.5, 8
 """A place is found once its latent one is so near: one more step squares what is left. And the steps that it may take."""
 TIMED = 3e-9
 """What a step may be off by because its clock was asked beside the way, in latent boxes."""

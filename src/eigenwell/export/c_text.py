@@ -26,7 +26,7 @@ from ..fields.stable import Wells, Winding, latent_velocity, potential_at, windi
 from ..poses import EDGE, NO_TURN, SMALL
 from ..wording import plural
 from .c_code import c_function
-from .c_world import world_tables, world_words
+from .c_world import world_kernels, world_tables, world_words
 from .exported import Precision
 from .tables import Tables, tables
 
@@ -75,6 +75,7 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
     }
     seen = world_words(field, writer.number, writer.braces)
     seen["TABLES"] = writer.written({name: (values, precision.inside) for name, values in world_tables(field).items()})
+    seen["KERNELS"] = writer.kernels(prefix, world_kernels(field.places.shape[1]))
     still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells)}
     words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
     words["WORLD"] = writer.filled("world.h", seen)

@@ -18,7 +18,7 @@ from .._types import FloatArray
 from . import curves, flows, stable
 from .flows import Flow, split, with_slopes
 from .stable import Speed, StableModel, Wells
-from .symbols import compiled
+from .symbols import compiled, written
 from .warps import Slope, World, parts, returning
 
 NEAR, NEWTON = float(np.finfo(float).eps) ** 0.5, 8
@@ -302,7 +302,7 @@ def _entrance(world: World | None) -> Callable[[Numbers], Entered]:
         def stop(v: Numbers) -> tuple[Numbers, float]:
             w, slow, away = v[:n], 1.0, [0.0] * n
             for (*_, brake), slope in zip(steps, slopes, strict=True):
-                if brake is not None:
+                if brake:
                     (share,), back = brake(w, *slope)
                     slow, away = min(slow, share), [a + b for a, b in zip(away, back, strict=True)]
             w, (slow,) = back_in(w, [slow], away)
@@ -340,18 +340,28 @@ def _as_it_is(v: Numbers) -> tuple[Numbers, float]:
 @cache
 def _warp(kind: Any, n: int, *shapes: tuple[int, ...]) -> tuple[Any, ...]:
     """Of one kind of warp: S and the numbers of DS, `pull`, `carry`, and `brake` where there is one."""
+    made = kernels(lambda x, *numbers: kind(*numbers).linearise(x), n, (n, 1), *shapes)
+    return tuple(name in made and compiled(*made[name]) for name in ("through", "pull", "carry", "brake"))
+
+
+def kernels(through: Callable[..., tuple[Any, Slope]], n: int, *shapes: tuple[int, ...]) -> dict[str, tuple[Any, ...]]:
+    """Of what gives S(x) and DS, as functions of arrays, each with the shapes of what it is given: `through` itself, with the
+    numbers of DS; and of a velocity and these `pull`, `carry`, and `brake` where there is one."""
     made: list[Any] = []
 
-    def through(x: Any, *numbers: Any) -> tuple[Any, ...]:
-        z, slope = kind(*numbers).linearise(x)
+    def numbers(*given: Any) -> tuple[Any, ...]:
+        z, slope = through(*given)
         made.append(slope)
         return z, *(getattr(slope, one.name) for one in fields(slope))
 
-    run = compiled(through, (n, 1), *shapes)
+    written(numbers, *shapes)
     slope: Any = type(made[0])
     its = [np.shape(getattr(made[0], one.name)) for one in fields(slope)]
-    pull = compiled(lambda w, *numbers: (slope(*numbers).pull(w),), (n, 1), *its)
-    carry = compiled(lambda w, *numbers: slope(*numbers).carry(w), (n, 1), *its)
-    if slope.brake is Slope.brake:
-        return run, pull, carry, None
-    return run, pull, carry, compiled(lambda w, *numbers: slope(*numbers).brake(w), (n, 1), *its)
+    found: dict[str, tuple[Any, ...]] = {
+        "through": (numbers, *shapes),
+        "pull": (lambda w, *given: (slope(*given).pull(w),), (n, 1), *its),
+        "carry": (lambda w, *given: slope(*given).carry(w), (n, 1), *its),
+    }
+    if slope.brake is not Slope.brake:
+        found["brake"] = (lambda w, *given: slope(*given).brake(w), (n, 1), *its)
+    return found

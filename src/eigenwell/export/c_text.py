@@ -18,7 +18,7 @@ from ..fields import REACH, Field
 from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, advance, clocked, decisions, longest_step, softened, turning
 from ..fields.flows import TINY, split, window
 from ..fields.learned import LATE
-from ..fields.motion import CHANGE, RETURN, law
+from ..fields.motion import CHANGE, RETURN, credited, law, shortened
 from ..fields.motion import MOST_STEPS as MOTION_STEPS
 from ..fields.simulation import ARRIVED
 from ..fields.single import NEWTON, braked, layer_moved, layer_pulled
@@ -246,6 +246,8 @@ def _kernels(field: Field, writer: Writer) -> str:
     if field.lifted:
         n, winds = d + 1, any(one.wells.winds for one in field.lifted)
         functions["law"] = (of_one(law, winds), (n,), (1,), (1,), (n, n), (n, 1), (1,), (n, 1), (1,))
+        functions["credited"] = (lambda *given: (credited(*given),), (d, 1), (d, 1))
+        functions["shortened"] = (lambda *given: (shortened(*given),), (n, 1), (n, 1))
         functions["wound"] = (
             lambda *a: (wound(Winding(*a[:3]), *a[3:]),),
             (n,),

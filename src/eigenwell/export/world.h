@@ -87,14 +87,12 @@ static inline @WORK@ @P@_solve(int n, @WORK@ *a, int columns, @WORK@ *b)
 static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *away, @WORK@ *slope)
 {
     const @WORK@ *middle = world->middle[group];
-    @WORK@ tau = 0;
-    for (int m = world->first[group]; m < world->last[group]; ++m) {
-        @WORK@ own, its[@P@_warped];
-        if (m == world->first[group]) @P@_gauge_of(middle, world->centre[m], world->shape[m][0], away, &tau, slope);
-        else {
-            @P@_gauge_of(middle, world->centre[m], world->shape[m][0], away, &own, its);
-            @P@_joined(&tau, slope, &own, its, &tau, slope);
-        }
+    @WORK@ tau, own, its[@P@_warped];
+    int m = world->first[group];
+    @P@_gauge_of(middle, world->centre[m], world->shape[m][0], away, &tau, slope);
+    for (++m; m < world->last[group]; ++m) {
+        @P@_gauge_of(middle, world->centre[m], world->shape[m][0], away, &own, its);
+        @P@_joined(&tau, slope, &own, its, &tau, slope);
     }
     return tau;
 }

@@ -25,14 +25,13 @@ from ..errors import DataError
 from .flows import TINY, Array, namespace
 from .warps import BACK, SKIN, Slope, length
 
-SLOW = 2.0
-"""Sizes from the centre within which a state that heads for the surface is slowed."""
 CENTRE = 1e-9
 """A state in the very middle is taken to be so far off it, along the first axis."""
 UNION = 4
 """p: two bodies meet in a round, which fills the crease between them, and bulges by at most 2^(1/4) = 19 % there."""
 REACH = 2.0
-"""The layer around a body in which ways bend ends at twice its size, or before a goal, a wall or another body's."""
+"""The layer around a body in which ways bend ends at twice its size, or before a goal, a wall or another body's; what heads for
+the surface is slowed from there on, however thin the layer is."""
 THINNEST = 1.02
 """A layer thinner than a fiftieth of the body's size is no room: bodies so near count as touching."""
 
@@ -138,10 +137,10 @@ class Radial(Slope):
         return self.phi * w + self.bend * (self.away * w).sum(0) * self.slope
 
     def brake(self, w: Array) -> tuple[Array, Array]:
-        """What heads for the surface does so with at most |w| (tau - 1) / (SLOW - 1), however thin the layer is."""
+        """What heads for the surface does so with at most |w| (tau - 1) / (REACH - 1), however thin the layer is."""
         xp, speed = namespace(w), length(w)
         towards = xp.maximum(-(self.slope * w).sum(0), 0.0)
-        limit = speed * length(self.slope) * (self.tau - 1.0) / (SLOW - 1.0)
+        limit = speed * length(self.slope) * (self.tau - 1.0) / (REACH - 1.0)
         out = xp.maximum(xp.minimum((1.0 - self.inside) / BACK, 1.0), 0.0)
         return xp.minimum(limit / (towards + TINY), 1.0), speed / length(self.away) * out * self.away
 

@@ -135,7 +135,7 @@ class Passage:
 def _places(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Callable[[Numbers], Place]:
     enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
     limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
-    slowed = _kernel(braked, (len(limit),), (1,), (len(limit), 1))
+    slowed = kernel(braked, (len(limit),), (1,), (len(limit), 1))
 
     def at(x: Numbers) -> Place:
         there, leave, stop, home, drift, outside = enter(x)
@@ -175,7 +175,7 @@ def _of_wells(
     return compiled(latent, *shapes, (d, 1), *more)
 
 
-_kernel = lru_cache(maxsize=None)(compiled)
+kernel = lru_cache(maxsize=None)(compiled)
 _clocked = compiled(curves.clocked, *[(1,)] * 7)
 
 
@@ -254,7 +254,7 @@ def _layer(d: int, passes: int) -> tuple[Callable[..., Any], Callable[..., Any]]
 
 def _speed(speed: Speed) -> Callable[[Numbers], float]:
     waves, k, offset = _waves(speed.frequencies, speed.weights[None]), [float(speed.window)], float(speed.offset)
-    window = _kernel(_window, (1,), (speed.frequencies.shape[1], 1))
+    window = kernel(_window, (1,), (speed.frequencies.shape[1], 1))
     return lambda z: exp(window(k, z)[0][0] * waves(z)[0] + offset)
 
 
@@ -277,7 +277,7 @@ def _entrance(world: World | None) -> Callable[[Numbers], Entered]:
     chain, later = ([_numbered(one, n) for one in parts(warps)] for warps in (world.warps, world.later))
     steps = [step for step, _ in chain]
     edges = [edge.tolist() for edge in room or ()]
-    back_in = _kernel(returning, (n, 1), (1,), (n, 1))
+    back_in = kernel(returning, (n, 1), (1,), (n, 1))
 
     def enter(x: Numbers) -> Entered:
         if edges and all(low <= c <= high for c, low, high in zip(x, *edges, strict=False)):

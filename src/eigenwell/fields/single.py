@@ -23,8 +23,8 @@ from .warps import Slope, World, parts, returning
 
 NEAR, NEWTON = float(np.finfo(float).eps) ** 0.5, 8
 """A place is found once its latent one is so near: one more step squares what is left. And the steps that it may take."""
-TIMED = 3e-9
-"""What a step may be off by because its clock was asked beside the way, in latent boxes."""
+BESIDE = curves.ON_TIME * curves.STEP
+"""So near to the way, in latent boxes, its clock is asked: one that changes by as much as itself over STEP is on time."""
 
 Numbers = Sequence[float]
 Way = Callable[[Numbers], Numbers]
@@ -89,8 +89,7 @@ class Passage:
 
         def asked(y: Numbers, guess: Numbers) -> tuple[Place, float]:
             """The place of y, and dt/dsigma there."""
-            way = max(abs(a - b) for a, b in zip(y, here.y, strict=True))
-            there = self.found(self.at(guess), y, TIMED / (way + TIMED))
+            there = self.found(self.at(guess), y, BESIDE)
             return there, rate(there)
 
         def rate(there: Place) -> float:

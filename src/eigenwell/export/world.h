@@ -212,24 +212,27 @@ static inline @WORK@ @P@_harden(const @P@_seen *seen, @WORK@ *v)
 }
 #endif
 
+/* (A^T A)^-1 of the shape A of a body. Returns 0 where it has none. */
+static inline int @P@_wide(const @P@_world *world, int m, @WORK@ *wide)
+{
+    enum { N = @P@_warped };
+    @WORK@ gram[N * N];
+    for (int i = 0; i < N; ++i) {
+        for (int j = 0; j < N; ++j) {
+            gram[i * N + j] = 0;
+            wide[i * N + j] = i == j;
+            for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[m][l][i] * world->shape[m][l][j];
+        }
+    }
+    return fabs@f@(@P@_solve(N, gram, N, wide)) > 0;
+}
+
 /* By how much two bodies can grow until they touch (Perram and Wertheim), below 1 where they overlap. */
 static inline @WORK@ @P@_contact(const @P@_world *world, int a, int b)
 {
     enum { N = @P@_warped };
-    const int both[2] = {a, b};
-    @WORK@ wide[2][N * N], low = 0, high = 1;
-    for (int k = 0; k < 2; ++k) { /* (A^T A)^-1 */
-        @WORK@ gram[N * N];
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) {
-                gram[i * N + j] = 0;
-                wide[k][i * N + j] = i == j;
-                for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[both[k]][l][i] * world->shape[both[k]][l][j];
-            }
-        }
-        if (@P@_solve(N, gram, N, wide[k]) == 0) return 0;
-    }
-    @WORK@ height = 0;
+    @WORK@ wide[2][N * N], low = 0, high = 1, height = 0;
+    if (!@P@_wide(world, a, wide[0]) || !@P@_wide(world, b, wide[1])) return 0;
     for (int turn = 0; turn < 32; ++turn) { /* golden section of a concave function */
         @WORK@ at[2], found[2];
         for (int k = 0; k < 2; ++k) {
@@ -276,24 +279,17 @@ static inline int @P@_arranged(@P@_world *world)
     if (world->bodies < 0 || world->bodies > @P@_most_bodies) return 0;
     world->groups = world->bodies;
     for (int m = 0; m < world->bodies; ++m) {
-        @WORK@ away[N], slope[N], gram[N * N], wide[N * N];
+        @WORK@ away[N], slope[N], wide[N * N];
         world->first[m] = m;
         world->last[m] = m + 1;
         world->reach[m] = @REACH@;
-        for (int i = 0; i < N; ++i) {
-            world->middle[m][i] = world->centre[m][i];
-            for (int j = 0; j < N; ++j) {
-                gram[i * N + j] = 0;
-                wide[i * N + j] = i == j;
-                for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[m][l][i] * world->shape[m][l][j];
-            }
-        }
+        for (int i = 0; i < N; ++i) world->middle[m][i] = world->centre[m][i];
         for (int q = 0; q < @P@_attractor_count; ++q) {
             for (int i = 0; i < N; ++i) away[i] = world->goal[q][i] - world->centre[m][i];
             const @WORK@ tau = @P@_gauge(world, m, away, slope);
             if (!(tau >= world->reach[m])) world->reach[m] = tau;
         }
-        if (@P@_solve(N, gram, N, wide) == 0) return 0;
+        if (!@P@_wide(world, m, wide)) return 0;
         for (int i = 0; i < N; ++i) {
             const @WORK@ half = sqrt@f@(wide[i * N + i]);
             const @WORK@ gap[2] = {world->centre[m][i] - half - world->low[i], world->high[i] - world->centre[m][i] - half};

@@ -89,14 +89,14 @@ def run_loops(
     dt = 1 / rate
     box, said = field.box, field.basin(starts)
     inside = field.beyond_home(field.map.learned_place(starts)) == 0
-    x, heights = starts.copy(), _Heights(field, starts)
-    length, outside, steps = np.zeros(len(x)), np.zeros(len(x)), np.zeros(len(x))
-    going, ends = np.arange(len(x)), np.full(len(x), -1)
+    x, ends = starts.copy(), np.full(len(starts), -1)
+    length, outside, steps, fell = np.zeros((4, len(x)))
+    going = asked = np.arange(len(x))
+    path = [starts]
     limit = np.minimum(patience(field, starts, dt), most)
     for step in range(int(limit.max())):
         here = x[going]
         moved = here + dt * field.predict(here) if method == "euler" else field.advance(here, dt)
-        heights.add(going, moved)
         steps[going] += 1
         length[going] += np.linalg.norm((moved - here) / box, axis=1)
         outside[going] = np.maximum(outside[going], field.beyond_home(field.map.learned_place(moved)))
@@ -105,9 +105,15 @@ def run_loops(
         close = away.min(1) < ARRIVED
         ends[going[close]] = away.argmin(1)[close]
         going = going[~close & (step + 1 < limit[going])]
+        path.append(x[asked])
+        # V is asked for many states at once: one by one costs a hundredfold.
+        if len(path) * len(asked) >= AT_ONCE or len(going) == 0:
+            heights = field.potential(np.concatenate(path)).reshape(len(path), -1)
+            stepped = np.diff(path, axis=0).any(axis=2)
+            fell[asked] += (stepped & (np.diff(heights, axis=0) < 0)).sum(0)
+            asked, path = going, [x[going]]
         if len(going) == 0:
             break
-    fell = heights.falls()
     straight = np.linalg.norm((starts - x) / box, axis=1)
     loops = []
     for one in np.unique(region):
@@ -136,38 +142,6 @@ def patience(field: Field, starts: FloatArray, dt: float) -> FloatArray:
 
 def _ratios(found: FloatArray) -> tuple[float, float]:
     return (float(np.median(found)), float(np.quantile(found, 0.95))) if len(found) else (1.0, 1.0)
-
-
-class _Heights:
-    """In how many of its steps V fell along each loop. V is asked for many states at once: one by one costs a hundredfold."""
-
-    def __init__(self, field: Field, starts: FloatArray) -> None:
-        self._field, self._last = field, field.potential(starts)
-        self._fell = np.zeros(len(starts))
-        self._who: list[IntArray] = []
-        self._states: list[FloatArray] = []
-        self._count = 0
-
-    def add(self, who: IntArray, states: FloatArray) -> None:
-        """Where some loops have come in one more step."""
-        self._who.append(who)
-        self._states.append(states)
-        self._count += len(who)
-        if self._count >= AT_ONCE:
-            self.falls()
-
-    def falls(self) -> FloatArray:
-        if self._count:
-            who = np.concatenate(self._who)
-            order = np.argsort(who, kind="stable")  # one loop after the other, each in the order of its steps
-            who, height = who[order], self._field.potential(np.concatenate(self._states)[order])
-            first = np.diff(who, prepend=-1) > 0
-            before = np.where(first, self._last[who], np.roll(height, 1))
-            self._fell += np.bincount(who[height < before], minlength=len(self._fell))
-            last = np.append(first[1:], True)
-            self._last[who[last]] = height[last]
-            self._who, self._states, self._count = [], [], 0
-        return self._fell
 
 
 def nearly_there(field: Field, starts: FloatArray, left: FloatArray) -> FloatArray:

@@ -150,8 +150,8 @@ def moved_part(fields: Fields, count: int) -> list[Row]:
                 f"goals moved by {share:.0%} of the extent, {len(fields)} fields x {count} starts, loop on predict at 100 Hz",
                 "100 % arrive; V' falls at every step",
                 f"{there / total:.2%} arrive; V' rises at {rising} of {steps} steps; {refused} refused",
-                f"of the {total - there} others {true} arrive in a loop on predict(x, dt), and {plain} are as late in a loop on the "
-                "learned field, from the same places of its world",
+                f"of the {total - there} others {true} arrive in a loop on predict(x, dt), and {plain} are as late in a loop on "
+                "the learned field, from the same places of its world",
                 there == total and rising == 0 and refused == 0,
             )
         )

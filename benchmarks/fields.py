@@ -25,7 +25,7 @@ from math import inf
 import numpy as np
 
 from benchmarks.field_costs import THREE, Facts, export_part, single_part, speed_part
-from benchmarks.loops import PATIENCE, Box, Driven, Patchwork, drive, home, jump
+from benchmarks.loops import PATIENCE, RATE, Box, Driven, Patchwork, drive, home, jump
 from benchmarks.sets import of_strokes, of_system, placed
 from benchmarks.table import Row, report
 from eigenwell import metrics, systems
@@ -83,6 +83,12 @@ def one_system(system: System, seed: int, starts: int) -> dict[str, float]:
     new, _, row = loops(field, old, x, PATIENCE * duration)
     true = system.fate(x)
     known = true >= 0
+    # What Euler's steps do to the system's own equations, and what is left of it where `predict` is told the step.
+    itself = drive(system.field, x, system.attractors, box, PATIENCE * duration)
+    row["euler_on_the_system"] = float((itself.ends == true)[known].mean())
+    few = x[::SPARSE]
+    told = drive(lambda at: field.predict(at, 1 / RATE), few, field.attractors, box, PATIENCE * duration)
+    row["told_arrived"], row["told_as_basin_said"] = told.arrived, float((told.ends == field.basin(few)).mean())
     row["found"], row["expected"] = field.n_attractors, len(system.attractors)
     row["fate"] = float(((new.ends >= 0) & (names[new.ends] == true))[known].mean())
     row["patchwork_fate"] = float((names[old.basin(x)] == true)[known].mean())
@@ -99,7 +105,8 @@ def one_system(system: System, seed: int, starts: int) -> dict[str, float]:
 def system_rows(name: str, by_seed: dict[int, dict[str, float]]) -> list[Row]:
     """The rows of one system: the worst of its seeds for what must always hold, their mean for accuracy."""
     rows = list(by_seed.values())
-    worst = {key: min(row[key] for row in rows) for key in ("arrived", "as_basin_said", "patchwork_arrived")}
+    least = ("arrived", "as_basin_said", "patchwork_arrived", "told_arrived", "told_as_basin_said")
+    worst = {key: min(row[key] for row in rows) for key in least}
     most = {key: max(row[key] for row in rows) for key in rows[0]}
     mean = {key: float(np.mean([row[key] for row in rows])) for key in rows[0]}
     bar, limit = FATES.get(name), COSINES.get(name)
@@ -116,6 +123,13 @@ def system_rows(name: str, by_seed: dict[int, dict[str, float]]) -> list[Row]:
             f"{worst['arrived']:.2%} / {worst['as_basin_said']:.2%}{lost}",
             f"patchwork {worst['patchwork_arrived']:.2%}, mean {mean['patchwork_arrived']:.2%}",
             worst["arrived"] == 1.0 and worst["as_basin_said"] >= 0.995,
+        ),
+        Row(
+            f"{seeds}: loop on predict(x, dt) arrives / where basin said, worst",
+            "100 % / 99.5 %",
+            f"{worst['told_arrived']:.2%} / {worst['told_as_basin_said']:.2%}",
+            f"the system's own equations by Euler's rule: {mean['euler_on_the_system']:.2%} where they should, mean",
+            worst["told_arrived"] == 1.0 and worst["told_as_basin_said"] >= 0.995,
         ),
         Row(
             f"{seeds}: fate as the true system's, mean",

@@ -11,7 +11,8 @@ from tests.untrained import learned_field
 import eigenwell as ew
 from eigenwell.errors import DataError
 from eigenwell.fields.around import Around, _contact, arranged, check_bodies
-from eigenwell.fields.certificates import HOME
+from eigenwell.fields.home import MARGIN as HOME
+from eigenwell.fields.home import kept_home
 from eigenwell.fields.moved import Leads, leads, moved
 from eigenwell.fields.single import _entrance
 from eigenwell.fields.warps import SKIN, Stretch, Within, World, returning, used
@@ -361,16 +362,28 @@ def test_order_does_not_matter_and_unwarped_is_the_learned():
     assert len(again.warps) == 3
 
 
-def test_a_goal_that_moves_is_followed():
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("begin", [NEW, [1.0, 0.5]])
+def test_a_goal_that_moves_is_followed(begin, kept):
+    """By velocities and by states, alone and among many, also from where it was learned, and within walls that were learned."""
     field = two_goals()
-    rate, place = np.array([0.3, -0.2]), np.array(NEW)
-    x, dt = place.copy(), 0.01
-    for _ in range(100):
-        x = x + dt * field.moved({0: place}, velocity={0: rate}).predict(x)
+    if kept:
+        field = replace(field, map=kept_home(field.map, field.samples.min(0), field.samples.max(0)))
+    rate, place, dt = np.array([0.3, -0.2]), np.array(begin), 0.01
+    ways = [
+        lambda now, x: x + dt * now.predict(x),
+        lambda now, x: x + dt * now.predict(x, dt),
+        lambda now, x: now.advance(x, dt),
+        lambda now, x: now.advance(np.tile(x, (40, 1)), dt)[-1],
+        lambda now, x: x + dt * now.predict(np.tile(x, (40, 1)))[-1],
+    ]
+    states = [place.copy() for _ in ways]
+    for _ in range(50):
+        now = field.moved({0: place}, velocity={0: rate})
+        states = [way(now, x) for way, x in zip(ways, states, strict=True)]
         place = place + dt * rate
-    assert np.linalg.norm(x - place) < 1e-4
-    standing = NEW - place
-    assert np.linalg.norm(standing) > 0.3
+    np.testing.assert_allclose(states, np.tile(place, (len(ways), 1)), atol=1e-4)
+    assert np.linalg.norm(begin - place) > 0.15
 
 
 def test_few_states_are_the_same_as_many_and_motions_too():

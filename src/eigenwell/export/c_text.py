@@ -18,7 +18,7 @@ from ..fields import REACH, Field
 from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, advance, clocked, decisions, longest_step, softened, turning
 from ..fields.flows import TINY, split, window
 from ..fields.learned import LATE
-from ..fields.motion import CHANGE, RETURN, law
+from ..fields.motion import CHANGE, RETURN, credited, law, shortened
 from ..fields.motion import MOST_STEPS as MOTION_STEPS
 from ..fields.simulation import ARRIVED
 from ..fields.single import NEWTON, braked, layer_moved, layer_pulled
@@ -26,7 +26,7 @@ from ..fields.stable import Wells, Winding, latent_velocity, potential_at, windi
 from ..poses import EDGE, NO_TURN, SMALL
 from ..wording import plural
 from .c_code import c_function
-from .c_world import world_tables, world_words
+from .c_world import world_kernels, world_tables, world_words
 from .exported import Precision
 from .tables import Tables, tables
 
@@ -75,6 +75,7 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
     }
     seen = world_words(field, writer.number, writer.braces)
     seen["TABLES"] = writer.written({name: (values, precision.inside) for name, values in world_tables(field).items()})
+    seen["KERNELS"] = writer.kernels(prefix, world_kernels(field.places.shape[1]))
     still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells)}
     words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
     words["WORLD"] = writer.filled("world.h", seen)
@@ -245,6 +246,8 @@ def _kernels(field: Field, writer: Writer) -> str:
     if field.lifted:
         n, winds = d + 1, any(one.wells.winds for one in field.lifted)
         functions["law"] = (of_one(law, winds), (n,), (1,), (1,), (n, n), (n, 1), (1,), (n, 1), (1,))
+        functions["credited"] = (lambda *given: (credited(*given),), (d, 1), (d, 1))
+        functions["shortened"] = (lambda *given: (shortened(*given),), (n, 1), (n, 1))
         functions["wound"] = (
             lambda *a: (wound(Winding(*a[:3]), *a[3:]),),
             (n,),

@@ -81,14 +81,13 @@ static inline int @P@_motion_credit(@P@_motion *motion, const @REAL@ *x, @REAL@ 
 {
     if (!(dt > 0) || !isfinite(dt)) return 0;
     if (motion->begun) {
-        @WORK@ length = 0, seen = 0;
+        @WORK@ asked[@P@_dimension], moved[@P@_dimension], credit;
         for (int i = 0; i < @P@_dimension; ++i) {
-            const @WORK@ scale = @P@_lifted_scale[motion->goal][i], asked = motion->dt * motion->asked[i] / scale;
-            length += asked * asked;
-            seen += ((@WORK@)x[i] - motion->last[i]) / scale * asked;
+            const @WORK@ scale = @P@_lifted_scale[motion->goal][i];
+            asked[i] = motion->dt * motion->asked[i] / scale;
+            moved[i] = ((@WORK@)x[i] - motion->last[i]) / scale;
         }
-        @WORK@ credit = length > 0 ? seen / length : 1;
-        credit = credit > 0 ? (credit < 1 ? credit : 1) : 0;
+        @P@_credited(asked, moved, &credit);
         motion->phase += credit * motion->dt * motion->rate;
     }
     return 1;
@@ -119,14 +118,14 @@ static inline @WORK@ @P@_motion_goal(const @P@_world *world, const @P@_motion *m
 static inline void @P@_motion_shorten(const @P@_world *world, const @P@_motion *motion, const @REAL@ *x, @REAL@ dt, @WORK@ *w)
 {
     enum { D = @P@_dimension };
-    @WORK@ left = 0, way = 0;
+    @WORK@ left[D + 1], step[D + 1], share;
     for (int i = 0; i <= D; ++i) {
-        const @WORK@ scale = @P@_lifted_scale[motion->goal][i], step = (@WORK@)dt * w[i] / scale;
-        const @WORK@ away = (@P@_motion_goal(world, motion, i) - (i < D ? (@WORK@)x[i] : motion->phase)) / scale;
-        left += away * away;
-        way += step * step;
+        const @WORK@ scale = @P@_lifted_scale[motion->goal][i];
+        left[i] = (@P@_motion_goal(world, motion, i) - (i < D ? (@WORK@)x[i] : motion->phase)) / scale;
+        step[i] = (@WORK@)dt * w[i] / scale;
     }
-    for (int i = 0; i <= D && way > left; ++i) w[i] *= sqrt@f@(left / way);
+    @P@_shortened(step, left, &share);
+    for (int i = 0; i <= D; ++i) w[i] *= share;
 }
 
 /* The velocity to move with for the next dt > 0 at the measured state x; carries the phase. Returns 1, or 0 with NaN in v

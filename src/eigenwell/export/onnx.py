@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._types import BoolArray, FloatArray, IntArray
 from ..errors import missing_extra
 from ..fields import Field, StableField
+from ..fields.motion import credited, shortened
 from ..fields.simulation import ARRIVED
 from ..files import replacing
 from ..models import as_field
@@ -156,8 +157,7 @@ class Sessions:
         velocity, rate, *_ = self._step(goal, x, phase, *self._step(goal, x0, phase0)[2:])
         velocity, rate = self._shortened(goal, x, phase, velocity, rate, dt)
         scale = self.field.lifted[goal].scale[:-1]
-        asked, moved = dt * velocity / scale, (after - x) / scale
-        seen = np.clip((moved * asked).sum(1) / np.maximum((asked * asked).sum(1), 1e-300), 0, 1)
+        seen = credited((dt * velocity / scale).T, ((after - x) / scale).T)
         return velocity, rate, phase + seen * dt * rate
 
     def _shortened(
@@ -165,9 +165,8 @@ class Sessions:
     ) -> tuple[FloatArray, FloatArray]:
         """What the caller makes of them, as `Motion.step`: a step is no longer than what is left of the way."""
         lifted = self.field.lifted[goal]
-        left = np.linalg.norm((lifted.attractors[0] - np.column_stack([x, phase])) / lifted.scale, axis=1)
-        way = np.linalg.norm(dt * np.column_stack([velocity, rate]) / lifted.scale, axis=1)
-        share = np.where(way > left, left / np.maximum(way, 1e-300), 1.0)
+        left = (lifted.attractors[0] - np.column_stack([x, phase])) / lifted.scale
+        share = shortened((dt * np.column_stack([velocity, rate]) / lifted.scale).T, left.T)
         return velocity * share[:, None], rate * share
 
     def roll(self, x0: FloatArray, dt: float, steps: int) -> tuple[FloatArray, BoolArray]:

@@ -42,19 +42,12 @@ static const @P@_world @P@_home = @HOME@;
 typedef struct {
     @WORK@ hard[@P@_warped], under[@P@_warped], over[@P@_warped], out[@P@_warped];
     @WORK@ soft[@P@_warped];
-    int near[@P@_most_bodies];
     @WORK@ away[@P@_most_bodies][@P@_warped], slope[@P@_most_bodies][@P@_warped];
-    @WORK@ phi[@P@_most_bodies], bend[@P@_most_bodies], left[@P@_most_bodies], inside[@P@_most_bodies];
+    @WORK@ tau[@P@_most_bodies], phi[@P@_most_bodies], rise[@P@_most_bodies], inside[@P@_most_bodies];
     @WORK@ jacobian[@P@_warped][@P@_warped];
 } @P@_seen;
 
-static inline @WORK@ @P@_norm(const @WORK@ *v)
-{
-    @WORK@ square = 0;
-    for (int i = 0; i < @P@_warped; ++i) square += v[i] * v[i];
-    return sqrt@f@(square);
-}
-
+@KERNELS@
 /* Gaussian elimination, `columns` right hand sides in place. Returns the determinant, 0 where there is no answer. */
 static inline @WORK@ @P@_solve(int n, @WORK@ *a, int columns, @WORK@ *b)
 {
@@ -90,67 +83,16 @@ static inline @WORK@ @P@_solve(int n, @WORK@ *a, int columns, @WORK@ *b)
     return determinant;
 }
 
-/* A coordinate within walls: S, S', the ways left as shares of the way of braking, and which way is back from beyond one. */
-static inline @WORK@ @P@_wall(const @P@_world *world, int i, @WORK@ x, @P@_seen *seen)
-{
-    const @WORK@ low = world->low[i], high = world->high[i], below = world->margin[0][i], above = world->margin[1][i];
-    const @WORK@ braking = world->braking, down = (low + below - x) / below, up = (x - high + above) / above;
-    const @WORK@ u = down > up ? down : up, inner = u < 0 ? 0 : u < 1 - @SKIN@ ? u : 1 - @SKIN@;
-    @WORK@ back = (u + @SKIN@ - 1) / @BACK@;
-    back = back < 0 ? 0 : back > 1 ? 1 : back;
-    seen->out[i] = down > up ? back : -back;
-    seen->hard[i] = 1 / (1 - inner);
-    seen->under[i] = fmin@f@(fmax@f@(x - low, @SKIN@ * below) / braking, 1);
-    seen->over[i] = fmin@f@(fmax@f@(high - x, @SKIN@ * above) / braking, 1);
-    if (u <= 0) return x;
-    return down > up ? x + below * (log@f@(1 - inner) + u) : x - above * (log@f@(1 - inner) + u);
-}
-
-#if @SOFT@
-/* One coordinate stretched beyond the data, and S'. */
-static inline @WORK@ @P@_stretch(@WORK@ x, @WORK@ low, @WORK@ high, @WORK@ below, @WORK@ above, @WORK@ knee, @WORK@ *slope)
-{
-    const @WORK@ down = (low + below - x) / below, up = (x - high + above) / above;
-    const @WORK@ most = down > up ? down : up, u = most > 0 ? most : 0, inner = u < knee ? u : knee;
-    const @WORK@ h = 1 - knee, rest = u - inner, share = h / (h + rest);
-    const @WORK@ excess = inner / (1 - inner) - inner + (1 / (h * h) - 1) * rest * share;
-    *slope = 1 + (1 / ((1 - inner) * (1 - inner)) - 1) * share * share;
-    return u > 0 ? (down > 0 ? x - below * excess : x + above * excess) : x;
-}
-#endif
-
 /* The gauge of a group of bodies, 1 on its surface, and its gradient. */
 static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *away, @WORK@ *slope)
 {
-    enum { N = @P@_warped };
-    @WORK@ own[@P@_most_bodies], slopes[@P@_most_bodies][N], least = (@WORK@)HUGE_VAL, sum = 0;
-    for (int m = world->first[group]; m < world->last[group]; ++m) {
-        @WORK@ y[N], b[N], k = 1, along = 0, square = 0;
-        for (int i = 0; i < N; ++i) {
-            y[i] = b[i] = 0;
-            for (int j = 0; j < N; ++j) {
-                y[i] += world->shape[m][i][j] * away[j];
-                b[i] += world->shape[m][i][j] * (world->middle[group][j] - world->centre[m][j]);
-            }
-            k -= b[i] * b[i];
-            along += b[i] * y[i];
-            square += y[i] * y[i];
-        }
-        const @WORK@ root = sqrt@f@(along * along + k * square + @TINY@);
-        own[m] = (along + root) / k;
-        for (int j = 0; j < N; ++j) {
-            slopes[m][j] = 0;
-            for (int i = 0; i < N; ++i) slopes[m][j] += world->shape[m][i][j] * (own[m] * b[i] + y[i]) / root;
-        }
-        if (own[m] < least) least = own[m];
-    }
-    for (int m = world->first[group]; m < world->last[group]; ++m) sum += pow@f@(least / own[m], @UNION@);
-    const @WORK@ tau = world->last[group] - world->first[group] == 1 ? least : least * pow@f@(sum, -1 / (@WORK@)@UNION@);
-    for (int j = 0; j < N; ++j) {
-        slope[j] = 0;
-        for (int m = world->first[group]; m < world->last[group]; ++m) {
-            slope[j] += pow@f@(tau / own[m], @UNION@ + 1) * slopes[m][j];
-        }
+    const @WORK@ *middle = world->middle[group];
+    @WORK@ tau, own, its[@P@_warped];
+    int m = world->first[group];
+    @P@_gauge_of(middle, world->centre[m], world->shape[m][0], away, &tau, slope);
+    for (++m; m < world->last[group]; ++m) {
+        @P@_gauge_of(middle, world->centre[m], world->shape[m][0], away, &own, its);
+        @P@_joined(&tau, slope, &own, its, &tau, slope);
     }
     return tau;
 }
@@ -159,25 +101,17 @@ static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *
 static inline void @P@_enter(const @P@_world *world, int way, @WORK@ *x, @P@_seen *seen)
 {
     enum { N = @P@_warped };
-    for (int i = 0; i < N && world->walls; ++i) x[i] = @P@_wall(world, i, x[i], seen);
+    if (world->walls) {
+        @P@_within_through(x, world->low, world->high, world->margin[0], &world->braking, x, seen->hard, seen->under, seen->over,
+                           seen->out);
+    }
     for (int g = 0; g < world->groups; ++g) {
-        @WORK@ *away = seen->away[g];
-        const @WORK@ kappa = world->reach[g];
+        @WORK@ away[N], slope[N];
         for (int i = 0; i < N; ++i) away[i] = x[i] - world->middle[g][i];
-        if (!(@P@_norm(away) > 0)) away[0] = @SMALL@;
-        const @WORK@ tau = @P@_gauge(world, g, away, seen->slope[g]);
-        const @WORK@ outer = tau > 1 + @SKIN@ ? tau : 1 + @SKIN@, t = (outer - 1) / (kappa - 1);
-        seen->near[g] = tau < kappa;
-        seen->left[g] = (outer - 1) / (@SLOW@ - 1);
-        seen->inside[g] = tau / (1 + @SKIN@);
-        if (!seen->near[g]) continue;
-        const @WORK@ phi = t * (kappa + 1 - t) / outer, rise = (kappa + 1 - 2 * t) / (kappa - 1);
-        seen->phi[g] = phi;
-        seen->bend[g] = (rise - phi) / outer / rise;
-        for (int i = 0; i < N; ++i) {
-            away[i] *= outer / tau;
-            x[i] = world->middle[g][i] + phi * away[i];
-        }
+        @P@_aside(away, away);
+        const @WORK@ tau = @P@_gauge(world, g, away, slope);
+        @P@_around_through(away, &tau, slope, world->middle[g], &world->reach[g], x, seen->away[g], seen->slope[g], &seen->tau[g],
+                           &seen->phi[g], &seen->rise[g], &seen->inside[g]);
     }
     if (world->moved) {
         const @P@_way *by = &world->way[way < @P@_ways ? way : 0];
@@ -227,7 +161,7 @@ static inline void @P@_enter(const @P@_world *world, int way, @WORK@ *x, @P@_see
 static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
 {
     enum { N = @P@_warped };
-    @WORK@ clock = 1;
+    @WORK@ clock = 1, c;
     if (world->moved) {
         @WORK@ a[N * N];
         for (int i = 0; i < N; ++i) {
@@ -236,20 +170,11 @@ static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WO
         (void)@P@_solve(N, a, 1, v);
     }
     for (int g = world->groups - 1; g >= 0; --g) {
-        if (!seen->near[g]) continue;
-        const @WORK@ *away = seen->away[g], *slope = seen->slope[g], speed = @P@_norm(v);
-        @WORK@ along = 0;
-        for (int i = 0; i < N; ++i) along += slope[i] * v[i];
-        for (int i = 0; i < N; ++i) v[i] = (v[i] - seen->bend[g] * along * away[i]) / seen->phi[g];
-        const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
-        for (int i = 0; i < N; ++i) v[i] *= c;
+        @P@_around_carry(v, seen->away[g], seen->slope[g], &seen->tau[g], &seen->phi[g], &seen->rise[g], &seen->inside[g], v, &c);
         clock *= c;
     }
     if (world->walls) {
-        const @WORK@ speed = @P@_norm(v);
-        for (int i = 0; i < N; ++i) v[i] /= seen->hard[i];
-        const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
-        for (int i = 0; i < N; ++i) v[i] *= c;
+        @P@_within_carry(v, seen->hard, seen->under, seen->over, seen->out, v, &c);
         clock *= c;
     }
     return clock;
@@ -260,27 +185,15 @@ static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WO
 static inline @WORK@ @P@_slow(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
 {
     enum { N = @P@_warped };
-    const @WORK@ speed = @P@_norm(v);
-    @WORK@ slow = 1, back[N];
-    for (int i = 0; i < N; ++i) {
-        back[i] = 0;
-        if (!world->walls) continue;
-        const @WORK@ left = v[i] > 0 ? seen->over[i] : seen->under[i];
-        if (left * speed < slow * fabs@f@(v[i])) slow = left * speed / fabs@f@(v[i]);
-        back[i] = speed * seen->out[i];
-    }
+    @WORK@ slow = 1, share, back[N] = {0}, more[N];
+    if (world->walls) @P@_within_brake(v, seen->hard, seen->under, seen->over, seen->out, &slow, back);
     for (int g = 0; g < world->groups; ++g) {
-        const @WORK@ *away = seen->away[g], *slope = seen->slope[g], limit = speed * @P@_norm(slope) * seen->left[g];
-        @WORK@ towards = 0, out = (1 - seen->inside[g]) / @BACK@;
-        for (int i = 0; i < N; ++i) towards -= slope[i] * v[i];
-        if (limit < slow * towards) slow = limit / towards;
-        out = speed / @P@_norm(away) * (out < 0 ? 0 : out > 1 ? 1 : out);
-        for (int i = 0; i < N; ++i) back[i] += out * away[i];
+        @P@_around_brake(v, seen->away[g], seen->slope[g], &seen->tau[g], &seen->phi[g], &seen->rise[g], &seen->inside[g], &share,
+                         more);
+        slow = share < slow ? share : slow;
+        for (int i = 0; i < N; ++i) back[i] += more[i];
     }
-    /* No faster than it was. */
-    const @WORK@ straight = @P@_norm(back) / (speed + @TINY@), most = straight > 1 ? straight : 1;
-    slow *= straight < 1 ? 1 - straight : 0;
-    for (int i = 0; i < N; ++i) v[i] = slow * v[i] + back[i] / most;
+    @P@_returning(v, &slow, back, v, &slow);
     return slow;
 }
 
@@ -288,40 +201,38 @@ static inline @WORK@ @P@_slow(const @P@_world *world, const @P@_seen *seen, @WOR
 /* What keeps the field home: x is stretched beyond the data, v comes back. */
 static inline void @P@_soften(@WORK@ knee, @WORK@ *x, @P@_seen *seen)
 {
-    for (int i = 0; i < @P@_warped; ++i) {
-        x[i] = @P@_stretch(x[i], @P@_soft_low[i], @P@_soft_high[i], @P@_soft_margin[0][i], @P@_soft_margin[1][i], knee,
-                           &seen->soft[i]);
-    }
+    @P@_stretch_through(x, @P@_soft_low, @P@_soft_high, @P@_soft_margin[0], &knee, x, seen->soft);
 }
 
 static inline @WORK@ @P@_harden(const @P@_seen *seen, @WORK@ *v)
 {
-    const @WORK@ speed = @P@_norm(v);
-    for (int i = 0; i < @P@_warped; ++i) v[i] /= seen->soft[i];
-    const @WORK@ c = (speed + @TINY@) / (@P@_norm(v) + @TINY@);
-    for (int i = 0; i < @P@_warped; ++i) v[i] *= c;
+    @WORK@ c;
+    @P@_stretch_carry(v, seen->soft, v, &c);
     return c;
 }
 #endif
+
+/* (A^T A)^-1 of the shape A of a body. Returns 0 where it has none. */
+static inline int @P@_wide(const @P@_world *world, int m, @WORK@ *wide)
+{
+    enum { N = @P@_warped };
+    @WORK@ gram[N * N];
+    for (int i = 0; i < N; ++i) {
+        for (int j = 0; j < N; ++j) {
+            gram[i * N + j] = 0;
+            wide[i * N + j] = i == j;
+            for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[m][l][i] * world->shape[m][l][j];
+        }
+    }
+    return fabs@f@(@P@_solve(N, gram, N, wide)) > 0;
+}
 
 /* By how much two bodies can grow until they touch (Perram and Wertheim), below 1 where they overlap. */
 static inline @WORK@ @P@_contact(const @P@_world *world, int a, int b)
 {
     enum { N = @P@_warped };
-    const int both[2] = {a, b};
-    @WORK@ wide[2][N * N], low = 0, high = 1;
-    for (int k = 0; k < 2; ++k) { /* (A^T A)^-1 */
-        @WORK@ gram[N * N];
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) {
-                gram[i * N + j] = 0;
-                wide[k][i * N + j] = i == j;
-                for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[both[k]][l][i] * world->shape[both[k]][l][j];
-            }
-        }
-        if (@P@_solve(N, gram, N, wide[k]) == 0) return 0;
-    }
-    @WORK@ height = 0;
+    @WORK@ wide[2][N * N], low = 0, high = 1, height = 0;
+    if (!@P@_wide(world, a, wide[0]) || !@P@_wide(world, b, wide[1])) return 0;
     for (int turn = 0; turn < 32; ++turn) { /* golden section of a concave function */
         @WORK@ at[2], found[2];
         for (int k = 0; k < 2; ++k) {
@@ -368,24 +279,17 @@ static inline int @P@_arranged(@P@_world *world)
     if (world->bodies < 0 || world->bodies > @P@_most_bodies) return 0;
     world->groups = world->bodies;
     for (int m = 0; m < world->bodies; ++m) {
-        @WORK@ away[N], slope[N], gram[N * N], wide[N * N];
+        @WORK@ away[N], slope[N], wide[N * N];
         world->first[m] = m;
         world->last[m] = m + 1;
         world->reach[m] = @REACH@;
-        for (int i = 0; i < N; ++i) {
-            world->middle[m][i] = world->centre[m][i];
-            for (int j = 0; j < N; ++j) {
-                gram[i * N + j] = 0;
-                wide[i * N + j] = i == j;
-                for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[m][l][i] * world->shape[m][l][j];
-            }
-        }
+        for (int i = 0; i < N; ++i) world->middle[m][i] = world->centre[m][i];
         for (int q = 0; q < @P@_attractor_count; ++q) {
             for (int i = 0; i < N; ++i) away[i] = world->goal[q][i] - world->centre[m][i];
             const @WORK@ tau = @P@_gauge(world, m, away, slope);
             if (!(tau >= world->reach[m])) world->reach[m] = tau;
         }
-        if (@P@_solve(N, gram, N, wide) == 0) return 0;
+        if (!@P@_wide(world, m, wide)) return 0;
         for (int i = 0; i < N; ++i) {
             const @WORK@ half = sqrt@f@(wide[i * N + i]);
             const @WORK@ gap[2] = {world->centre[m][i] - half - world->low[i], world->high[i] - world->centre[m][i] - half};

@@ -15,6 +15,7 @@ For overlapping bodies with a common point c the gauge of the union is smoothed,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,16 +25,40 @@ from ..errors import DataError
 from .flows import TINY, Array, namespace
 from .warps import BACK, SKIN, Slope, length
 
-SLOW = 2.0
-"""Sizes from the centre within which a state that heads for the surface is slowed."""
 CENTRE = 1e-9
 """A state in the very middle is taken to be so far off it, along the first axis."""
 UNION = 4
 """p: two bodies meet in a round, which fills the crease between them, and bulges by at most 2^(1/4) = 19 % there."""
 REACH = 2.0
-"""The layer around a body in which ways bend ends at twice its size, or before a goal, a wall or another body's."""
+"""The layer around a body in which ways bend ends at twice its size, or before a goal, a wall or another body's; what heads for
+the surface is slowed from there on, however thin the layer is."""
 THINNEST = 1.02
 """A layer thinner than a fiftieth of the body's size is no room: bodies so near count as touching."""
+
+
+def gauge(centre: Array, own: Array, shape: Array, away: Array) -> tuple[Array, Array]:
+    """tau, (n,), of one body |A (x - c_i)| <= 1 at places x = c + away, and its gradient, (d, n).
+
+    tau solves |y / tau + b| = 1, y = A (x - c), b = A (c - c_i): k tau^2 - 2 (b . y) tau - |y|^2 = 0, k = 1 - |b|^2.
+    """
+    y, b = shape @ away, (shape @ (centre - own)[:, None])
+    k = 1.0 - (b * b).sum(0)
+    along = (b * y).sum(0)
+    root = namespace(away).sqrt(along * along + k * (y * y).sum(0) + TINY)
+    tau = (along + root) / k
+    return tau, shape.T @ ((tau * b + y) / root)
+
+
+def joined(tau: Array, slope: Array, other: Array, its: Array) -> tuple[Array, Array]:
+    """(tau^-p + other^-p)^(-1/p) and its gradient, of two gauges and theirs; of several, one after the other."""
+    least = namespace(tau).minimum(tau, other)
+    both = least * ((least / tau) ** UNION + (least / other) ** UNION) ** (-1 / UNION)
+    return both, (both / tau) ** (UNION + 1) * slope + (both / other) ** (UNION + 1) * its
+
+
+def aside(away: Array) -> Array:
+    """Off the very middle, from which no way out is the shortest."""
+    return namespace(away).where((away * away).sum(0) > 0, away, CENTRE * np.eye(len(away))[:, :1])
 
 
 class Around(NamedTuple):
@@ -49,26 +74,9 @@ class Around(NamedTuple):
     """kappa: nothing changes beyond so many sizes."""
 
     def gauge(self, away: Array) -> tuple[Array, Array]:
-        """tau, (n,), and its gradient, (d, n), at places x = c + away.
-
-        tau_i solves |y / tau + b| = 1, y = A_i (x - c), b = A_i (c - c_i): k tau^2 - 2 (b . y) tau - |y|^2 = 0, k = 1 - |b|^2.
-        """
-        xp = namespace(away)
-        taus, slopes = [], []
-        for centre, shape in zip(self.centres, self.shapes, strict=True):
-            y, b = shape @ away, (shape @ (self.centre - centre)[:, None])
-            k = 1.0 - (b * b).sum(0)
-            along = (b * y).sum(0)
-            root = xp.sqrt(along * along + k * (y * y).sum(0) + TINY)
-            tau = (along + root) / k
-            taus.append(tau)
-            slopes.append(shape.T @ ((tau * b + y) / root))
-        if len(taus) == 1:
-            return taus[0], slopes[0]
-        each = xp.stack(taus, axis=0)
-        least = each.min(0)
-        tau = least * ((least / each) ** UNION).sum(0) ** (-1 / UNION)
-        return tau, sum((tau / own) ** (UNION + 1) * slope for own, slope in zip(taus, slopes, strict=True))
+        """tau, (n,), and its gradient, (d, n), at places x = c + away."""
+        each = (gauge(self.centre, *body, away) for body in zip(self.centres, self.shapes, strict=True))
+        return reduce(lambda one, other: joined(*one, *other), each)
 
     def forward(self, x: Array) -> Array:
         """S(x)."""
@@ -76,12 +84,12 @@ class Around(NamedTuple):
 
     def linearise(self, x: Array) -> tuple[Array, Radial]:
         """S(x) and DS(x) = phi I + phi' (x - c) (grad tau)^T, phi = sigma / tau."""
-        xp, kappa = namespace(x), self.reach
-        centre = self.centre[:, None]
-        away = x - centre
-        aside = CENTRE * np.eye(len(self.centre))[:, :1]
-        away = xp.where((away * away).sum(0) > 0, away, aside)
-        tau, slope = self.gauge(away)
+        away = aside(x - self.centre[:, None])
+        return self.rounded(away, *self.gauge(away))
+
+    def rounded(self, away: Array, tau: Array, slope: Array) -> tuple[Array, Radial]:
+        """The same at c + away, where the gauge and its gradient are known."""
+        xp, kappa = namespace(away), self.reach
         inside = tau / (1.0 + SKIN)
         # Inside, the place on the skin; the gradient of a gauge is the same all along a ray.
         outer = xp.maximum(tau, 1.0 + SKIN)
@@ -90,7 +98,7 @@ class Around(NamedTuple):
         sigma = xp.where(t < 1.0, t * (kappa + 1.0 - t), outer)
         rise = xp.where(t < 1.0, (kappa + 1.0 - 2.0 * t) / (kappa - 1.0), 1.0)
         phi = sigma / outer
-        return centre + phi * away, Radial(away, slope, outer, phi, rise, inside)
+        return self.centre[:, None] + phi * away, Radial(away, slope, outer, phi, rise, inside)
 
     def inverse(self, z: Array) -> Array:
         """S^-1(z): t (kappa + 1 - t) = tau(z), a quadratic."""
@@ -129,10 +137,10 @@ class Radial(Slope):
         return self.phi * w + self.bend * (self.away * w).sum(0) * self.slope
 
     def brake(self, w: Array) -> tuple[Array, Array]:
-        """What heads for the surface does so with at most |w| (tau - 1) / (SLOW - 1), however thin the layer is."""
+        """What heads for the surface does so with at most |w| (tau - 1) / (REACH - 1), however thin the layer is."""
         xp, speed = namespace(w), length(w)
         towards = xp.maximum(-(self.slope * w).sum(0), 0.0)
-        limit = speed * length(self.slope) * (self.tau - 1.0) / (SLOW - 1.0)
+        limit = speed * length(self.slope) * (self.tau - 1.0) / (REACH - 1.0)
         out = xp.maximum(xp.minimum((1.0 - self.inside) / BACK, 1.0), 0.0)
         return xp.minimum(limit / (towards + TINY), 1.0), speed / length(self.away) * out * self.away
 

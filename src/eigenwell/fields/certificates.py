@@ -16,6 +16,7 @@ from .._types import BoolArray, FloatArray
 from ..progress import advance
 from ..wording import plural
 from .fit import Fit
+from .home import MARGIN as HOME
 from .loops import Loop, motion_loops, nearly_there, run_loops
 
 if TYPE_CHECKING:
@@ -27,11 +28,8 @@ NEARBY = 1e-9
 """Two states this share of the box apart must have velocities that differ by less than a millionth of the speed limit."""
 SMOOTH = 1e-6
 """What velocities so near may differ by."""
-HOME = 0.25
-"""Boxes that a state which starts in the box of the data may leave it by."""
 SLOWER = 10.0
 """Loops on `advance` run at a tenth of the slowest rate: they can."""
-LINES = 50
 FINE_STEPS = 3000
 """Of a loop at a high rate: its last ones."""
 
@@ -158,6 +156,12 @@ class Certificate:
         if self.too_slow:
             rates = ", ".join(f"{rate:g}" for rate in self.too_slow)
             lines.append(f"  too slow for Euler's rule: {rates} Hz; use field.advance, or a higher rate")
+        for loop in self.ran:
+            if loop.method == "euler" and loop.as_basin_said < loop.arrived:
+                lines.append(
+                    f"  Euler's rule at {loop.rate:g} Hz ends elsewhere than basin said from "
+                    f"{loop.arrived - loop.as_basin_said:.1%} of {loop.region:g} x the box: field.predict(x, dt) does not"
+                )
         return "\n".join(lines + [f"  {loop}" for loop in self.ran])
 
 
@@ -197,7 +201,7 @@ def certify(field: Field, *, samples: int, rates: tuple[float, ...], seed: int) 
         speed_at_attractors=float(np.abs(field.predict(field.attractors)).max()),
         decreasing=float((slope < 0).mean()),
         loops=tuple(loops),
-        jump=_largest_jump(field, drawn[: 2 * LINES]),
+        jump=_largest_jump(field, drawn[: 2 * samples]),
         samples=len(wide),
         fit=None if field.warps else field.fit,
         motions=motion_loops(field, rates, samples, rng),

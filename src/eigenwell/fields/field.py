@@ -19,6 +19,7 @@ from .stable import (
     Wells,
     from_latent,
     latent,
+    learned,
     potential,
     potential_gradient,
     velocity,
@@ -74,9 +75,22 @@ class Questions:
         """Q, the number of attractors."""
         return len(self.map.model.attractors)
 
-    @of_states("(d,) or (n, d) array")
-    def predict(self, x: Any) -> FloatArray:
+    @of_states()
+    def predict(self, x: Any, dt: float | None = None) -> FloatArray:
         """The velocity of one state or of many; exactly zero at the attractors.
+
+        A loop x = x + dt * field.predict(x) makes Euler's steps, which end beside the solution: where a field winds round its
+        attractors, from some starts at another one than the solution's own. Told dt, it stays on one solution as `advance` does.
+
+        Parameters
+        ----------
+        x : (d,) or (n, d) array
+        dt : float, optional
+            Time until the next step: the velocity is then that of the straight way to where the solution will be.
+
+        Returns
+        -------
+        (d,) or (n, d) array
 
         Examples
         --------
@@ -84,6 +98,8 @@ class Questions:
         (2,)
         """
         one = self.map
+        if dt is not None:
+            return np.asarray((one.advance(x, dt) - x) / dt)
         # psi(x) - psi(x*) is zero at the attractors up to rounding; the field is zero by definition.
         if 0 < x.size <= FEW:
             velocities = np.array([one._velocity_of_one(state) for state in x.tolist()])
@@ -129,13 +145,15 @@ class Questions:
         >>> field.toward(0).advance([0.0, 1.0], 0.01).shape
         (2,)
         """
-        one = self.map
-        dt = check_step(dt) * one.pace
+        one, span = self.map, check_step(dt) * self.map.pace
         if 0 < x.size <= FEW:
-            return np.array([at if at in one._places else one.passage.after(at, dt) for at in x.tolist()])
-        unit = one.to_unit(x)
-        after = one._apply(lambda model, wells, x: curves.after(model, wells, x, dt), x).T
-        return np.where((after == unit).all(1, keepdims=True), x, one.from_unit(after))
+            after = np.array([at if at in one._places else one.passage.after(at, span) for at in x.tolist()])
+        else:
+            unit = one.to_unit(x)
+            there = one._apply(lambda model, wells, x: curves.after(model, wells, x, span), x).T
+            after = np.where((there == unit).all(1, keepdims=True), x, one.from_unit(there))
+        # Goals that move take the solution along.
+        return after + dt * one._drift(after) if one.moves else after
 
     @of_states("int or (n,) int array")
     def basin(self, x: Any) -> Any:
@@ -249,6 +267,11 @@ class StableField(Coordinates, Questions):
             return [0.0] * len(x)
         here = self.passage.at(x)
         return here.finish(self.passage.drawn(here))[0]
+
+    def _drift(self, x: FloatArray) -> FloatArray:
+        """With which the world moves by itself at states (n, d)."""
+        drift = self._apply(lambda model, _, u: learned(model, u)[1].following(0.0 * u), x)  # type: ignore[union-attr]
+        return np.asarray(drift.T * (self.scale * self.pace))
 
     @cached_property
     def _places(self) -> list[list[float]]:

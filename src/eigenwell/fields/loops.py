@@ -50,7 +50,7 @@ class Loop:
     falling: float
     """Share of the steps in which V fell."""
     excursion: float
-    """How far those that started in the box of the data left it, in boxes."""
+    """How far those that started in the box of the data left it, in boxes: in the world that was learned."""
     path_ratio: tuple[float, float]
     """Median and 95 % quantile of the way made, over the straight way."""
     pushed: bool = False
@@ -84,31 +84,36 @@ def run_loops(
 ) -> list[Loop]:
     """The user's loop on `predict` or `advance`, from some starts until each has arrived or its time is up; one for each region.
 
-    Its time is three times what the latent roll-out of the same start takes, and some steps more.
+    Its time is what `patience` allows.
     """
     dt = 1 / rate
-    box, (low, high) = field.box, field.home
-    said = field.basin(starts)
-    inside = ((starts >= low) & (starts <= high)).all(axis=1)
-    x, heights = starts.copy(), _Heights(field, starts)
-    length, outside, steps = np.zeros(len(x)), np.zeros(len(x)), np.zeros(len(x))
-    going, ends = np.arange(len(x)), np.full(len(x), -1)
-    limit = np.minimum(np.ceil(3 * arrivals(field.map, starts, box)[0] / dt) + 20, most)
+    box, said = field.box, field.basin(starts)
+    inside = field.beyond_home(field.map.learned_place(starts)) == 0
+    x, ends = starts.copy(), np.full(len(starts), -1)
+    length, outside, steps, fell = np.zeros((4, len(x)))
+    going = asked = np.arange(len(x))
+    path = [starts]
+    limit = np.minimum(patience(field, starts, dt), most)
     for step in range(int(limit.max())):
         here = x[going]
         moved = here + dt * field.predict(here) if method == "euler" else field.advance(here, dt)
-        heights.add(going, moved)
         steps[going] += 1
         length[going] += np.linalg.norm((moved - here) / box, axis=1)
-        outside[going] = np.maximum(outside[going], (np.maximum(low - moved, moved - high) / box).max(axis=1))
+        outside[going] = np.maximum(outside[going], field.beyond_home(field.map.learned_place(moved)))
         x[going] = moved
         away = np.linalg.norm((moved[:, None] - field.attractors) / box, axis=2)
         close = away.min(1) < ARRIVED
         ends[going[close]] = away.argmin(1)[close]
         going = going[~close & (step + 1 < limit[going])]
+        path.append(x[asked])
+        # V is asked for many states at once: one by one costs a hundredfold.
+        if len(path) * len(asked) >= AT_ONCE or len(going) == 0:
+            heights = field.potential(np.concatenate(path)).reshape(len(path), -1)
+            stepped = np.diff(path, axis=0).any(axis=2)
+            fell[asked] += (stepped & (np.diff(heights, axis=0) < 0)).sum(0)
+            asked, path = going, [x[going]]
         if len(going) == 0:
             break
-    fell = heights.falls()
     straight = np.linalg.norm((starts - x) / box, axis=1)
     loops = []
     for one in np.unique(region):
@@ -130,40 +135,13 @@ def run_loops(
     return loops
 
 
+def patience(field: Field, starts: FloatArray, dt: float) -> FloatArray:
+    """Steps of a loop from each start: three times what the latent roll-out takes, and some more."""
+    return np.asarray(np.ceil(3 * arrivals(field.map, starts, field.box)[0] / dt) + 20)
+
+
 def _ratios(found: FloatArray) -> tuple[float, float]:
     return (float(np.median(found)), float(np.quantile(found, 0.95))) if len(found) else (1.0, 1.0)
-
-
-class _Heights:
-    """In how many of its steps V fell along each loop. V is asked for many states at once: one by one costs a hundredfold."""
-
-    def __init__(self, field: Field, starts: FloatArray) -> None:
-        self._field, self._last = field, field.potential(starts)
-        self._fell = np.zeros(len(starts))
-        self._who: list[IntArray] = []
-        self._states: list[FloatArray] = []
-        self._count = 0
-
-    def add(self, who: IntArray, states: FloatArray) -> None:
-        """Where some loops have come in one more step."""
-        self._who.append(who)
-        self._states.append(states)
-        self._count += len(who)
-        if self._count >= AT_ONCE:
-            self.falls()
-
-    def falls(self) -> FloatArray:
-        if self._count:
-            who = np.concatenate(self._who)
-            order = np.argsort(who, kind="stable")  # one loop after the other, each in the order of its steps
-            who, height = who[order], self._field.potential(np.concatenate(self._states)[order])
-            first = np.diff(who, prepend=-1) > 0
-            before = np.where(first, self._last[who], np.roll(height, 1))
-            self._fell += np.bincount(who[height < before], minlength=len(self._fell))
-            last = np.append(first[1:], True)
-            self._last[who[last]] = height[last]
-            self._who, self._states, self._count = [], [], 0
-        return self._fell
 
 
 def nearly_there(field: Field, starts: FloatArray, left: FloatArray) -> FloatArray:
@@ -232,8 +210,8 @@ def follow(
     return np.array([*states, np.append(x, motion.phase)])
 
 
-Run = tuple[FloatArray, FloatArray, bool]
-"""Lifted states, V's change of every step that was not pushed, and whether it arrived."""
+Run = tuple[FloatArray, FloatArray, bool, float]
+"""Lifted states, V's change of every step that was not pushed, whether it arrived, and how far it left the box."""
 
 
 def _run(
@@ -244,16 +222,16 @@ def _run(
     # The last state has the phase of the one before it: what the robot did in the last step was never seen.
     change = np.diff(field.lifted[goal].potential(lifted[:-1]))
     pushed = slice(at, at) if push is None else slice(at, at + len(push))
-    return lifted, np.delete(change, pushed), motion.done
+    outside = field.beyond_home(motion.lifted.learned_place(lifted)[:, :-1])
+    return lifted, np.delete(change, pushed), motion.done, float(outside.max())
 
 
 def _told(field: Field, rate: float, runs: list[Run], pushed: bool) -> Loop:
-    (low, high), box = field.home, field.box
-    changes = np.concatenate([change for _, change, _ in runs])
-    ways = [z[:, :-1] / box for z, _, _ in runs]
+    changes = np.concatenate([change for _, change, _, _ in runs])
+    ways = [z[:, :-1] / field.box for z, _, _, _ in runs]
     lengths = np.array([np.linalg.norm(np.diff(way, axis=0), axis=1).sum() for way in ways])
     straight = np.array([np.linalg.norm(way[-1] - way[0]) for way in ways])
-    arrived = float(np.mean([done for _, _, done in runs]))
+    arrived = float(np.mean([done for _, _, done, _ in runs]))
     return Loop(
         method="motion",
         rate=rate,
@@ -262,7 +240,7 @@ def _told(field: Field, rate: float, runs: list[Run], pushed: bool) -> Loop:
         arrived=arrived,
         as_basin_said=arrived,
         falling=float((changes < 0).mean()) if len(changes) else 1.0,
-        excursion=max(0.0, *(float(np.maximum(low / box - way, way - high / box).max()) for way in ways)),
+        excursion=max(outside for _, _, _, outside in runs),
         path_ratio=_ratios((lengths / np.maximum(straight, ARRIVED))[straight > ARRIVED]),
         pushed=pushed,
     )

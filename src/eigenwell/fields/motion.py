@@ -24,8 +24,8 @@ as that: a loop at a low rate does not run past its goal, to and fro, for ever. 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,9 +133,8 @@ class Motion:
         x, dt = self._measured(x), check_step(dt)
         zdot = self._velocity(x)
         scale = self.lifted.scale
-        left, way = (self.lifted.attractors[0] - np.append(x, self.phase)) / scale, dt * zdot / scale
-        if way @ way > left @ left:
-            zdot = zdot * sqrt(left @ left / (way @ way))
+        left = (self.lifted.attractors[0] - np.append(x, self.phase)) / scale
+        zdot = zdot * _share(shortened, dt * zdot / scale, left)
         self._last = (x, zdot, dt)
         return np.asarray(zdot[:-1])
 
@@ -165,9 +164,7 @@ class Motion:
         if self._last is not None:
             before, zdot, dt = self._last
             scale = self.lifted.scale[:-1]
-            asked, moved = dt * zdot[:-1] / scale, (x - before) / scale
-            length = float(asked @ asked)
-            share = min(1.0, max(0.0, float(moved @ asked) / length)) if length > 0 else 1.0
+            share = _share(credited, dt * zdot[:-1] / scale, (x - before) / scale)
             # Not clipped: the proof is about the lifted state as it moves, and off its path it may pass below 0 on its way.
             self.phase += share * dt * float(zdot[-1])
         return x
@@ -240,6 +237,24 @@ def law(wells: Wells, y: Array, s: Array, aim: Array, ease: Array) -> Array:
     tau = ease * (r * aim - (aim * away).sum(0) / r * away)
     wait = 1.0 / (1.0 + (tau * tau).sum(0) / WIDTH**2)
     return wait * s * latent_velocity(wells, y) + RETURN * tau
+
+
+def credited(asked: Array, moved: Array) -> Array:
+    """alpha above, (n,), of steps dx that were asked and what was seen to move, (d, n); 1 where nothing was asked."""
+    xp, square = namespace(asked), (asked * asked).sum(0)
+    share = (moved * asked).sum(0) / xp.where(square > 0, square, 1.0)
+    return xp.where(square > 0, xp.minimum(xp.maximum(share, 0.0), 1.0), 1.0)
+
+
+def shortened(step: Array, left: Array) -> Array:
+    """Which share of a step is no longer than what is left of the way, (n,)."""
+    xp, way, most = namespace(step), (step * step).sum(0), (left * left).sum(0)
+    return xp.where(way > most, xp.sqrt(most / xp.where(way > most, way, 1.0)), 1.0)
+
+
+def _share(function: Callable[[Array, Array], Array], one: FloatArray, other: FloatArray) -> float:
+    ((share,),) = single.kernel(function, (len(one), 1), (len(one), 1))(one.tolist(), other.tolist())
+    return share
 
 
 def eased(clock: Array) -> Array:

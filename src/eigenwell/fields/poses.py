@@ -16,14 +16,12 @@ from ..demonstrations import Chart
 from ..poses import EDGE, angular_velocity, composed, coordinates, exponential, orientations, unit_quaternions
 from ..wording import plural
 from .certificates import Certificate
+from .loops import patience
 from .queries import check_states
 from .simulation import ARRIVED
 
 if TYPE_CHECKING:
     from .learned import Field
-
-MOST_STEPS = 20_000
-"""Steps of a loop on `predict` before it counts as not arrived."""
 
 
 class Pose(NamedTuple):
@@ -185,7 +183,7 @@ class PoseField:
         rng = np.random.default_rng(seed)
         x = self.field.samples[rng.choice(len(self.field.samples), samples)]
         rate, arrived, widest = rates[0], np.zeros(samples, dtype=bool), 0.0
-        for _ in range(MOST_STEPS):
+        for _ in range(int(patience(self.field, x, 1 / rate).max())):
             away = (x[:, None] - self.field.attractors) / self.field.box
             arrived |= np.linalg.norm(away, axis=2).min(axis=1) < ARRIVED
             widest = max(widest, float(np.linalg.norm(x[:, -3:], axis=1).max()) / self.chart.scale)

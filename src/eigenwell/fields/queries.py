@@ -54,7 +54,9 @@ def of_states(answer: str = "") -> Callable[[Question[P, R]], Question[P, R]]:
         @wraps(question)
         def ask(self: Any, *given: Any, **named: Any) -> Any:
             states, alone = check_states(given[0] if given else named.pop(name, None), self.dimension)
-            said: Any = question(self, states, *given[1:], **named)
+            # From very far away squares are infinite, and what they are divided into is zero.
+            with np.errstate(over="ignore"):
+                said: Any = question(self, states, *given[1:], **named)
             one = said[0] if alone else said
             return one if one.ndim else one.item()
 

@@ -38,8 +38,6 @@ FAR = 10.0
 BUMPS, WIDTH = 40, 1.5
 # Samples that are fitted, at most: neighbours in time say the same.
 MOST_SAMPLES = 4000
-# Least damping, in inverse durations of the longest motion: what is left of the energy after it is at most e^-2.
-LEAST_DAMPING = 1.0
 # A misfit above this leaves more than a quarter of the accelerations' variance unexplained.
 POOR = 0.5
 # Weights are kept small by this share of the data's own weight: what no sample asks for is zero.
@@ -182,7 +180,8 @@ def fit_second_order(
     q, qdot, qddot = q[keep], qdot[keep], qddot[keep]
     n, d = q.shape
     centres, width = _centres(q)
-    least = LEAST_DAMPING / duration
+    # What is left of the energy after the longest motion is at most e^-2.
+    least = 1 / duration
     bump = _bumps(q, centres, width)
     pairs = list(combinations(range(d), 2))
     terms = [-_pull_terms(q, places)]

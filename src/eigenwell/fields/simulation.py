@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
 from . import curves
+from .queries import SAMPLES
 
 if TYPE_CHECKING:
     from .field import StableField
@@ -16,8 +17,6 @@ ARRIVED = 1e-2
 """Within this share of the data's box of an attractor a solution, a loop or a motion has arrived."""
 NODES, DOUBLINGS = 65, 24
 """Of a part of a roll-out in which it is looked for; and how often that is doubled."""
-POINTS = 200
-"""Of one drawn motion, at even times."""
 BORDER = 4000
 """Of one border: it may wind round all attractors many times before it leaves the picture."""
 
@@ -105,7 +104,7 @@ def drawn_motions(field: Any, most: int = 100) -> list[Rolled]:
 
 
 def to_rest(
-    field: StableField, starts: FloatArray, box: FloatArray, points: int = POINTS, longest: float = np.inf
+    field: StableField, starts: FloatArray, box: FloatArray, points: int = SAMPLES, longest: float = np.inf
 ) -> list[tuple[FloatArray, FloatArray, bool]]:
     """Times (n,), states (n, d) and whether it arrives, for the roll-out of each start until it has, or its time is up."""
     rolled = []

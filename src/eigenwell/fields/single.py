@@ -18,13 +18,13 @@ from .._types import FloatArray
 from . import curves, flows, stable
 from .flows import Flow, split, with_slopes
 from .stable import Speed, StableModel, Wells
-from .symbols import compiled
+from .symbols import compiled, written
 from .warps import Slope, World, parts, returning
 
-NEAR, NEWTON = 1e-5, 8
+NEAR, NEWTON = float(np.finfo(float).eps) ** 0.5, 8
 """A place is found once its latent one is so near: one more step squares what is left. And the steps that it may take."""
-TIMED = 3e-9
-"""What a step may be off by because its clock was asked beside the way, in latent boxes."""
+BESIDE = curves.ON_TIME * curves.STEP
+"""So near to the way, in latent boxes, its clock is asked: one that changes by as much as itself over STEP is on time."""
 
 Numbers = Sequence[float]
 Way = Callable[[Numbers], Numbers]
@@ -89,8 +89,7 @@ class Passage:
 
         def asked(y: Numbers, guess: Numbers) -> tuple[Place, float]:
             """The place of y, and dt/dsigma there."""
-            way = max(abs(a - b) for a, b in zip(y, here.y, strict=True))
-            there = self.found(self.at(guess), y, TIMED / (way + TIMED))
+            there = self.found(self.at(guess), y, BESIDE)
             return there, rate(there)
 
         def rate(there: Place) -> float:
@@ -135,7 +134,7 @@ class Passage:
 def _places(model: StableModel, centre: FloatArray, scale: FloatArray, pace: float) -> Callable[[Numbers], Place]:
     enter, psi, speed = _entrance(model.world), _flow(model.flow), _speed(model.speed)
     limit, frame = (model.brake / scale).tolist(), list(zip(centre.tolist(), scale.tolist(), strict=True))
-    slowed = _kernel(braked, (len(limit),), (1,), (len(limit), 1))
+    slowed = kernel(braked, (len(limit),), (1,), (len(limit), 1))
 
     def at(x: Numbers) -> Place:
         there, leave, stop, home, drift, outside = enter(x)
@@ -175,7 +174,7 @@ def _of_wells(
     return compiled(latent, *shapes, (d, 1), *more)
 
 
-_kernel = lru_cache(maxsize=None)(compiled)
+kernel = lru_cache(maxsize=None)(compiled)
 _clocked = compiled(curves.clocked, *[(1,)] * 7)
 
 
@@ -254,7 +253,7 @@ def _layer(d: int, passes: int) -> tuple[Callable[..., Any], Callable[..., Any]]
 
 def _speed(speed: Speed) -> Callable[[Numbers], float]:
     waves, k, offset = _waves(speed.frequencies, speed.weights[None]), [float(speed.window)], float(speed.offset)
-    window = _kernel(_window, (1,), (speed.frequencies.shape[1], 1))
+    window = kernel(_window, (1,), (speed.frequencies.shape[1], 1))
     return lambda z: exp(window(k, z)[0][0] * waves(z)[0] + offset)
 
 
@@ -277,7 +276,7 @@ def _entrance(world: World | None) -> Callable[[Numbers], Entered]:
     chain, later = ([_numbered(one, n) for one in parts(warps)] for warps in (world.warps, world.later))
     steps = [step for step, _ in chain]
     edges = [edge.tolist() for edge in room or ()]
-    back_in = _kernel(returning, (n, 1), (1,), (n, 1))
+    back_in = kernel(returning, (n, 1), (1,), (n, 1))
 
     def enter(x: Numbers) -> Entered:
         if edges and all(low <= c <= high for c, low, high in zip(x, *edges, strict=False)):
@@ -302,7 +301,7 @@ def _entrance(world: World | None) -> Callable[[Numbers], Entered]:
         def stop(v: Numbers) -> tuple[Numbers, float]:
             w, slow, away = v[:n], 1.0, [0.0] * n
             for (*_, brake), slope in zip(steps, slopes, strict=True):
-                if brake is not None:
+                if brake:
                     (share,), back = brake(w, *slope)
                     slow, away = min(slow, share), [a + b for a, b in zip(away, back, strict=True)]
             w, (slow,) = back_in(w, [slow], away)
@@ -340,18 +339,28 @@ def _as_it_is(v: Numbers) -> tuple[Numbers, float]:
 @cache
 def _warp(kind: Any, n: int, *shapes: tuple[int, ...]) -> tuple[Any, ...]:
     """Of one kind of warp: S and the numbers of DS, `pull`, `carry`, and `brake` where there is one."""
+    made = kernels(lambda x, *numbers: kind(*numbers).linearise(x), n, (n, 1), *shapes)
+    return tuple(name in made and compiled(*made[name]) for name in ("through", "pull", "carry", "brake"))
+
+
+def kernels(through: Callable[..., tuple[Any, Slope]], n: int, *shapes: tuple[int, ...]) -> dict[str, tuple[Any, ...]]:
+    """Of what gives S(x) and DS, as functions of arrays, each with the shapes of what it is given: `through` itself, with the
+    numbers of DS; and of a velocity and these `pull`, `carry`, and `brake` where there is one."""
     made: list[Any] = []
 
-    def through(x: Any, *numbers: Any) -> tuple[Any, ...]:
-        z, slope = kind(*numbers).linearise(x)
+    def numbers(*given: Any) -> tuple[Any, ...]:
+        z, slope = through(*given)
         made.append(slope)
         return z, *(getattr(slope, one.name) for one in fields(slope))
 
-    run = compiled(through, (n, 1), *shapes)
+    written(numbers, *shapes)
     slope: Any = type(made[0])
     its = [np.shape(getattr(made[0], one.name)) for one in fields(slope)]
-    pull = compiled(lambda w, *numbers: (slope(*numbers).pull(w),), (n, 1), *its)
-    carry = compiled(lambda w, *numbers: slope(*numbers).carry(w), (n, 1), *its)
-    if slope.brake is Slope.brake:
-        return run, pull, carry, None
-    return run, pull, carry, compiled(lambda w, *numbers: slope(*numbers).brake(w), (n, 1), *its)
+    found: dict[str, tuple[Any, ...]] = {
+        "through": (numbers, *shapes),
+        "pull": (lambda w, *given: (slope(*given).pull(w),), (n, 1), *its),
+        "carry": (lambda w, *given: slope(*given).carry(w), (n, 1), *its),
+    }
+    if slope.brake is not Slope.brake:
+        found["brake"] = (lambda w, *given: slope(*given).brake(w), (n, 1), *its)
+    return found

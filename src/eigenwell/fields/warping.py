@@ -303,7 +303,7 @@ def _seen(
         warps, then = (some[min(way, len(some) - 1)] for some in (ways, later))
         after = (*then, *own) if then else ()
         seen = World(one.centre[:n], one.scale[:n], (*warps, *own), places, after, moment * one.pace)
-        return replace(one, model=one.model._replace(world=seen if seen.warps else None))
+        return replace(one, model=one.model._replace(world=seen if seen.warps or after else None))
 
     def each(fields: Sequence[StableField]) -> tuple[StableField, ...]:
         return tuple(through(one, 1 + q, goals[q : q + 1]) for q, one in enumerate(fields))

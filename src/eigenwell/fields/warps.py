@@ -87,7 +87,7 @@ class World(NamedTuple):
 
     def room(self) -> tuple[FloatArray, FloatArray] | None:
         """Between which coordinates nothing is moved, where there is nothing but what keeps a field home."""
-        if len(self.warps) != 1 or not isinstance(self.warps[0], Stretch):
+        if self.later or len(self.warps) != 1 or not isinstance(self.warps[0], Stretch):
             return None
         one = self.warps[0]
         return one.low + one.margin[0], one.high - one.margin[1]
@@ -96,7 +96,7 @@ class World(NamedTuple):
         """Whether S(x) = x for all of some points."""
         room = self.room()
         if room is None:
-            return not self.warps
+            return not (self.warps or self.later)
         low, high = (((edge - self.centre) / self.scale)[:, None] for edge in room)
         head = u[: len(self.centre)]
         return bool((head >= low).all() and (head <= high).all())

@@ -19,6 +19,13 @@ class Stretched {
     Object.assign(this, n, { low: closed(n.low, -Infinity), high: closed(n.high, Infinity), slope: [1, 1] });
   }
 
+  /** Which share of a margin is used, of the lower wall or of the upper one (then with -1), and how wide it is. */
+  used(x, i) {
+    const { margin: [below, above] } = this;
+    const under = 1 - (x - this.low[i]) / below[i], over = 1 - (this.high[i] - x) / above[i];
+    return under > over ? [under, 1, below[i]] : [over, -1, above[i]];
+  }
+
   leave(v) {
     const speed = Math.hypot(v[0], v[1]);
     for (let i = 0; i < 2; i++) v[i] /= this.slope[i];
@@ -34,16 +41,10 @@ class Within extends Stretched {
   over = [1, 1];
   out = [0, 0];
 
-  /** Which share of a margin is used, of the lower or of the upper wall (then negative). */
-  #used(x, i) {
-    const under = 1 - (x - this.low[i]) / this.margin[0][i], over = 1 - (this.high[i] - x) / this.margin[1][i];
-    return under > over ? [under, 1, this.margin[0][i]] : [over, -1, this.margin[1][i]];
-  }
-
   enter(x) {
     const { low, high, margin, braking } = this;
     for (let i = 0; i < 2; i++) {
-      const [u, sign, m] = this.#used(x[i], i), inner = Math.min(Math.max(u, 0), 1 - SKIN);
+      const [u, sign, m] = this.used(x[i], i), inner = Math.min(Math.max(u, 0), 1 - SKIN);
       this.under[i] = Math.min(Math.max(x[i] - low[i], SKIN * margin[0][i]) / braking, 1);
       this.over[i] = Math.min(Math.max(high[i] - x[i], SKIN * margin[1][i]) / braking, 1);
       this.out[i] = sign * Math.min(Math.max(u + SKIN - 1, 0) / BACK, 1);
@@ -55,7 +56,7 @@ class Within extends Stretched {
   /** The place of the world whose place in the learned one is z, in place. */
   back(z) {
     for (let i = 0; i < 2; i++) {
-      const [w, sign, m] = this.#used(z[i], i);
+      const [w, sign, m] = this.used(z[i], i);
       if (w > 0) z[i] = (sign > 0 ? this.low[i] : this.high[i]) + sign * m * Math.max(Math.exp(-w), SKIN);
     }
   }
@@ -74,35 +75,30 @@ class Within extends Stretched {
 /** What keeps a field home: stretched beyond the data, and beyond a knee less and less. */
 class Stretch extends Stretched {
   enter(x) {
-    const { knee, margin } = this;
+    const { knee } = this, h = 1 - knee;
     for (let i = 0; i < 2; i++) {
-      const [below, above] = [margin[0][i], margin[1][i]];
-      const under = Math.max((this.low[i] + below - x[i]) / below, 0), over = Math.max((x[i] - this.high[i] + above) / above, 0);
-      const u = Math.max(under, over), inner = Math.min(u, knee);
-      const h = 1 - knee, share = h / (h + u - inner);
+      const [most, sign, m] = this.used(x[i], i), u = Math.max(most, 0), inner = Math.min(u, knee), share = h / (h + u - inner);
       const excess = inner / (1 - inner) - inner + (h ** -2 - 1) * (u - inner) * share;
       this.slope[i] = 1 + ((1 - inner) ** -2 - 1) * share * share;
-      if (u > 0) x[i] += under > 0 ? -below * excess : above * excess;
+      if (u > 0) x[i] -= sign * m * excess;
     }
   }
 
   /** The place of the world whose place in the learned one is z, in place. */
   back(z) {
-    const { knee, margin } = this, h = 1 - knee, top = knee / h;
+    const { knee } = this, h = 1 - knee, top = knee / h;
     for (let i = 0; i < 2; i++) {
-      const [below, above] = [margin[0][i], margin[1][i]];
-      const under = (this.low[i] + below - z[i]) / below, over = (z[i] - this.high[i] + above) / above;
-      const w = Math.max(under, over);
+      const [w, sign, m] = this.used(z[i], i);
       if (!(w > 0)) continue;
       const rest = Math.max(w - top, 0) / h, less = h ** -2 - rest, root = Math.sqrt(less * less + 4 * rest);
       const u = w < top ? w / (1 + w) : knee + h * (less > 0 ? (2 * rest) / (less + root) : 0.5 * (root - less));
-      z[i] += under > 0 ? below * (w - u) : -above * (w - u);
+      z[i] += sign * m * (w - u);
     }
   }
 }
 
 /** Bodies that overlap, gone round as one. */
-class Around {
+export class Around {
   constructor({ centre, centres, shapes, reach }) {
     Object.assign(this, { centre, shapes, reach });
     this.offsets = shapes.map((a, m) => {

@@ -1,7 +1,9 @@
-// Goals elsewhere, stones and walls become warps (fields/warping.py, bodies.py, moved.py): nothing is learned again, and what
+// Goals elsewhere, stones and walls become warps (fields/warping.py, around.py, moved.py): nothing is learned again, and what
 // cannot be is refused in words. Pure functions; warps.js evaluates what they make.
 
-// As in fields/warping.py, bodies.py and moved.py, where each has its reason.
+import { Around } from "./warps.js";
+
+// As in fields/warping.py, around.py and moved.py, where each has its reason.
 const MARGIN = 0.1, REACH = 2, THINNEST = 1.02, UNION = 4;
 const LENGTH = 0.5, SOFT = 0.05, STRONGEST = 4, STEEPEST = 0.5, BULGES = [0, 0.2, 0.4], MOST_STEPS = 48, NOTHING = 1e-12;
 
@@ -40,7 +42,7 @@ function margins(low, high, goals, wide) {
 function bodies(stones, goals, low, high, margin) {
   const groups = pieces(stones).map(star);
   const reach = groups.map((one, i) => {
-    const near = Math.min(...goals.map((g) => gauge(one, g)));
+    const round = new Around({ ...one, reach: REACH }), near = Math.min(...goals.map((g) => round.gauge(minus(g, one.centre))));
     if (near < THINNEST) throw new Error("A stone would lie on a goal, and nothing could get there. Put it beside.");
     const bulge = one.balls.length ** (1 / UNION);
     const side = (sign) => pair((k) => bulge * Math.max(...one.balls.map(({ c, r }) => r + sign * (c[k] - one.centre[k]))));
@@ -52,10 +54,7 @@ function bodies(stones, goals, low, high, margin) {
     const others = groups.filter((_, j) => j !== i).map((other) => apart(one, other));
     return Math.min(REACH, near, 1 + free, ...others);
   });
-  const around = groups.map(({ centre, balls }, i) => ({
-    kind: "around", centre, centres: balls.map(({ c }) => c), shapes: balls.map(({ r }) => [[1 / r, 0], [0, 1 / r]]), reach: reach[i],
-  }));
-  return { around, margin };
+  return { around: groups.map(({ centre, centres, shapes }, i) => ({ kind: "around", centre, centres, shapes, reach: reach[i] })), margin };
 }
 
 /** Stones that overlap or touch are one piece. */
@@ -80,18 +79,7 @@ function star(stones) {
     centre = pair((i) => centre[i] + (worst[i] - centre[i]) / (k + 2));
   }
   if (Math.max(...depth()) >= 1 / THINNEST) throw new Error("Stones in a chain may leave no way. Leave a gap, or one larger stone.");
-  return { centre, balls };
-}
-
-/** 1 on the surface of a piece, growing along every ray from its centre; several are rounded where they meet. */
-function gauge({ centre, balls }, x) {
-  const taus = balls.map(({ c, r }) => {
-    const y = minus(x, centre).map((v) => v / r), b = minus(centre, c).map((v) => v / r);
-    const k = 1 - b[0] * b[0] - b[1] * b[1], along = b[0] * y[0] + b[1] * y[1];
-    return (along + Math.sqrt(along * along + k * (y[0] * y[0] + y[1] * y[1]))) / k;
-  });
-  const least = Math.min(...taus);
-  return taus.length === 1 ? least : least * taus.reduce((sum, t) => sum + (least / t) ** UNION, 0) ** (-1 / UNION);
+  return { centre, balls, centres: balls.map(({ c }) => c), shapes: balls.map(({ r }) => [[1 / r, 0], [0, 1 / r]]) };
 }
 
 /** By how much both can grow about their centres before they touch. */

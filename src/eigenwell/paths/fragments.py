@@ -83,8 +83,7 @@ def most_likely(x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = D
     near = neighbours(tree, x, s.neighbours + 1)
 
     def matched(x: FloatArray, kin: Kinematics, u: FloatArray, tree: cKDTree, spans: FloatArray) -> Chains:
-        links = likely_links(x, kin, u, tree, near, spans, s)
-        return Chains.of(best_links(links.tail, links.head, links.score, len(x), s.floor), x_given)
+        return Chains.of(best_links(*likely_links(x, kin, u, tree, near, spans, s), len(x), s.floor), x_given)
 
     x_given, chains = x, Chains.of(first_guess(x, v, near, s), x)
     whole = np.arange(1.0, s.most_missing + 1)

@@ -48,8 +48,6 @@ class PathSettings:
     step fits neither end counts as much as one that misses so many."""
     in_motion: float = 5.0
     """Recordings begin and end at rest: a path that breaks off at full speed is e^-5 as likely."""
-    rounds: int = 2
-    """Rounds of matching on raw, then on smoothed samples; the second sees the time steps and noise of the first."""
 
     # --- kinematics -------------------------------------------------------------------------------------
     rate_window: int = 100
@@ -63,8 +61,7 @@ class PathSettings:
     samples are fitted together: memory does not grow with the number of all."""
     fit: int = 8
     """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend. Shorter chains
-    say nothing about noise; shorter than half a fit, they have no direction of their own. Gaps of four fits are bridged at
-    most, in steps."""
+    say nothing about noise; shorter than half a fit, they have no direction of their own."""
 
     # --- what may be odd (kinematics, states, builders) ---------------------------------------------------
     remainder: float = 0.1

@@ -107,41 +107,30 @@ def window(chains: Chains, position: IntArray, k: IntArray, chain: IntArray) -> 
     return chains.order[np.where(inside, where, position[:, None])], inside
 
 
-# Gaps, in steps, that are tried; between them the likelihood is smooth.
-GAPS = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0])
+GAPS = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
+"""Gaps between chains, in steps, that are tried; between them the likelihood is smooth."""
 
 
-def link(
-    x: FloatArray, chains: Chains, kin: Kinematics, longest: float, shortest: int, s: PathSettings = DEFAULT
-) -> Chains | None:
-    """Most likely continuations over at most `longest` steps among chains of at least `shortest` samples."""
-    real = np.flatnonzero(chains.lengths >= shortest)
-    n = len(real)
+def link(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings = DEFAULT) -> Chains | None:
+    """Chains with their most likely continuations; None where none is worth making."""
+    n = chains.n_chains
     if n < 2:
         return None
-    at = chains.offsets[1:][real] - 1, chains.offsets[:-1][real]
-    (tail, tail_cov), (head, head_cov) = states_beside(x, chains, kin, *at, s)
-    tails, heads = chains.tails[real], chains.heads[real]
+    tail, head = states_beside(x, chains, kin, chains.offsets[1:] - 1, chains.offsets[:-1], s)
+    tails, heads = chains.tails, chains.heads
     tree = cKDTree(x[heads])
-    k = min(s.neighbours, n)
-    near = tree.query(x[tails], k=k)[1].reshape(n, k)
-    ahead = tree.query(x[tails] + tail[:, 1] * (1 + longest) / 2, k=k)[1].reshape(n, k)
-    f, g = unique_pairs(np.repeat(np.arange(n), 2 * k), np.concatenate([near, ahead], axis=1).ravel(), n)
+    ahead = x[tails] + tail[0][:, 1] * GAPS[-1] / 2
+    near = np.concatenate([neighbours(tree, place, s.neighbours) for place in (x[tails], ahead)], axis=1)
+    f, g = unique_pairs(np.repeat(np.arange(n), near.shape[1]), near.ravel().astype(np.intp), n)
     share = np.sqrt(kin.dt[heads[g]] / kin.dt[tails[f]])[:, None]
-    m = GAPS[longest >= GAPS]
-    score = continued((tail[f], tail_cov[f]), (head[g], head_cov[g]), share, m, m - 1, kin, s)
+    score = continued((tail[0][f], tail[1][f]), (head[0][g], head[1][g]), share, GAPS, GAPS - 1, kin, s)
     # Both sides must be in motion: a path at rest may end, and one that sets off at once may begin.
-    slower = np.minimum(np.linalg.norm(tail[f, 1] * share, axis=1), np.linalg.norm(head[g, 1] / share, axis=1))
+    slower = np.minimum(np.linalg.norm(tail[0][f, 1] * share, axis=1), np.linalg.norm(head[0][g, 1] / share, axis=1))
     motion = 2 * np.minimum(1, slower / kin.typical)
     follows = best_links(f, g, score - s.in_motion * motion, n, s.floor)
     # What was linked before stays: a loop is opened at one of the new links.
     follows = open_loops(follows, x[tails], x[heads])
-    linked = np.flatnonzero(follows >= 0)
-    if len(linked) == 0:
-        return None
-    next_chain = np.full(chains.n_chains, -1, dtype=np.intp)
-    next_chain[real[linked]] = real[follows[linked]]
-    return chains.joined(next_chain)
+    return chains.joined(follows) if (follows >= 0).any() else None
 
 
 def continued(
@@ -226,14 +215,7 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
 
     own = cost(asked, asked)
     bent = asked[own > np.quantile(own, 1 - s.remainder)]
-    if len(bent) == 0:
-        return chains
-    near = chains.position_of[neighbours(tree, x[chains.order[bent]], s.neighbours + 1)]
-    i, j = np.repeat(bent, near.shape[1]), near.ravel().astype(np.intp)
-    other = inside[j] & (at[i] != at[j])
-    i, j = i[other], j[other]
-    if len(i) == 0:
-        return chains
+    i, j = _beside(x, chains, bent, inside, tree, s)
     gain = cost(i, i) + cost(j, j) - cost(i, j) - cost(j, i)
     best = np.argsort(-gain, kind="stable")
     successor, taken = chains.successor.copy(), np.zeros(len(x), dtype=bool)
@@ -253,34 +235,31 @@ def returned(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: P
     A sample that its chain, fitted without it, explains badly is put into one that explains it better, by more than what the
     sample that is then missing counts. The time at which it fits best is free, so that both are asked the same.
     """
-    for _ in range(s.rounds):
-        position = np.flatnonzero(chains.lengths[chains.chain_at] > s.fit)
-        if len(position) == 0:
-            return chains
-        sample = chains.order[position]
-        half = s.half_fit
-        others = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
-        own, _ = _misfit(x, chains, kin, sample, position, others, half - 1, (0.0, 2.0), s)
-        odd = own > np.quantile(own, 1 - s.remainder)
-        if not odd.any():
-            return chains
-        sample, position, own = sample[odd], position[odd], own[odd]
-        near = chains.position_of[neighbours(tree, x[sample], s.neighbours + 1)]
-        i, j = np.repeat(np.arange(len(sample)), near.shape[1]), near.ravel().astype(np.intp)
-        apart = (chains.chain_at[j] != chains.chain_at[position[i]]) & (chains.lengths[chains.chain_at[j]] > s.fit)
-        i, j = i[apart], j[apart]
-        if len(i) == 0:
-            return chains
-        all_around = np.arange(-half, half + 1)
-        other, time = _misfit(x, chains, kin, sample[i], j, all_around, half, (-1.0, 1.0), s)
-        gain = own[i] - other
-        best = np.lexsort((-gain, i))
-        best = best[np.concatenate([[True], np.diff(i[best]) > 0])]
-        best = best[gain[best] > s.missing]
-        if len(best) == 0:
-            return chains
-        chains = _moved(chains, position[i[best]], j[best], time[best])
-    return chains
+    long = chains.lengths[chains.chain_at] > s.fit
+    position, half = np.flatnonzero(long), s.half_fit
+    if len(position) == 0:
+        return chains
+    own = np.full(len(x), -np.inf)
+    others = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
+    own[long], _ = _misfit(x, chains, kin, chains.order[position], position, others, half - 1, (0.0, 2.0), s)
+    odd = position[own[long] > np.quantile(own[long], 1 - s.remainder)]
+    i, j = _beside(x, chains, odd, long, tree, s)
+    other, time = _misfit(x, chains, kin, chains.order[i], j, np.arange(-half, half + 1), half, (-1.0, 1.0), s)
+    gain = own[i] - other
+    best = np.lexsort((-gain, i))
+    best = best[np.diff(i[best], prepend=-1) > 0]
+    best = best[gain[best] > s.missing]
+    return _moved(chains, i[best], j[best], time[best])
+
+
+def _beside(
+    x: FloatArray, chains: Chains, position: IntArray, allowed: BoolArray, tree: cKDTree, s: PathSettings
+) -> tuple[IntArray, IntArray]:
+    """Pairs of these positions and of allowed ones in other chains whose samples are neighbours."""
+    near = chains.position_of[neighbours(tree, x[chains.order[position]], s.neighbours + 1)]
+    i, j = np.repeat(position, near.shape[1]), near.ravel().astype(np.intp)
+    apart = allowed[j] & (chains.chain_at[i] != chains.chain_at[j])
+    return i[apart], j[apart]
 
 
 def _moved(chains: Chains, position: IntArray, beside: IntArray, time: FloatArray) -> Chains:

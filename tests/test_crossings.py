@@ -6,7 +6,7 @@ from scipy.spatial import cKDTree
 
 from eigenwell.paths.chains import Chains
 from eigenwell.paths.kinematics import estimate
-from eigenwell.paths.links import heavy
+from eigenwell.paths.links import link_score, unlikeliness, variances
 from eigenwell.paths.settings import DEFAULT
 from eigenwell.paths.states import ACROSS, MIDDLE, _moved, fit_states, mismatch, returned, uncross, untangled
 
@@ -88,9 +88,10 @@ def test_the_gain_is_what_brute_force_says():
         for m in ACROSS:
             state_a = np.stack([a[:, k] * share**k for k in range(3)], axis=1)
             state_b = np.stack([b[:, k] / share**k for k in range(3)], axis=1)
-            gap, variance = mismatch(state_a, state_b, cov_a + cov_b, np.array([m]), kin.bend)
-            misfit = float(heavy(gap[0] / variance[0] + gap[1] / variance[1], 4)[0, 0])
-            best = min(best, misfit + s.missing * abs(m - 1 - 2 * MIDDLE))
+            both = (cov_a + cov_b)[0]
+            gap, variance = mismatch(state_a, state_b, np.array([[m]])), variances(both[0, 0], both[1, 1], m, kin.bend)
+            missing = abs(m - 1 - 2 * MIDDLE)
+            best = min(best, float(link_score(unlikeliness(gap, variance, kin.spread2, 2, missing), 2)[0, 0]))
         return best
 
     a, b = swapped.members(0), swapped.members(1)

@@ -12,7 +12,7 @@ from eigenwell.paths.arrival import PathEnds, bound_for, end_pace, is_orbit, way
 from eigenwell.paths.beside import belonging, nearest_paths, running_on, tails
 from eigenwell.paths.builders import _with_scraps, whole_enough
 from eigenwell.paths.grading import grade_paths
-from eigenwell.paths.kinematics import common_time_step, is_common, meeting, strongest_claims
+from eigenwell.paths.kinematics import common_time_step, halfway_links, is_common
 
 
 def circle(turns, n=200, shrink=0.0):
@@ -315,11 +315,16 @@ def test_the_mode_wins_over_a_few_others_and_nothing_comes_of_nothing():
     assert common_time_step(x, v, near, -v_near, distance) is None  # nobody moves on
 
 
-def test_meeting_and_claims():
-    sure = meeting(np.array([[0.01, 1.0], [0.04, 1.0], [0.02, 0.03], [0.4, 9.0]]), np.ones(4))
-    np.testing.assert_array_equal(sure, [True, True, False, False])
-    claimed = strongest_claims(np.array([0, 1, 2, 3]), np.array([2, 2, 1, 1]), np.array([0.1, 0.2, 0.3, 0.3]), 4)
-    np.testing.assert_array_equal(claimed, [-1, 2, 0, -1])
+def test_halfway_points_that_meet_beyond_doubt():
+    """Exactly, far from any other, and claimed by one sample alone; one time step of 1, so that halves are added."""
+    x = np.array([[0, 0], [1, 0], [10, 0], [11.04, 0], [20, 0], [21.1, 0], [30, 0], [31, 0.02], [31, -0.03], [40, 0]])
+    x = np.vstack([x, [[41, 0], [40, 0.04]]])
+    v = np.tile([1.0, 0.0], (len(x), 1))
+    expected = np.full(len(x), -1)
+    expected[[0, 2]] = 1, 3  # a tenth of a step is no meeting; 7 is not twice as near as 8; both 9 and 11 claim 10
+    np.testing.assert_array_equal(halfway_links(x, v, 1.0, np.arange(len(x))), expected)
+    order = np.random.default_rng(0).permutation(len(x))
+    np.testing.assert_array_equal(halfway_links(x, v, 1.0, order), expected)
     assert is_common(90, 100) and not is_common(89, 100)
 
 

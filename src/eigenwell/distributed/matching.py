@@ -57,7 +57,7 @@ def match(folder: Path, *, cell: int, names: Sequence[str], whole: Whole, dt: fl
     hashes, ids = sample_hash(x, v), mine["id"]
     repeats = packed(id=ids[again], of=ids[of], exact=hashes[again] == hashes[of])
     mine, x, v = mine[fresh], x[fresh], v[fresh]
-    home = np.flatnonzero(mine["home"])
+    home, at_home = np.flatnonzero(mine["home"]), mine["home"]
     successor, step = np.full(len(mine), -1), np.full(len(mine), dt or 0.0)
     if dt is not None and len(home):
         order = cKDTree(x, balanced_tree=False, compact_nodes=False).indices
@@ -65,17 +65,15 @@ def match(folder: Path, *, cell: int, names: Sequence[str], whole: Whole, dt: fl
     elif len(home):
         paths, kin = likely_paths(x, v, cKDTree(x))
         successor, step = paths.successor, kin.dt
-    follows = successor[home]
-    inside = (follows >= 0) & mine["home"][follows]
-    local = np.full(len(mine), -1, dtype=np.intp)
-    local[home] = np.arange(len(home))
-    chains = Chains.of(np.where(inside, local[follows], -1), x[home])
+    i = np.flatnonzero(successor >= 0)
+    j = successor[i]
+    inside, across = at_home[i] & at_home[j], at_home[i] != at_home[j]
+    local = np.cumsum(at_home) - 1
+    follows = np.full(len(home), -1)
+    follows[local[i[inside]]] = local[j[inside]]
+    chains = Chains.of(follows, x[home])
     rows = packed(id=mine["id"][home], x=x[home], v=v[home], dt=step[home])[chains.order]
-    i = home[(follows >= 0) & ~inside]
-    j, u = successor[i], step[:, None] * v
-    # By how much links to samples at home elsewhere miss the trapezoid rule.
-    miss = np.linalg.norm(x[j] - x[i] - (u[i] + u[j]) / 2, axis=1)
-    claims = packed(source=mine["id"][i], target=mine["id"][j], miss=miss)
+    claims = packed(source=mine["id"][i[across]], target=mine["id"][j[across]])
     here = repeats[np.isin(repeats["of"], rows["id"])]
     by_id = np.argsort(rows["id"])
     at = by_id[np.searchsorted(rows["id"], here["of"], sorter=by_id)]

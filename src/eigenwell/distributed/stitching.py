@@ -11,7 +11,7 @@ import numpy as np
 from .._types import IntArray
 from ..paths.chains import Chains, open_loops
 from ..paths.fragments import link_fragments
-from ..paths.kinematics import Kinematics, estimate, is_common, steady, strongest_claims
+from ..paths.kinematics import Kinematics, estimate, is_common, steady
 from ..paths.settings import DEFAULT
 from .records import Records, bounds_of, column, spread
 from .store import Products, fetch, fetch_all
@@ -80,18 +80,14 @@ def stitch(
 
 
 def _claimed(pieces: Records, behind: IntArray, claims: Records) -> tuple[IntArray, int]:
-    """The piece that follows each one, -1 for none, of which `behind` are known: of several claims on a piece the one that misses
-    least wins; and how many are won. A claim on a sample that its own cell has put behind another one is void."""
-    free = np.setdiff1d(np.arange(len(pieces)), behind)
-    claims = claims[np.isin(claims["target"], pieces["first"][free])]
-    by_last = np.argsort(pieces["last"])
-    tail = by_last[np.searchsorted(pieces["last"], claims["source"], sorter=by_last)]
-    head = free[np.searchsorted(pieces["first"][free], claims["target"])]
-    claimed = strongest_claims(tail, head, claims["miss"], len(pieces))
-    won = np.flatnonzero(claimed >= 0)
-    follows = behind.copy()
-    follows[claimed[won]] = won
-    return follows, len(won)
+    """The piece that follows each one, -1 for none, of which `behind` are known, and how many links between cells there are:
+    those that both cells have found, each from its own side."""
+    links, found = np.unique(claims, return_counts=True)
+    links = links[found == 2]
+    by_last, follows = np.argsort(pieces["last"]), behind.copy()
+    tail = by_last[np.searchsorted(pieces["last"], links["source"], sorter=by_last)]
+    follows[tail] = np.searchsorted(pieces["first"], links["target"])
+    return follows, len(links)
 
 
 def _placed(laid: Chains, length: IntArray) -> tuple[IntArray, IntArray]:

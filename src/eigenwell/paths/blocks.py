@@ -36,7 +36,7 @@ def neighbours(tree: cKDTree, places: FloatArray, k: int) -> Index:
     """Indices (n, k) of the nearest points; all of them where there are fewer."""
     k = min(k, tree.n)
     found = in_blocks(lambda rows: tree.query(places[rows], k=k)[1].reshape(-1, k).astype(np.int32), len(places))
-    return np.concatenate(found)
+    return np.concatenate([np.empty((0, k), dtype=np.int32), *found])
 
 
 def _processors() -> int:

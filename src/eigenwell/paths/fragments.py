@@ -63,43 +63,33 @@ def link_fragments(
     learn: bool = False,
     s: PathSettings = DEFAULT,
 ) -> tuple[Chains, Kinematics]:
-    """Chains linked.
+    """Chains linked until no link is worth making.
 
     Unless there is something to `learn` all links are beyond doubt: they skip no sample and teach the kinematics nothing, and
-    only the first and last samples of every chain, as many as a fit takes, are looked at. Short gaps are closed first, with
-    every chain down to single samples; long ones only between real chains.
+    only the first and last samples of every chain, as many as a fit takes, are looked at.
     """
-    for gap, shortest in ((1.0, 1), (s.fit, 1), (4.0 * s.fit, s.half_fit)):
-        for _ in range(2):  # the second resolves what the first uncovered
-            linked = link(x, chains, kin, gap, shortest, s)
-            if linked is None:
-                break
-            chains, kin = linked, estimate(x, v, linked, s) if learn else kin
+    while (linked := link(x, chains, kin, s)) is not None:
+        chains, kin = linked, estimate(x, v, linked, s) if learn else kin
     return chains, kin
 
 
 def most_likely(x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = DEFAULT) -> tuple[Chains, Kinematics]:
     """Chains by likelihood, round after round; `tree` holds x."""
     near = neighbours(tree, x, s.neighbours + 1)
-
-    def matched(x: FloatArray, kin: Kinematics, u: FloatArray, tree: cKDTree, spans: FloatArray) -> Chains:
-        links = likely_links(x, kin, u, tree, near, spans, s)
-        return Chains.of(best_links(links.tail, links.head, links.score, len(x), s.floor), x_given)
-
-    x_given, chains = x, Chains.of(first_guess(x, v, near, s), x)
-    whole = np.arange(1.0, s.most_missing + 1)
-    for spans in (np.append(0.5, whole), whole)[: s.rounds]:
-        # Half a step is offered once: a chain that took every second sample finds the ones it skipped.
+    chains, whole = Chains.of(first_guess(x, v, near, s), x), np.arange(1.0, s.most_missing + 1)
+    # Half a step is offered once: a chain that took every second sample finds the ones it skipped. Two rounds each on raw and on
+    # smoothed samples: the second sees the time steps and the noise of the first.
+    for spans, smoothed in ((np.append(0.5, whole), False), (whole, False), (whole, True), (whole, True)):
         kin = estimate(x, v, chains, s)
-        chains = matched(x, kin, kin.u, tree, spans)
-    for _ in range(s.rounds):
-        kin = estimate(x, v, chains, s)
-        if not kin.is_noisy(s):
-            break
-        still_x, still_u = smooth(x, kin, chains, s)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, told=kin.dt)
-        chains = matched(still_x, sharp, still_u, cKDTree(still_x), whole)
+        given = x, kin, kin.u, tree
+        if smoothed:
+            if not kin.is_noisy(s):
+                break
+            still_x, still_u = smooth(x, kin, chains, s)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                sharp = estimate(still_x, np.nan_to_num(still_u / kin.dt[:, None]), chains, s, told=kin.dt)
+            given = still_x, sharp, still_u, cKDTree(still_x)
+        chains = Chains.of(best_links(*likely_links(*given, near, spans, s), len(x), s.floor), x)
     return chains, estimate(x, v, chains, s)
 
 

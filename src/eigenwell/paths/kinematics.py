@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from .blocks import sample_hash, share, smallest
 from .chains import Chains
 from .settings import DEFAULT, PathSettings
@@ -102,8 +102,8 @@ def scales(
     mean_u = (u_a + u_b) / 2
     whole = length <= 1.5 * np.linalg.norm(mean_u, axis=1) + 1e-300
     step = float(np.median(length)) or float(length.mean())
-    miss, near = (_trimmed(a[whole], s.trim) / d for a in (dx - mean_u, u_b - u_a))
-    across = _trimmed(far, s.trim) / d if len(far) else near * s.half_fit**2
+    miss, near = (_trimmed(a[whole], s) / d for a in (dx - mean_u, u_b - u_a))
+    across = _trimmed(far, s) / d if len(far) else near * s.half_fit**2
     bend2 = max(across - near, 0.0) / (s.half_fit**2 - 1)
     noise_u2 = max(near - bend2, 0.0) / 2
     noise_x2 = max(miss - noise_u2 / 2, 0.0) / 2
@@ -111,12 +111,10 @@ def scales(
     return step, max(noise_x2**0.5, floor), max(noise_u2**0.5, floor), max(bend2**0.5, floor)
 
 
-def _trimmed(rows: FloatArray, trim: float) -> float:
-    """Mean square of the rows, without the largest."""
-    if len(rows) == 0:
-        return 0.0
-    keep = max(1, int(trim * len(rows)))
-    return float(np.sort((rows**2).sum(axis=1))[:keep].mean())
+def _trimmed(rows: FloatArray, s: PathSettings) -> float:
+    """Mean square of the rows, without the largest, which may be wrong or lie in a corner."""
+    keep = max(1, int((1 - s.remainder) * len(rows)))
+    return float(np.sort((rows**2).sum(axis=1))[:keep].mean()) if len(rows) else 0.0
 
 
 def time_step(x: FloatArray, v: FloatArray, chains: Chains, s: PathSettings) -> FloatArray:
@@ -176,40 +174,25 @@ def halfway_meeting(
 
 
 def halfway_links(x: FloatArray, v: FloatArray, dt: float, order: IntArray, s: PathSettings = DEFAULT) -> IntArray:
-    """The successor of every sample, -1 where none is beyond doubt.
+    """The successor of every sample, -1 where none is beyond doubt: where no halfway points meet exactly, where another one is
+    not twice as far, and where two samples claim the same one.
 
     `order` is that of a tree of x: points near each other in memory halve the time of the queries.
     """
-    n = len(x)
     forward, backward = (x + dt / 2 * v)[order], (x - dt / 2 * v)[order]
     distance, partner = cKDTree(backward).query(forward, k=2, workers=-1)
-    sure = meeting(distance, dt * np.linalg.norm(v[order], axis=1), s) & (partner[:, 0] != np.arange(n))
-    claimed = strongest_claims(order[sure], partner[sure, 0], distance[sure, 0], n)
-    taken = np.flatnonzero(claimed >= 0)
-    successor = np.full(n, -1, dtype=np.intp)
-    successor[claimed[taken]] = order[taken]
+    miss, other, partner = distance[:, 0], distance[:, 1], partner[:, 0]
+    sure = (miss < s.exact * dt * np.linalg.norm(v[order], axis=1)) & (miss < s.alike * other)
+    i = np.flatnonzero(sure & (partner != np.arange(len(x))))
+    i = i[np.bincount(partner[i], minlength=len(x))[partner[i]] == 1]
+    successor = np.full(len(x), -1, dtype=np.intp)
+    successor[order[i]] = order[partner[i]]
     return successor
-
-
-def meeting(distance: FloatArray, step: FloatArray, s: PathSettings = DEFAULT) -> BoolArray:
-    """Whether halfway points meet exactly and beyond doubt, from the distances to the two nearest ones."""
-    return np.asarray((distance[:, 0] < s.exact * step) & (distance[:, 0] < s.decisive * distance[:, 1]))
-
-
-def strongest_claims(i: IntArray, j: IntArray, miss: FloatArray, n: int) -> IntArray:
-    """For every j < n the i that claims it as its successor with the least miss, of equals the first; -1 for none."""
-    least = np.full(n, np.inf)
-    np.minimum.at(least, j, miss)
-    best = miss == least[j]
-    none = np.iinfo(np.intp).max
-    claimed = np.full(n, none, dtype=np.intp)
-    np.minimum.at(claimed, j[best], i[best])
-    return np.where(claimed == none, -1, claimed)
 
 
 def is_common(linked: int, n: int, s: PathSettings = DEFAULT) -> bool:
     """Whether so many of n samples met their successor that one time step serves them all."""
-    return linked >= s.trim * n
+    return linked >= (1 - s.remainder) * n
 
 
 def common_time_step(

@@ -28,17 +28,16 @@ class PathSettings:
     exact: float = 0.05
     """Noise below this part of a step is none: halfway points that come as near meet exactly, recorders that differ by more in
     rate are not one, and above it neighbours in time are no longer beyond doubt."""
-    decisive: float = 0.5
-    """A meeting is beyond doubt when no other point is less than twice as far."""
 
     # --- candidates (links) -------------------------------------------------------------------------------
     neighbours: int = 12
-    """Neighbours tried as predecessors and successors: covers several trajectories that cross or run side by side. Half as many
-    are tried of the place a sample moves to: after missing samples the next one is no near neighbour. A third are kept as
-    links: a best set hardly ever needs more."""
+    """Neighbours tried as successors: covers several trajectories that cross or run side by side. Half as many are tried of the
+    place a sample moves to: after missing samples the next one is no near neighbour. Half as many are kept as links: a best set
+    hardly ever needs more."""
     alike: float = 0.5
     """Velocities are alike when they differ by less than half of the larger one: 30 degrees, or a factor of two. The first guess
-    takes pairs within 30 degrees of the motion."""
+    takes pairs within 30 degrees of the motion. A meeting is beyond doubt when it misses by less than half of what any other
+    point does."""
 
     # --- likelihood of a link (links, fragments, states) ------------------------------------------------
     missing: float = 1.0
@@ -49,8 +48,6 @@ class PathSettings:
     step fits neither end counts as much as one that misses so many."""
     in_motion: float = 5.0
     """Recordings begin and end at rest: a path that breaks off at full speed is e^-5 as likely."""
-    rounds: int = 2
-    """Rounds of matching on raw, then on smoothed samples; the second sees the time steps and noise of the first."""
 
     # --- kinematics -------------------------------------------------------------------------------------
     rate_window: int = 100
@@ -59,19 +56,17 @@ class PathSettings:
     floor: float = 1e-3
     """What is less than this part of a step is the trapezoid rule's own error and rounding, not noise; of a missing sample, no
     better set of links."""
-    trim: float = 0.9
-    """Scales are means over this share of the links: a tenth may be wrong or lie in a corner."""
     measured: int = 100_000
     """Links that scales are read off where there are more: they are then known to a third of a percent. Windows of so many
     samples are fitted together: memory does not grow with the number of all."""
     fit: int = 8
     """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend. Shorter chains
-    say nothing about noise; shorter than half a fit, they have no direction of their own. Gaps of four fits are bridged at
-    most, in steps."""
+    say nothing about noise; shorter than half a fit, they have no direction of their own."""
 
-    # --- whole paths (builders) ----------------------------------------------------------------
+    # --- what may be odd (kinematics, states, builders) ---------------------------------------------------
     remainder: float = 0.1
-    """A path with less than this share of the samples of the path a typical sample lies in is no trajectory."""
+    """A tenth of the links may be wrong or lie in a corner: scales are means over the rest. A path with less than this share of
+    the samples of the path a typical sample lies in is no trajectory."""
 
     @property
     def half_fit(self) -> int:
@@ -80,9 +75,9 @@ class PathSettings:
         return max(2, self.fit // 2)
 
     @property
-    def choices(self) -> int:
-        """Links kept for every sample as predecessor and as successor."""
-        return max(2, self.neighbours // 3)
+    def half(self) -> int:
+        """Half the neighbours."""
+        return max(2, self.neighbours // 2)
 
 
 DEFAULT = PathSettings()

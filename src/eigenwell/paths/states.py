@@ -1,12 +1,13 @@
 """Fitted states: position, displacement per step and bending, from several consecutive samples at once.
 
-By them the tail of one chain continues in the head of another, or two chains that cross each took the other's way. In noise
-the samples of a crossing are easily mixed up, one by one, and both chains leave it on the wrong track, with a bend that
-neither has. Fits to the samples before and after, leaving out those in the middle, see it: the ends are exchanged where
+One score (`links`) says how likely one state continues another: the tail of a chain in the head of the next, what lies before
+a crossing in what lies behind it, a chain in a single sample. In noise the samples of a crossing are easily mixed up, one by
+one, and both chains leave it on the wrong track, with a bend that neither has. Fits to the samples before and after, leaving
+out those in the middle, see it: the ends are exchanged where
 
-    h(B_i, A_i) + h(B_j, A_j) - h(B_i, A_j) - h(B_j, A_i) > margin,
+    s(B_i, A_i) + s(B_j, A_j) - s(B_i, A_j) - s(B_j, A_i) > margin,
 
-h the negative log-likelihood that the state A after continues the state B before.
+s the score of the state A after continuing the state B before.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .assignment import best_links
 from .blocks import in_blocks, neighbours
 from .chains import Chains, open_loops, unique_pairs
 from .kinematics import Kinematics
-from .links import heavy, link_score
+from .links import link_score, unlikeliness, variances
 from .settings import DEFAULT, PathSettings
 
 States = tuple[FloatArray, FloatArray]
@@ -56,6 +57,12 @@ def fit_states(
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
 
+def alone(x: FloatArray, kin: Kinematics, samples: IntArray) -> States:
+    """The states of single samples, which know nothing of their bending."""
+    state = np.stack([x[samples], kin.u[samples], np.zeros_like(x[samples])], axis=1)
+    return state, np.broadcast_to(np.diag(np.square([kin.noise_x, kin.noise_u, kin.bend])), (len(samples), 3, 3))
+
+
 def _turned(matrices: FloatArray) -> FloatArray:
     return np.swapaxes(matrices, 1, 2)
 
@@ -76,16 +83,11 @@ def _time(
 
 def smooth(x: FloatArray, kin: Kinematics, chains: Chains, s: PathSettings = DEFAULT) -> tuple[FloatArray, FloatArray]:
     """x and u with noise averaged out along the chains, by a local quadratic of four samples on either side."""
-    around = np.arange(-s.half_fit, s.half_fit + 1)
-    still_x, still_u = np.empty_like(x), np.empty_like(x)
-    # In order of the chains, a stretch at a time: the windows of a million samples need not exist at once.
-    for first in range(0, len(x), s.measured):
-        position = np.arange(first, min(first + s.measured, len(x)))
-        samples, inside = window(chains, position, around, chains.chain_at[position])
-        state, _ = fit_states(x, kin, samples, inside, s.half_fit, s)
-        here = chains.order[position]
-        still_x[here], still_u[here] = state[:, 0], state[:, 1]
-    return still_x, still_u
+    position = np.arange(len(x))
+    samples, inside = window(chains, position, np.arange(-s.half_fit, s.half_fit + 1), chains.chain_at)
+    state, _ = fit_states(x, kin, samples, inside, s.half_fit, s)
+    at = chains.position_of
+    return state[at, 0], state[at, 1]
 
 
 def states_beside(
@@ -105,49 +107,58 @@ def window(chains: Chains, position: IntArray, k: IntArray, chain: IntArray) -> 
     return chains.order[np.where(inside, where, position[:, None])], inside
 
 
-# Gaps, in steps, that are tried; between them the likelihood is smooth.
-GAPS = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0])
+GAPS = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
+"""Gaps between chains, in steps, that are tried; between them the likelihood is smooth."""
 
 
-def link(
-    x: FloatArray, chains: Chains, kin: Kinematics, longest: float, shortest: int, s: PathSettings = DEFAULT
-) -> Chains | None:
-    """Most likely continuations over at most `longest` steps among chains of at least `shortest` samples."""
-    d = x.shape[1]
-    real = np.flatnonzero(chains.lengths >= shortest)
-    n = len(real)
+def link(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings = DEFAULT) -> Chains | None:
+    """Chains with their most likely continuations; None where none is worth making."""
+    n = chains.n_chains
     if n < 2:
         return None
-    at = chains.offsets[1:][real] - 1, chains.offsets[:-1][real]
-    (tail, tail_cov), (head, head_cov) = states_beside(x, chains, kin, *at, s)
-    tails, heads = chains.tails[real], chains.heads[real]
+    tail, head = states_beside(x, chains, kin, chains.offsets[1:] - 1, chains.offsets[:-1], s)
+    tails, heads = chains.tails, chains.heads
     tree = cKDTree(x[heads])
-    k = min(s.neighbours, n)
-    near = tree.query(x[tails], k=k)[1].reshape(n, k)
-    ahead = tree.query(x[tails] + tail[:, 1] * (1 + longest) / 2, k=k)[1].reshape(n, k)
-    f, g = unique_pairs(np.repeat(np.arange(n), 2 * k), np.concatenate([near, ahead], axis=1).ravel(), n)
+    ahead = x[tails] + tail[0][:, 1] * GAPS[-1] / 2
+    near = np.concatenate([neighbours(tree, place, s.neighbours) for place in (x[tails], ahead)], axis=1)
+    f, g = unique_pairs(np.repeat(np.arange(n), near.shape[1]), near.ravel().astype(np.intp), n)
     share = np.sqrt(kin.dt[heads[g]] / kin.dt[tails[f]])[:, None]
-    m = GAPS[longest >= GAPS]
-    gap, variance = mismatch(tail[f], head[g], tail_cov[f] + head_cov[g], m, kin.bend, share)
+    score = continued((tail[0][f], tail[1][f]), (head[0][g], head[1][g]), share, GAPS, GAPS - 1, kin, s)
     # Both sides must be in motion: a path at rest may end, and one that sets off at once may begin.
-    slower = np.minimum(np.linalg.norm(tail[f, 1] * share, axis=1), np.linalg.norm(head[g, 1] / share, axis=1))
+    slower = np.minimum(np.linalg.norm(tail[0][f, 1] * share, axis=1), np.linalg.norm(head[0][g, 1] / share, axis=1))
     motion = 2 * np.minimum(1, slower / kin.typical)
-    score = link_score(gap, variance, kin.spread2, d, m - 1, s)
-    follows = best_links(f, g, score.min(axis=1) - s.in_motion * motion, n, s.floor)
+    follows = best_links(f, g, score - s.in_motion * motion, n, s.floor)
     # What was linked before stays: a loop is opened at one of the new links.
     follows = open_loops(follows, x[tails], x[heads])
-    linked = np.flatnonzero(follows >= 0)
-    if len(linked) == 0:
-        return None
-    next_chain = np.full(chains.n_chains, -1, dtype=np.intp)
-    next_chain[real[linked]] = real[follows[linked]]
-    return chains.joined(next_chain)
+    return chains.joined(follows) if (follows >= 0).any() else None
+
+
+def continued(
+    a: States,
+    b: States,
+    share: FloatArray,
+    m: FloatArray,
+    missing: FloatArray | float,
+    kin: Kinematics,
+    s: PathSettings,
+) -> FloatArray:
+    """The score of the states b continuing the states a, row by row, over the best of the gaps m, (k,) or (n, k)."""
+
+    def block(rows: slice) -> FloatArray:
+        gaps = np.broadcast_to(m, (len(a[0]), m.shape[-1]))[rows]
+        covariance = a[1][rows] + b[1][rows]
+        gap = mismatch(a[0][rows], b[0][rows], gaps, share[rows])
+        of_both = variances(covariance[:, :1, 0], covariance[:, 1, 1:2], gaps, kin.bend)
+        d = a[0].shape[2]
+        return link_score(unlikeliness(gap, of_both, kin.spread2, d, missing, s).min(axis=1), d)
+
+    return np.concatenate(in_blocks(block, len(a[0])) or [np.empty(0)])
 
 
 def mismatch(
-    a: FloatArray, b: FloatArray, covariance: FloatArray, m: FloatArray, bend: float, share: FloatArray | float = 1.0
-) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
-    """Squared misses in position and displacement over gaps m, and the variance of one coordinate of each.
+    a: FloatArray, b: FloatArray, m: FloatArray, share: FloatArray | float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Squared misses (n, k) in position and displacement over gaps m (n, k).
 
     The cubic that has both states (p, u, w) at its ends satisfies
     p_b - p_a = m (u_a + u_b)/2 + m^2 (w_a - w_b)/12 and u_b - u_a = m (w_a + w_b)/2. A step of both is the geometric mean of
@@ -155,13 +166,15 @@ def mismatch(
     """
     (p_a, u_a, w_a), (p_b, u_b, w_b) = (np.moveaxis(state, 1, 0) for state in (a, b))
     u_a, w_a, u_b, w_b = u_a * share, w_a * share**2, u_b / share, w_b / share**2
-    miss2, change2 = np.empty((len(p_a), len(m))), np.empty((len(p_a), len(m)))
-    for c, gap in enumerate(m):
-        miss2[:, c] = ((p_b - p_a - gap * (u_a + u_b) / 2 - gap**2 * (w_a - w_b) / 12) ** 2).sum(1)
-        change2[:, c] = ((u_b - u_a - gap * (w_a + w_b) / 2) ** 2).sum(1)
-    cov_p, cov_u = covariance[:, 0, 0][:, None], covariance[:, 1, 1][:, None]
-    variance_p = cov_p + m**2 / 4 * cov_u + (m**2 * bend) ** 2 / 12
-    return (miss2, change2), (variance_p, cov_u + (m * bend) ** 2)
+    miss2, change2 = np.zeros(m.shape), np.zeros(m.shape)
+    for c in range(p_a.shape[1]):  # coordinate by coordinate: arrays of all gaps fit the cache
+        x, mean, turn, change, bend = (
+            column[:, c : c + 1]
+            for column in (p_b - p_a, (u_a + u_b) / 2, (w_a - w_b) / 12, u_b - u_a, (w_a + w_b) / 2)
+        )
+        miss2 += (x - m * mean - m**2 * turn) ** 2
+        change2 += (change - m * bend) ** 2
+    return miss2, change2
 
 
 # --- crossings ----------------------------------------------------------------------------------------
@@ -192,30 +205,17 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
     around = asked - MIDDLE, asked + 1 + MIDDLE
     (before, before_cov), (after, after_cov) = states_beside(x, chains, kin, *around, s)
     row, dt = np.cumsum(inside) - 1, kin.dt[chains.order]
-    missing = s.missing * np.abs(ACROSS - ACROSS[MIDDLE])
+    missing = np.abs(ACROSS - ACROSS[MIDDLE])
 
     def cost(i: IntArray, j: IntArray) -> FloatArray:
-        """h(B_i, A_j) of the links that begin at positions i and j."""
-
-        def block(rows: slice) -> FloatArray:
-            b, a = row[i[rows]], row[j[rows]]
-            share = np.sqrt(dt[j[rows]] / dt[i[rows]])[:, None]
-            gap, variance = mismatch(before[b], after[a], before_cov[b] + after_cov[a], ACROSS, kin.bend, share)
-            misfit = heavy(gap[0] / variance[0] + gap[1] / variance[1], 2 * x.shape[1])
-            return np.asarray((misfit + missing).min(axis=1))
-
-        return np.concatenate(in_blocks(block, len(i)))
+        """s(B_i, A_j) of the links that begin at positions i and j."""
+        b, a = row[i], row[j]
+        share = np.sqrt(dt[j] / dt[i])[:, None]
+        return continued((before[b], before_cov[b]), (after[a], after_cov[a]), share, ACROSS, missing, kin, s)
 
     own = cost(asked, asked)
-    bent = asked[own > _usual(own, x.shape[1], s)]
-    if len(bent) == 0:
-        return chains
-    near = chains.position_of[neighbours(tree, x[chains.order[bent]], s.neighbours + 1)]
-    i, j = np.repeat(bent, near.shape[1]), near.ravel().astype(np.intp)
-    other = inside[j] & (at[i] != at[j])
-    i, j = i[other], j[other]
-    if len(i) == 0:
-        return chains
+    bent = asked[own > np.quantile(own, 1 - s.remainder)]
+    i, j = _beside(x, chains, bent, inside, tree, s)
     gain = cost(i, i) + cost(j, j) - cost(i, j) - cost(j, i)
     best = np.argsort(-gain, kind="stable")
     successor, taken = chains.successor.copy(), np.zeros(len(x), dtype=bool)
@@ -229,45 +229,37 @@ def uncross(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: Pa
     return Chains.of(successor, x) if taken.any() else chains
 
 
-def _usual(cost: FloatArray, d: int, s: PathSettings) -> float:
-    """What a good link costs at most: nine in ten are good."""
-    return max(float(np.quantile(cost, s.trim)), float(heavy(np.array(2.0 * d), 2 * d)))
-
-
 def returned(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: PathSettings = DEFAULT) -> Chains:
     """Chains whose samples lie in the chain they fit best; `tree` holds x.
 
     A sample that its chain, fitted without it, explains badly is put into one that explains it better, by more than what the
     sample that is then missing counts. The time at which it fits best is free, so that both are asked the same.
     """
-    for _ in range(s.rounds):
-        position = np.flatnonzero(chains.lengths[chains.chain_at] > s.fit)
-        if len(position) == 0:
-            return chains
-        sample = chains.order[position]
-        half = s.half_fit
-        others = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
-        own, _ = _misfit(x, chains, kin, sample, position, others, half - 1, (0.0, 2.0), s)
-        odd = own > _usual(own, x.shape[1], s)
-        if not odd.any():
-            return chains
-        sample, position, own = sample[odd], position[odd], own[odd]
-        near = chains.position_of[neighbours(tree, x[sample], s.neighbours + 1)]
-        i, j = np.repeat(np.arange(len(sample)), near.shape[1]), near.ravel().astype(np.intp)
-        apart = (chains.chain_at[j] != chains.chain_at[position[i]]) & (chains.lengths[chains.chain_at[j]] > s.fit)
-        i, j = i[apart], j[apart]
-        if len(i) == 0:
-            return chains
-        all_around = np.arange(-half, half + 1)
-        other, time = _misfit(x, chains, kin, sample[i], j, all_around, half, (-1.0, 1.0), s)
-        gain = own[i] - other
-        best = np.lexsort((-gain, i))
-        best = best[np.concatenate([[True], np.diff(i[best]) > 0])]
-        best = best[gain[best] > s.missing]
-        if len(best) == 0:
-            return chains
-        chains = _moved(chains, position[i[best]], j[best], time[best])
-    return chains
+    long = chains.lengths[chains.chain_at] > s.fit
+    position, half = np.flatnonzero(long), s.half_fit
+    if len(position) == 0:
+        return chains
+    own = np.full(len(x), -np.inf)
+    others = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
+    own[long], _ = _misfit(x, chains, kin, chains.order[position], position, others, half - 1, (0.0, 2.0), s)
+    odd = position[own[long] > np.quantile(own[long], 1 - s.remainder)]
+    i, j = _beside(x, chains, odd, long, tree, s)
+    other, time = _misfit(x, chains, kin, chains.order[i], j, np.arange(-half, half + 1), half, (-1.0, 1.0), s)
+    gain = own[i] - other
+    best = np.lexsort((-gain, i))
+    best = best[np.diff(i[best], prepend=-1) > 0]
+    best = best[gain[best] > s.missing]
+    return _moved(chains, i[best], j[best], time[best])
+
+
+def _beside(
+    x: FloatArray, chains: Chains, position: IntArray, allowed: BoolArray, tree: cKDTree, s: PathSettings
+) -> tuple[IntArray, IntArray]:
+    """Pairs of these positions and of allowed ones in other chains whose samples are neighbours."""
+    near = chains.position_of[neighbours(tree, x[chains.order[position]], s.neighbours + 1)]
+    i, j = np.repeat(position, near.shape[1]), near.ravel().astype(np.intp)
+    apart = allowed[j] & (chains.chain_at[i] != chains.chain_at[j])
+    return i[apart], j[apart]
 
 
 def _moved(chains: Chains, position: IntArray, beside: IntArray, time: FloatArray) -> Chains:
@@ -291,16 +283,10 @@ def _misfit(
     times: tuple[float, float],
     s: PathSettings,
 ) -> tuple[FloatArray, FloatArray]:
-    """Negative log-likelihood of samples under the chains around these positions, and the time from column `at` they fit best."""
+    """The score of samples in the chains around these positions, and the time from column `at` at which they fit best."""
     samples, inside = window(chains, position, around, chains.chain_at[position])
     state, covariance = fit_states(x, kin, samples, inside, at, s)
-    p, u, w = state[:, 0], state[:, 1], state[:, 2]
-    off = x[sample] - p
+    off, u = x[sample] - state[:, 0], state[:, 1]
     time = np.clip((off * u).sum(axis=1) / ((u**2).sum(axis=1) + np.finfo(np.float64).tiny), *times)
-    t = time[:, None]
-    pace = kin.u[sample] * (kin.dt[chains.order[position]] / kin.dt[sample])[:, None]
-    miss = ((off - t * u - t**2 * w / 2) ** 2).sum(axis=1)
-    change = ((pace - u - t * w) ** 2).sum(axis=1)
-    of_p = covariance[:, 0, 0] + 2 * time * covariance[:, 0, 1] + time**2 * covariance[:, 1, 1] + kin.noise_x**2
-    of_u = covariance[:, 1, 1] + kin.noise_u**2
-    return heavy(miss / of_p + change / of_u, 2 * x.shape[1]), time
+    share = np.sqrt(kin.dt[sample] / kin.dt[chains.order[position]])[:, None]
+    return continued((state, covariance), alone(x, kin, sample), share, time[:, None], 0.0, kin, s), time

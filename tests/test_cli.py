@@ -226,7 +226,7 @@ def test_learn_replaces_models_and_nothing_else(folder, tmp_path, trains_little)
     args = ("learn", folder / "ordered.csv", "--steps", "40", "--no-memory", "-o")
     (tmp_path / "notes.txt").write_text("mine")
     fails(4, *args, tmp_path / "notes.txt", match="there already.*--force")
-    fails(4, *args, tmp_path, "--force", match="got the folder")
+    fails(4, *args, tmp_path, "--force", match="is a folder")
     fails(4, *args, tmp_path / "no" / "model", match="no folder")
     assert (tmp_path / "notes.txt").read_text() == "mine"
     assert "stable at 2 attractors" in ok(*args, tmp_path / "notes.txt", "--force")

@@ -11,10 +11,11 @@ from tests.test_cli import run
 import eigenwell as ew
 from eigenwell.attractors import Attractor
 from eigenwell.comparison import Event, shares
-from eigenwell.comparison.branches import branches, numbers
+from eigenwell.comparison.branches import _event, branches, numbers
 from eigenwell.comparison.conditions import tracked
 from eigenwell.comparison.groups import _Rows
 from eigenwell.comparison.matching import Basins, Seen, between, match
+from eigenwell.flow.bootstrap import unsmoothed
 from eigenwell.flow.field import lifted, lifted_radial, radial
 from eigenwell.flow.integration import DIFFERENCE, TABLEAU, Stepper
 from eigenwell.flow.regression import fit_field, fit_fields
@@ -202,7 +203,7 @@ def test_a_sweep_finds_where_a_state_dies(swept):
     assert swept.n_attractors.tolist() == [2, 2, 2, 1, 1, 1, 1]
     (event,) = swept.events
     assert event.what == "dies" and event.low < 2 / 27**0.5 < event.high
-    assert event.high - event.low <= 2 * 0.8 / 6 + 1e-9
+    assert event.high - event.low <= 0.8 / 6
     assert any(c.name == "borrowed" for c in swept.warnings)
     np.testing.assert_allclose(swept.shares.sum(axis=0), 1)
     assert "dies at" in str(swept) and len(swept.rows()) == 10
@@ -231,7 +232,7 @@ def test_order_of_the_samples_does_not_matter():
     order = np.random.default_rng(1).permutation(len(x))
     a, b = (Swept.of(x[o], v[o], p[o], 0, 1) for o in (np.arange(len(x)), order))
     # Sums of as many samples in blocks differ by rounding.
-    np.testing.assert_allclose(a.fields[0].affine, b.fields[0].affine, atol=1e-5)
+    np.testing.assert_allclose(a.fitted[0][1].affine, b.fitted[0][1].affine, atol=1e-5)
 
 
 def test_columns_u_and_v_are_velocities_as_for_identify():
@@ -260,6 +261,31 @@ def test_sweep_refuses_with_a_sentence():
         ew.sweep([1.0, 2.0], [ew.Demonstrations.from_samples(x, v)])
     with pytest.raises(ew.DataError, match="got neither"):
         ew.sweep(data)
+
+
+def test_an_interval_of_replicates_holds_one_more_as_often_as_it_says():
+    rng, gap = np.random.default_rng(0), np.array([0.0, 1e-9])
+    draws = rng.standard_gamma(2.0, size=(2000, 25))
+    said = [_event("dies", 0, at[1:], gap) for at in draws]
+    held = np.mean([e.low <= at[0] <= e.high for e, at in zip(said, draws, strict=True)])
+    assert held == pytest.approx(0.9, abs=0.02)
+
+
+def test_hardly_smoothed_is_the_fit_with_hardly_any_noise_ratio(joint):
+    field, x = joint
+    at = np.column_stack([x, np.repeat(np.linspace(0, 0.8, 9), 60)])
+    v, h = field(at), np.column_stack([np.ones(len(at)), at])
+    again, loose = ([b.bent(at, h) for b in f.blocks] for f in (field, unsmoothed(field)))
+    for block, less, before, phi in zip(field.blocks, unsmoothed(field).blocks, again, loose, strict=True):
+        np.testing.assert_allclose(before, phi)
+        # (e + lambda) w is what the data say of a feature, whatever the smoothing.
+        told = [(b.e[:, None] + b.ratios) * (b.basis.T @ b.weights) for b in (block, less)]
+        np.testing.assert_allclose(*told, atol=1e-9 * np.abs(told).max())
+        assert (less.ratios < 0.02 * block.ratios).all()
+    # An affine field has nothing to smooth.
+    flat = fit_field(at, np.column_stack([at[:, 0] - 1, -at[:, 1]]))
+    np.testing.assert_allclose(unsmoothed(flat)(at), flat(at), atol=1e-6)
+    assert np.abs(unsmoothed(field)(at) - v).max() < 0.05
 
 
 def test_an_event_says_what_it_is():

@@ -18,9 +18,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 def _temporary(target: Path) -> Path:
     """A new, empty file beside a target."""
+    if target.is_dir():
+        raise CannotWrite(f"Cannot write {target}: it is a folder. Name a file in it; nothing was changed.")
+    if not target.parent.is_dir():
+        raise CannotWrite(
+            f"Cannot write {target}: there is no folder {target.parent}. Make it, or name a folder that exists."
+        )
     try:
-        if target.is_dir():
-            raise IsADirectoryError(f"{target} is a folder")
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=target.suffix)
         os.close(handle)
     except OSError as error:
@@ -47,7 +51,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _refused(target: Path, error: OSError) -> CannotWrite:
-    why = error.strerror or str(error)
     return CannotWrite(
-        f"Cannot write {target}: {why}. Give an output file in a folder that exists and that you may write to."
+        f"Cannot write {target}: {error.strerror or error}. Give a file in a folder that you may write to."
     )

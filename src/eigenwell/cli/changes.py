@@ -94,6 +94,8 @@ def _table(path: Path) -> Any:
 
     if not path.exists():
         raise MissingFile(f"Expected a file at {path}, found nothing there. Check the name.")
+    if path.is_dir():
+        raise DataError(f"Expected one table with a column to sweep by, got the folder {path}. Name a file in it.")
     with parsing(path, "a table with names: CSV, Parquet, Feather or .h5ad"):
         if path.suffix == ".h5ad":
             return read_anndata(path)

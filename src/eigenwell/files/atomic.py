@@ -16,6 +16,17 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     _temporary(Path(path)).unlink(missing_ok=True)
 
 
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """A folder to write into, and those it lies in, where they are not there yet."""
+    target = Path(path)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is a file" if target.is_file() else error.strerror or error
+        raise CannotWrite(f"Cannot write into {target}: {why}. Give a folder that you may write to.") from error
+    return target
+
+
 def _temporary(target: Path) -> Path:
     """A new, empty file beside a target."""
     if target.is_dir():

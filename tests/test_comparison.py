@@ -172,6 +172,7 @@ def test_a_rest_is_followed_to_its_fold(joint):
     field, _ = joint
     assert follow(field, np.array([-1.0, 0.0]), 0.0, 0.8) == pytest.approx(2 / 27**0.5, abs=0.01)
     assert follow(field, np.array([1.0, 0.0]), 0.0, 0.8) == pytest.approx(0.8)
+    assert np.isnan(follow(field, np.array([0.0, 0.0]), 0.0, 0.8))  # a saddle
 
 
 def test_a_toggle_parts_where_its_symmetric_rest_loses_stability():
@@ -290,6 +291,9 @@ def test_hardly_smoothed_is_the_fit_with_hardly_any_noise_ratio(joint):
 
 def test_an_event_says_what_it_is():
     assert str(Event("splits", 1, 0.5, 0.4, 0.6, 0)) == "state 1 splits off from state 0 at 0.5 (0.4 to 0.6)"
+    assert str(Event("dies", 0, -2e-16, -0.03286, 0.02839)) == "state 0 dies at 0 (-0.033 to 0.028)"
+    assert str(Event("dies", 0, 1234567.2, 1234500.0, 1234600.0)) == "state 0 dies at 1234570 (1234500 to 1234600)"
+    assert str(Event("born", 2, 3.0, 3.0, 3.0)) == "state 2 is born at 3 (3 to 3)"
 
 
 def at_value(*places):
@@ -479,6 +483,19 @@ def test_a_share_has_changed_where_chance_does_as_much_in_none_of_the_states(fou
     assert all(0.025 <= p < 0.05 for _, p in maybe)
     sure, text = said([60, 140])
     assert [share for share, _ in sure] == ["changed"] * 2 and text.count("its share changed (p") == 2
+
+
+def test_categories_have_an_order():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1.5, 1.5, size=(200, 2))
+    who = pd.Categorical(np.repeat(["wild type", "mutant"], 100), categories=["wild type", "unseen", "mutant"])
+    data = pd.DataFrame({"x1": x[:, 0], "x2": x[:, 1], "v1": x[:, 0] - x[:, 0] ** 3, "v2": -x[:, 1], "who": who})
+    compared = ew.compare(data, by="who")
+    assert compared.conditions == ("wild type", "mutant")
+    np.testing.assert_array_equal(compared.results[0].demos.x, x[:100])
+    assert ew.compare((x, -x), by=who).conditions == ("wild type", "mutant")
+    assert ew.compare((x, -x), by=np.array(who)).conditions == ("mutant", "wild type")
 
 
 def test_where_a_state_is_gone_no_share_changed_besides():

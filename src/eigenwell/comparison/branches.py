@@ -3,6 +3,7 @@ oscillate."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -58,8 +59,11 @@ class Event:
 
     def __str__(self) -> str:
         whom = {"splits": f" off from state {self.relative}", "merges": f" with state {self.relative}"}
-        where = f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
-        return f"state {self.state} {self.what}{whom.get(self.what, '')} at {where}"
+        # Two digits of what is not known.
+        known = 1 - math.floor(math.log10(self.high - self.low)) if self.high > self.low else 6
+        value, low, high = (f"{round(p, known) + 0.0:.10g}" for p in (self.value, self.low, self.high))
+        does = "is born" if self.what == "born" else self.what
+        return f"state {self.state} {does}{whom.get(self.what, '')} at {value} ({low} to {high})"
 
 
 def numbers(counts: Sequence[dict[int, float]], tries: int) -> IntArray:
@@ -183,10 +187,11 @@ def _end(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept
             a, b = max(c + 1 - BESIDE, 0), min(c + BESIDE, len(values) - 1)
             at = swept.parts(place, partner, *(values[[a, b]] if dies else values[[b, a]]))
             inside = (at > values[a]) & (at < values[b])
-            if inside.mean() > HALF:
+            if inside.sum() > HALF * len(at):
                 return _event("merges" if dies else "splits", s, at[inside], gap, other)
     at = _lost(values, states[s], seen, swept, c, forward=dies)
-    if np.isclose(at, values[_beyond(here, 1 if dies else -1, len(values))]).mean() > HALF:
+    beyond = np.isclose(at, values[_beyond(here, 1 if dies else -1, len(values))])
+    if beyond.sum() > HALF * len(at):
         # By most fields the rest goes on, where none of the samples goes.
         return _event("leaves the data" if dies else "enters the data", s, None, gap)
     return _event("dies" if dies else "born", s, at, gap)
@@ -223,7 +228,7 @@ def _lost(
 
 def _event(what: str, s: int, at: FloatArray | None, gap: FloatArray, relative: int = -1) -> Event:
     """The median of the replicates and the interval that holds 90 %; the gap between two values where nothing is followed."""
-    if at is None:
+    if at is None or len(at) == 0:
         return Event(what, s, float(gap.mean()), float(gap[0]), float(gap[1]), relative)
     # The truth is as one replicate more: of R in order, the k-th has it below with a probability of k / (R + 1).
     low, middle, high = np.quantile(at, [TAIL, 0.5, 1 - TAIL], method="weibull")

@@ -118,9 +118,9 @@ class Swept:
         return AtValue(known, places, some.counts, scouts, np.maximum(fate, -1), bounded)
 
     def lost(self, place: FloatArray, start: float, stop: float, fields: Sequence[FlowField]) -> FloatArray:
-        """To which value the stable rest near `place` at `start` can be followed towards `stop`: one for every field."""
-        ends = [follow(f, place, self.inner(start), self.inner(stop)) for f in fields]
-        return np.array(ends) * self.scale + self.centre
+        """How far the stable rest near `place` can be followed from `start` towards `stop`: a value for every field that has it."""
+        ends = np.array([follow(f, place, self.inner(start), self.inner(stop)) for f in fields])
+        return ends[np.isfinite(ends)] * self.scale + self.centre
 
     def parts(self, one: FloatArray, other: FloatArray, start: float, stop: float) -> FloatArray:
         """Up to which value the field parts states between two places that are apart at `start`: one for every loose field."""
@@ -129,10 +129,10 @@ class Swept:
 
 
 def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> float:
-    """The value up to which a stable rest exists."""
+    """The value up to which a stable rest exists; NaN where there is none next to `place` at the start."""
     x, p = _rest(sliced(field, start), place), start
     if x is None:
-        return start
+        return np.nan
     step, finest = (stop - start) / STEPS, abs(stop - start) / STEPS**2
     before, back = x, 0.0
     while abs(p - start) < abs(stop - start) * (1 - 1e-9):

@@ -118,7 +118,7 @@ class Swept:
         return AtValue(known, places, some.counts, scouts, np.maximum(fate, -1), bounded)
 
     def lost(self, place: FloatArray, start: float, stop: float, fields: Sequence[FlowField]) -> FloatArray:
-        """How far the stable rest near `place` can be followed from `start` towards `stop`: a value for every field that has it."""
+        """How far the stable rest near `place` can be followed from `start` to `stop`: a value of every field that has it."""
         ends = np.array([follow(f, place, self.inner(start), self.inner(stop)) for f in fields])
         return ends[np.isfinite(ends)] * self.scale + self.centre
 

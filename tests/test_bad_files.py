@@ -208,6 +208,19 @@ def test_nothing_half_written(tmp_path, monkeypatch):
     assert path.read_text() == "precious" and len(list(tmp_path.iterdir())) == 1
 
 
+def test_files_that_differ_are_named(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("t,x,y\n0,0,0\n1,1,1\n2,2,3\n")
+    (tmp_path / "odd.csv").write_text("x,y\n0,0\n1,1\n2,2\n")
+    with pytest.raises(files.FileError, match=r"time in every file or in none; odd\.csv have none"):
+        files.read(tmp_path)
+    with pytest.raises(files.FileError, match=r"velocities in every file or in none; v\.csv alone have them"):
+        (tmp_path / "v.csv").write_text("t,x,y,vx,vy\n0,0,0,1,1\n1,1,1,1,1\n2,2,2,1,1\n")
+        files.read([tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "v.csv"])
+    with pytest.raises(files.FileError, match="'x' twice"):
+        files.read(tmp_path / "a.csv", position="x,x")
+
+
 def test_places_that_cannot_be_written(tmp_path):
     with pytest.raises(files.CannotWrite, match="folder that exists"):
         files.write(tmp_path / "no" / "a.csv", SAMPLES)

@@ -276,6 +276,12 @@ def test_bad_input_is_one_line(tmp_path, folder, model):
     fails(4, "convert", folder / "ordered.csv", "-o", tmp_path / "no" / "a.csv", match="Cannot write")
     fails(4, "report", folder / "ordered.csv", "-o", tmp_path / "no" / "a.html", match="Cannot write")
     fails(3, "convert", folder / "ordered.csv", "-o", tmp_path / "a.xyz", match="ends in")
+    (tmp_path / "file").touch()
+    for option in ("--trim", "--split"):
+        fails(4, "audit", folder / "ordered.csv", option, tmp_path / "file", match="Cannot write into .*it is a file")
+    with patch("eigenwell.studio.gallery.learned_drawings", side_effect=AssertionError("the work has begun")):
+        fails(4, "studio", "--static", tmp_path / "file", match="it is a file")
+    fails(3, "sweep", tmp_path, "--by", "heat", match="got the folder")
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
 
 

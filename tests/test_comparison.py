@@ -11,10 +11,11 @@ from tests.test_cli import run
 import eigenwell as ew
 from eigenwell.attractors import Attractor
 from eigenwell.comparison import Event, shares
-from eigenwell.comparison.branches import branches, numbers
+from eigenwell.comparison.branches import _event, branches, numbers
 from eigenwell.comparison.conditions import tracked
 from eigenwell.comparison.groups import _Rows
 from eigenwell.comparison.matching import Basins, Seen, between, match
+from eigenwell.flow.bootstrap import unsmoothed
 from eigenwell.flow.field import lifted, lifted_radial, radial
 from eigenwell.flow.integration import DIFFERENCE, TABLEAU, Stepper
 from eigenwell.flow.regression import fit_field, fit_fields
@@ -171,6 +172,7 @@ def test_a_rest_is_followed_to_its_fold(joint):
     field, _ = joint
     assert follow(field, np.array([-1.0, 0.0]), 0.0, 0.8) == pytest.approx(2 / 27**0.5, abs=0.01)
     assert follow(field, np.array([1.0, 0.0]), 0.0, 0.8) == pytest.approx(0.8)
+    assert np.isnan(follow(field, np.array([0.0, 0.0]), 0.0, 0.8))  # a saddle
 
 
 def test_a_toggle_parts_where_its_symmetric_rest_loses_stability():
@@ -202,7 +204,7 @@ def test_a_sweep_finds_where_a_state_dies(swept):
     assert swept.n_attractors.tolist() == [2, 2, 2, 1, 1, 1, 1]
     (event,) = swept.events
     assert event.what == "dies" and event.low < 2 / 27**0.5 < event.high
-    assert event.high - event.low <= 2 * 0.8 / 6 + 1e-9
+    assert event.high - event.low <= 0.8 / 6
     assert any(c.name == "borrowed" for c in swept.warnings)
     np.testing.assert_allclose(swept.shares.sum(axis=0), 1)
     assert "dies at" in str(swept) and len(swept.rows()) == 10
@@ -231,7 +233,7 @@ def test_order_of_the_samples_does_not_matter():
     order = np.random.default_rng(1).permutation(len(x))
     a, b = (Swept.of(x[o], v[o], p[o], 0, 1) for o in (np.arange(len(x)), order))
     # Sums of as many samples in blocks differ by rounding.
-    np.testing.assert_allclose(a.fields[0].affine, b.fields[0].affine, atol=1e-5)
+    np.testing.assert_allclose(a.fitted[0][1].affine, b.fitted[0][1].affine, atol=1e-5)
 
 
 def test_columns_u_and_v_are_velocities_as_for_identify():
@@ -262,8 +264,36 @@ def test_sweep_refuses_with_a_sentence():
         ew.sweep(data)
 
 
+def test_an_interval_of_replicates_holds_one_more_as_often_as_it_says():
+    rng, gap = np.random.default_rng(0), np.array([0.0, 1e-9])
+    draws = rng.standard_gamma(2.0, size=(2000, 25))
+    said = [_event("dies", 0, at[1:], gap) for at in draws]
+    held = np.mean([e.low <= at[0] <= e.high for e, at in zip(said, draws, strict=True)])
+    assert held == pytest.approx(0.9, abs=0.02)
+
+
+def test_hardly_smoothed_is_the_fit_with_hardly_any_noise_ratio(joint):
+    field, x = joint
+    at = np.column_stack([x, np.repeat(np.linspace(0, 0.8, 9), 60)])
+    v, h = field(at), np.column_stack([np.ones(len(at)), at])
+    again, loose = ([b.bent(at, h) for b in f.blocks] for f in (field, unsmoothed(field)))
+    for block, less, before, phi in zip(field.blocks, unsmoothed(field).blocks, again, loose, strict=True):
+        np.testing.assert_allclose(before, phi)
+        # (e + lambda) w is what the data say of a feature, whatever the smoothing.
+        told = [(b.e[:, None] + b.ratios) * (b.basis.T @ b.weights) for b in (block, less)]
+        np.testing.assert_allclose(*told, atol=1e-9 * np.abs(told).max())
+        assert (less.ratios < 0.02 * block.ratios).all()
+    # An affine field has nothing to smooth.
+    flat = fit_field(at, np.column_stack([at[:, 0] - 1, -at[:, 1]]))
+    np.testing.assert_allclose(unsmoothed(flat)(at), flat(at), atol=1e-6)
+    assert np.abs(unsmoothed(field)(at) - v).max() < 0.05
+
+
 def test_an_event_says_what_it_is():
     assert str(Event("splits", 1, 0.5, 0.4, 0.6, 0)) == "state 1 splits off from state 0 at 0.5 (0.4 to 0.6)"
+    assert str(Event("dies", 0, -2e-16, -0.03286, 0.02839)) == "state 0 dies at 0 (-0.033 to 0.028)"
+    assert str(Event("dies", 0, 1234567.2, 1234500.0, 1234600.0)) == "state 0 dies at 1234570 (1234500 to 1234600)"
+    assert str(Event("born", 2, 3.0, 3.0, 3.0)) == "state 2 is born at 3 (3 to 3)"
 
 
 def at_value(*places):
@@ -453,6 +483,19 @@ def test_a_share_has_changed_where_chance_does_as_much_in_none_of_the_states(fou
     assert all(0.025 <= p < 0.05 for _, p in maybe)
     sure, text = said([60, 140])
     assert [share for share, _ in sure] == ["changed"] * 2 and text.count("its share changed (p") == 2
+
+
+def test_categories_have_an_order():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1.5, 1.5, size=(200, 2))
+    who = pd.Categorical(np.repeat(["wild type", "mutant"], 100), categories=["wild type", "unseen", "mutant"])
+    data = pd.DataFrame({"x1": x[:, 0], "x2": x[:, 1], "v1": x[:, 0] - x[:, 0] ** 3, "v2": -x[:, 1], "who": who})
+    compared = ew.compare(data, by="who")
+    assert compared.conditions == ("wild type", "mutant")
+    np.testing.assert_array_equal(compared.results[0].demos.x, x[:100])
+    assert ew.compare((x, -x), by=who).conditions == ("wild type", "mutant")
+    assert ew.compare((x, -x), by=np.array(who)).conditions == ("mutant", "wild type")
 
 
 def test_where_a_state_is_gone_no_share_changed_besides():

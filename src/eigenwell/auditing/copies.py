@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..demonstrations import DataError, Demonstrations
-from ..files import replacing, write
+from ..files import make_folder, replacing, write
 from ..files.parquet import is_lerobot
 from ..files.text import opened
 from .api import Audit
@@ -54,7 +54,7 @@ def write_trimmed(found: Audit, source: Path, folder: Path) -> list[Path]:
 def write_parts(found: Audit, source: Path, folder: Path) -> list[Path]:
     """The parts between rests of `source`, each as a recording of its own; and `subtasks.json`, which says where they are."""
     cut = parts(found)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with replacing(folder / "subtasks.json") as temporary:
         temporary.write_text(json.dumps({str(k): rows for k, rows in cut.items()}) + "\n", encoding="utf-8")
     return [folder / "subtasks.json"] + ([] if is_lerobot(source) else _write(found, source, folder, cut, "parts"))
@@ -67,7 +67,7 @@ def _write(found: Audit, source: Path, folder: Path, rows: dict[int, list[tuple[
             f"Expected files to copy, got the LeRobot data set {source}, which is only read, because its videos would have to be "
             "cut as well. The rows to keep are in keep.json."
         )
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     if folder.resolve() == source.resolve():
         raise DataError(f"Expected another folder than that of the recordings, got {folder}.")
     chosen = [e for e in found.source.items if e.number in rows]

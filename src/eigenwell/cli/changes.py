@@ -38,9 +38,9 @@ def compare(source: Source, plot: Path | None = None, as_json: bool = False) -> 
                 row["condition"],
                 row["what"] or ("there" if row["attractor"] is not None else "–"),
                 _number(row["moved"]),
-                _number(row["p_moved"]),
+                _chance(row["p_moved"]),
                 f"{100 * row['share']:.0f} % ({100 * row['share_low']:.0f} to {100 * row['share_high']:.0f})",
-                _number(row["p_share"]),
+                _chance(row["p_share"]),
             ]
             for row in compared.rows()
         ]
@@ -94,6 +94,8 @@ def _table(path: Path) -> Any:
 
     if not path.exists():
         raise MissingFile(f"Expected a file at {path}, found nothing there. Check the name.")
+    if path.is_dir():
+        raise DataError(f"Expected one table with a column to sweep by, got the folder {path}. Name a file in it.")
     with parsing(path, "a table with names: CSV, Parquet, Feather or .h5ad"):
         if path.suffix == ".h5ad":
             return read_anndata(path)
@@ -109,6 +111,10 @@ def _print(found: Any, *asked: str) -> None:
 
 def _number(value: float) -> str:
     return "" if value != value else f"{value:.2g}"
+
+
+def _chance(p: float) -> str:
+    return "< 0.001" if p < 1e-3 else _number(p)
 
 
 def _checked(plot: Path | None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..wording import plural
 from .options import Source
-from .output import answer, cautions, command, note, print_json, table
+from .output import answer, cautions, command, listed, note
 
 if TYPE_CHECKING:
     from ..demonstrations import Demonstrations
@@ -25,11 +25,8 @@ def datasets(
     from .. import files
 
     if name is None:
-        rows, headings = _catalogue(), ("name", "dimension", "attractors", "samples")
-        if as_json:
-            print_json([dict(zip(headings, row, strict=True)) for row in rows])
-        else:
-            table(headings, [tuple(map(str, row)) for row in rows])
+        listed(("name", "dimension", "attractors", "samples"), _catalogue(), as_json)
+        if not as_json:
             note("Write one with: eigenwell datasets NAME -o FILE. Shapes: eigenwell datasets lasa:Angle -o angle.csv")
         return
     demos = sample(name, seed)

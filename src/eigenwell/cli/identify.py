@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..errors import DataError
 from ..wording import plural
 from .options import IN_DOUBT, Known, Source
 from .output import answer, cautions, command, interactive, note, offer_audit, print_json, say, table
@@ -74,7 +75,12 @@ def _on_cluster(address: str, source: Source, out: Path) -> DistributedIdentific
         if address != "local":
             from distributed import Client
 
-            client = stack.enter_context(Client(address))  # type: ignore[no-untyped-call]
+            try:
+                client = stack.enter_context(Client(address))  # type: ignore[no-untyped-call]
+            except OSError as error:
+                raise DataError(
+                    f"Expected a Dask scheduler at {address}, got no answer. Start one there, or say --dask local."
+                ) from error
         client = stack.enter_context(connected(client))
         if client.dashboard_link:
             note(f"dashboard: {client.dashboard_link}")

@@ -197,6 +197,14 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers_from: 
     Console().print(drawn)
 
 
+def listed(headings: Sequence[str], rows: Sequence[Sequence[Any]], as_json: bool, numbers_from: int = 1) -> None:
+    """What there is to choose from: a list of JSON objects, or a table."""
+    if as_json:
+        print_json([dict(zip(headings, row, strict=True)) for row in rows])
+    else:
+        table(headings, [tuple(map(str, row)) for row in rows], numbers_from)
+
+
 class Bars:
     """A bar on stderr for every stage of what takes long, where somebody is looking; gone when something is printed."""
 

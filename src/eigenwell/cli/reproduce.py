@@ -9,7 +9,7 @@ import typer
 
 from ..errors import missing_extra
 from .options import IN_DOUBT, MISSING_EXTRA
-from .output import answer, command, say, table
+from .output import answer, command, listed, say
 
 
 @command
@@ -32,7 +32,8 @@ def reproduce(
         raise missing_extra("Reproducing the paper", "eigenwell-paper", "reproduce") from error
 
     if list_items:
-        table(("name", "what", "where"), [(item.name, item.title, item.place) for item in ITEMS], numbers_from=3)
+        rows = [(item.name, item.title, item.place) for item in ITEMS]
+        listed(("name", "what", "where"), rows, as_json, numbers_from=3)
         return
     names = [part.strip() for text in only or [] for part in text.split(",") if part.strip()]
     unknown = sorted(set(names) - {item.name for item in ITEMS})

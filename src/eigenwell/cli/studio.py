@@ -54,12 +54,14 @@ def studio(
 
 def _write(folder: Path, as_json: bool) -> None:
     """The gallery in a folder, with a line for each drawing that is learned."""
+    from ..files import make_folder
     from ..studio.gallery import learned_drawings, write_gallery
 
     def tell(name: str, done: int, total: int) -> None:
         if name:
             note(f"{done + 1} of {total}: {name}")
 
+    make_folder(folder)  # before the work, not after it
     page = write_gallery(folder, learned_drawings(tell))
     size = page.stat().st_size
     where = f"{page}: open it, or put the folder on any web server ({size / 1e6:.2f} MB)"

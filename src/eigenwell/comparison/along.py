@@ -261,7 +261,9 @@ def _numbers(values: Any, name: str) -> FloatArray:
             f"Expected numbers for {name}, got {str(values.ravel()[0])!r}. To compare conditions that have names, use compare()."
         ) from None
     if not np.isfinite(out).all():
-        raise DataError(f"Expected finite numbers for {name}, got {int((~np.isfinite(out)).sum())} that are not.")
+        raise DataError(
+            f"Expected finite numbers for {name}, got {int((~np.isfinite(out)).sum())} that are not. Leave those rows out."
+        )
     return out
 
 

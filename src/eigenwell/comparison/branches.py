@@ -3,6 +3,7 @@ oscillate."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
-from ..flow.slices import AtValue, Swept
+from ..flow.field import FlowField
+from ..flow.slices import STEPS, AtValue, Swept
 from .conditions import tracked
 from .matching import Basins, between
 from .shares import TAIL
@@ -57,8 +59,11 @@ class Event:
 
     def __str__(self) -> str:
         whom = {"splits": f" off from state {self.relative}", "merges": f" with state {self.relative}"}
-        where = f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
-        return f"state {self.state} {self.what}{whom.get(self.what, '')} at {where}"
+        # Two digits of what is not known.
+        known = 1 - math.floor(math.log10(self.high - self.low)) if self.high > self.low else 6
+        value, low, high = (f"{round(p, known) + 0.0:.10g}" for p in (self.value, self.low, self.high))
+        does = "is born" if self.what == "born" else self.what
+        return f"state {self.state} {does}{whom.get(self.what, '')} at {value} ({low} to {high})"
 
 
 def numbers(counts: Sequence[dict[int, float]], tries: int) -> IntArray:
@@ -176,15 +181,17 @@ def _end(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept
         k = int(np.argmin([np.linalg.norm(w - place) for w in where]))
         other, partner, middle = int(stay[k]), where[k], seen[there].places[states[stay[k], there]]
         stop = values[_beyond(here, 1 if dies else -1, len(values))]
-        whole = np.isclose(_lost(values, states[other], seen, swept, c, forward=dies), stop)
-        if between(middle, place, partner) or not whole[1:].all():
+        replicas = [b.field for b in swept.many]
+        whole = np.isclose(_lost(values, states[other], seen, swept, c, forward=dies, fields=replicas), stop)
+        if between(middle, place, partner) or not whole.all():
             a, b = max(c + 1 - BESIDE, 0), min(c + BESIDE, len(values) - 1)
             at = swept.parts(place, partner, *(values[[a, b]] if dies else values[[b, a]]))
             inside = (at > values[a]) & (at < values[b])
-            if inside.mean() > HALF:
+            if inside.sum() > HALF * len(at):
                 return _event("merges" if dies else "splits", s, at[inside], gap, other)
     at = _lost(values, states[s], seen, swept, c, forward=dies)
-    if np.isclose(at, values[_beyond(here, 1 if dies else -1, len(values))]).mean() > HALF:
+    beyond = np.isclose(at, values[_beyond(here, 1 if dies else -1, len(values))])
+    if beyond.sum() > HALF * len(at):
         # By most fields the rest goes on, where none of the samples goes.
         return _event("leaves the data" if dies else "enters the data", s, None, gap)
     return _event("dies" if dies else "born", s, at, gap)
@@ -195,8 +202,18 @@ def _beyond(here: int, step: int, count: int) -> int:
     return min(max(here + BESIDE * step, 0), count - 1)
 
 
-def _lost(values: FloatArray, row: IntArray, seen: list[AtValue], swept: Swept, c: int, *, forward: bool) -> FloatArray:
-    """Where the rest that is there at value c (forward) or c + 1 is lost, by every field; looked for a few values beyond."""
+def _lost(
+    values: FloatArray,
+    row: IntArray,
+    seen: list[AtValue],
+    swept: Swept,
+    c: int,
+    *,
+    forward: bool,
+    fields: Sequence[FlowField] | None = None,
+) -> FloatArray:
+    """Where the rest that is there at value c (forward) or c + 1 is lost, by every field (the loose ones, where none are given);
+    looked for a few values beyond."""
     step = 1 if forward else -1
     here = c if forward else c + 1
     # From where it is sure to be there: a few values back, as far as it is one state at rest.
@@ -206,15 +223,14 @@ def _lost(values: FloatArray, row: IntArray, seen: list[AtValue], swept: Swept, 
             break
         start = k
     stop = values[_beyond(here, step, len(values))]
-    return swept.lost(seen[start].places[row[start]], values[start], stop)
+    return swept.lost(seen[start].places[row[start]], values[start], stop, swept.loose if fields is None else fields)
 
 
 def _event(what: str, s: int, at: FloatArray | None, gap: FloatArray, relative: int = -1) -> Event:
-    """The median and the middle 90 % of the replicates, and a margin; the gap between two values where nothing is followed."""
-    if at is None:
+    """The median of the replicates and the interval that holds 90 %; the gap between two values where nothing is followed."""
+    if at is None or len(at) == 0:
         return Event(what, s, float(gap.mean()), float(gap[0]), float(gap[1]), relative)
-    low, middle, high = np.quantile(at, [TAIL, 0.5, 1 - TAIL])
-    # Between two values the field is interpolated: half a step either way is possible, but no more than two steps in all.
-    step = float(gap[1] - gap[0])
-    margin = min(step / 2, max(step - (high - low) / 2, 0.0))
+    # The truth is as one replicate more: of R in order, the k-th has it below with a probability of k / (R + 1).
+    low, middle, high = np.quantile(at, [TAIL, 0.5, 1 - TAIL], method="weibull")
+    margin = (gap[1] - gap[0]) / STEPS  # no finer is looked
     return Event(what, s, float(middle), float(low - margin), float(high + margin), relative)

@@ -34,7 +34,7 @@ def compare(results: Any, *, by: Any = None, basis: str | None = None, seed: int
     ----------
     results : mapping, AnnData, data frame or (x, v)
         Name -> what identify() found, at least two; or data with a column of conditions. The first is what the others are
-        compared with.
+        compared with: of categories (pandas, AnnData) the first, else the first by its name.
     by : str or array, optional
         With data: the column of conditions, or the condition of every sample.
     basis : str, optional

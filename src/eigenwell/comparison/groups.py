@@ -54,7 +54,7 @@ def column(data: Any, by: Any) -> NDArray[Any]:
 
 
 def conditions(data: Any, by: Any) -> tuple[list[str], NDArray[Any]]:
-    """The names of all conditions, and the one of every sample."""
+    """The names of all conditions, in the order of the categories where there are any, and the one of every sample."""
     values = column(data, by)
     missing = np.array([v is None or v != v or v == "" for v in values.tolist()], dtype=bool)
     if missing.any():
@@ -62,7 +62,10 @@ def conditions(data: Any, by: Any) -> tuple[list[str], NDArray[Any]]:
             f"Expected a condition for every sample, got {int(missing.sum())} of {len(values)} without one. Leave those out."
         )
     names, group = np.unique(values.astype(str), return_inverse=True)
-    return names.tolist(), group
+    given = by if not isinstance(by, str) else data.obs[by] if is_cells(data) else data[by]
+    categories = getattr(getattr(given, "cat", given), "categories", ())
+    order = [name for name in map(str, categories) if name in names] or names.tolist()
+    return order, np.array([order.index(name) for name in names])[group]
 
 
 def samples(data: Any) -> Demonstrations:

@@ -227,10 +227,11 @@ class Comparison(Tabled):
         )
         lines = [f"{plural(self.n_states, 'state')} in {plural(len(self.conditions), 'condition')} ({numbers})"]
         for name in self.conditions[1:]:
-            lines.append(f"{name}, compared with {self.conditions[0]}:")
-            lines += [f"  {change}" for change in self.changes if change.condition == name]
+            changed = [f"  {change}" for change in self.changes if change.condition == name]
+            lines += [f"{name}, compared with {self.conditions[0]}:", *changed] if changed else []
         lines.append(f"share of {self.counted[0]}, and where it lies with 90 %:")
         lines += [f"  state {s}: " + ", ".join(self._of_share(s)) for s in range(self.n_states)]
+        lines += ["  no basin: " + ", ".join(self._of_share(-1))] if self.shares[-1].any() else []
         lines += [f"  ! {caution}" for caution in self.warnings]
         return "\n".join(lines)
 

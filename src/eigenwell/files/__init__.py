@@ -9,6 +9,7 @@
 from ..errors import MissingExtra
 from .api import FORMATS, read, write
 from .api import read_positions as read_positions
+from .atomic import make_folder as make_folder
 from .atomic import replacing as replacing
 from .errors import (
     CannotWrite,

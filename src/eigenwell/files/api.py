@@ -16,10 +16,10 @@ from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import MissingExtra
 from ..poses import from_poses
 from ..progress import log
-from .assembly import LONGEST_GAP, Assembled, assemble, clocked
+from .assembly import LONGEST_GAP, Assembled, assemble, clocked, unlike
 from .atomic import replacing
 from .bags import BAG, is_bag, read_bag
-from .columns import natural_order
+from .columns import listed, natural_order
 from .errors import (
     CannotWrite,
     EmptyFile,
@@ -159,13 +159,12 @@ def read_each(paths: Any, wanted: Wanted) -> tuple[Assembled, Skipped]:
             skipped.append((Path(one).name, str(error)))
     if not recordings:
         raise EmptyFile(f"Expected files that can be read, got none. {skipped[0][1] if skipped else ''}".strip())
-    for what, part in (("velocities", "v"), ("time", "time"), ("orientations", "orientation")):
-        # Files unlike most of the others are set aside, so that the rest can be looked at.
-        have = [r for r in recordings if getattr(r, part) is not None]
-        lack = [r for r in recordings if getattr(r, part) is None]
-        recordings, others = (have, lack) if len(have) > len(lack) else (lack, have)
-        word = f"it has no {what} where most have them." if others is lack else f"it has {what} where most have none."
+    # Files unlike most of the others are set aside, so that the rest can be looked at.
+    while odd := next(unlike(recordings), None):
+        what, do, others = odd
+        word = f"it has no {what} where most have them." if do == "lack" else f"it has {what} where most have none."
         skipped += [(r.name, word) for r in others]
+        recordings = [r for r in recordings if not any(r is other for other in others)]
     return assemble(recordings, LONGEST_GAP), skipped
 
 
@@ -310,7 +309,12 @@ def _demonstrations(
             demos = Demonstrations.from_samples(alone.x[good], None if alone.v is None else alone.v[good])
             task = None if alone.task is None else numbered(alone.task[good])
             return _told(replace(demos, task=task), cautions, recordings)
-    parts = assemble(recordings, longest_gap).check()
+    for what, do, others in unlike(recordings):
+        raise UnknownColumns(
+            f"Expected {what} in every file or in none; {listed(r.name for r in others)} "
+            f"{'have none' if do == 'lack' else 'alone have them'}. Leave those out, or read them apart."
+        )
+    parts = assemble(recordings, longest_gap)
     timed = None if dt is not None else parts.time or None
     if parts.turns:
         # Linear velocities alone say nothing of how the orientation turns.

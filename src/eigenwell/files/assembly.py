@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..demonstrations import Caution
 from ..wording import plural
-from .errors import UnknownColumns
 from .recording import Recording
 from .time_units import seconds
 
@@ -32,12 +31,15 @@ class Assembled:
     """What the files call each trajectory, else how many came before."""
     warnings: tuple[Caution, ...] = ()
 
-    def check(self) -> Assembled:
-        """Refuse what is in some files and not in others."""
-        for what, parts in (("velocities", self.v), ("time", self.time), ("orientations", self.turns)):
-            if parts and len(parts) != len(self.x):
-                raise UnknownColumns(f"Expected {what} in every file or in none, got them in some.")
-        return self
+
+def unlike(recordings: Sequence[Recording]) -> Iterator[tuple[str, str, list[Recording]]]:
+    """Of velocities, time and orientations, what some recordings have and others lack: what it is, whether the fewer "have" or
+    "lack" it, and those."""
+    for what, part in (("velocities", "v"), ("time", "time"), ("orientations", "orientation")):
+        have = [r for r in recordings if getattr(r, part) is not None]
+        lack = [r for r in recordings if getattr(r, part) is None]
+        if have and lack:
+            yield (what, "lack", lack) if len(have) > len(lack) else (what, "have", have)
 
 
 def clocked(recording: Recording) -> tuple[FloatArray | None, IntArray | None, tuple[Caution, ...]]:

@@ -16,13 +16,26 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     _temporary(Path(path)).unlink(missing_ok=True)
 
 
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """A folder to write into, and those it lies in, where they are not there yet."""
+    target = Path(path)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is a file" if target.is_file() else error.strerror or error
+        raise CannotWrite(f"Cannot write into {target}: {why}. Give a folder that you may write to.") from error
+    return target
+
+
 def _temporary(target: Path) -> Path:
     """A new, empty file beside a target."""
+    if target.is_dir():
+        raise CannotWrite(f"Cannot write {target}: it is a folder. Name a file in it; nothing was changed.")
+    if not target.parent.is_dir():
+        raise CannotWrite(
+            f"Cannot write {target}: there is no folder {target.parent}. Make it, or name a folder that exists."
+        )
     try:
-        if target.is_dir():
-            raise IsADirectoryError(f"{target} is a folder")
-        if not target.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {target.parent}")
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=target.suffix)
         os.close(handle)
     except OSError as error:
@@ -49,7 +62,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _refused(target: Path, error: OSError) -> CannotWrite:
-    why = error.strerror or str(error)
     return CannotWrite(
-        f"Cannot write {target}: {why}. Give an output file in a folder that exists and that you may write to."
+        f"Cannot write {target}: {error.strerror or error}. Give a file in a folder that you may write to."
     )

@@ -146,6 +146,12 @@ def recognise(path: Path, names: Sequence[str], wanted: Wanted) -> Columns:
     missing = [n for n in wanted.names if n not in names]
     if missing:
         raise UnknownColumns(f"Expected a column {missing[0]!r} in {path}, found {listed(names)}.")
+    asked = (wanted.position or ()) + (wanted.velocity or ())
+    twice = [n for k, n in enumerate(asked) if n in asked[:k]]
+    if twice:
+        raise UnknownColumns(
+            f"Expected a column of its own for every coordinate, got {twice[0]!r} twice. Name each once."
+        )
     taken = set(wanted.names)
     free = [n for n in names if n not in taken]
     time, nanoseconds = (wanted.time, None) if wanted.time else _clock(free)

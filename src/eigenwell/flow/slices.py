@@ -1,13 +1,14 @@
 """A field with a parameter: one regression of v on (x, p) for all values together, seen at each of them.
 
 Every value so borrows strength from its neighbours, as far as the kernel reaches along p. A stable rest is followed along p
-until it is lost, in the estimate and in every replicate: where a state is born or dies has a distribution of its own.
+until it is lost, in replicates that are hardly smoothed: where a state is born or dies has a distribution of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..paths.blocks import sample_hash
 from . import bootstrap
-from .bootstrap import Replicate, ensemble, replicates
+from .bootstrap import Replicate, ensemble, replicates, unsmoothed
 from .builder import WORK
 from .field import FlowField, Whitening, Work
 from .integration import FEW, Support
@@ -59,8 +60,10 @@ class Swept:
     scale: float
     y: FloatArray
     p: FloatArray
-    fields: list[FlowField]
+    v: FloatArray
+    fitted: list[tuple[float, FlowField]]
     many: list[Replicate]
+    seed: int
 
     @classmethod
     def of(cls, x: FloatArray, v: FloatArray, p: FloatArray, seed: int, count: int = REPLICATES) -> Swept:
@@ -72,12 +75,23 @@ class Swept:
         work = Work()
         fitted = [(p, replace(f, work=work)) for p, f in fit_fields(both, w, axes=axes, few=len(both))]
         many = list(replicates(fitted, both, w, seed, count))
-        return cls(frame, centre, scale, y, s, [fitted[0][1], *(b.field for b in many)], many)
+        return cls(frame, centre, scale, y, s, w, fitted, many, seed)
+
+    @cached_property
+    def loose(self) -> list[FlowField]:
+        """Replicates with hardly any smoothing.
+
+        A kernel smooths as much as makes the whole field likeliest, which bends every slope the same way in all replicates: a
+        change then lies to one side of the truth, by more than they differ. An interval needs less smoothing than an estimate.
+        """
+        loosened = [(q, unsmoothed(f)) for q, f in self.fitted]
+        both = np.column_stack([self.y, self.p])
+        return [b.field for b in replicates(loosened, both, self.v, self.seed, len(self.many))]
 
     @property
     def reach(self) -> float:
         """How far apart, in units of the parameter, values still tell about each other: the kernel's length along it."""
-        steep = max(float(np.linalg.norm(b.kernel.metric[-1])) for b in self.fields[0].blocks)
+        steep = max(float(np.linalg.norm(b.kernel.metric[-1])) for b in self.fitted[0][1].blocks)
         return self.scale / max(steep, np.finfo(np.float64).tiny)
 
     def inner(self, p: float) -> float:
@@ -88,7 +102,7 @@ class Swept:
         s = self.inner(value)
         near = np.argsort(np.abs(self.p - s), kind="stable")[:INDUCING]
         here = self.y[np.sort(near)]
-        field = sliced(self.fields[0], s)
+        field = sliced(self.fitted[0][1], s)
         support = Support.of(here, field.length)
         scouts = here[: INDUCING // 4]
         field.work.allow(WORK)
@@ -103,24 +117,22 @@ class Swept:
         known = tuple(located(self.frame, q, trap, some, found) for q, trap in enumerate(found.attractors))
         return AtValue(known, places, some.counts, scouts, np.maximum(fate, -1), bounded)
 
-    def distribution(self, where: Callable[[FlowField], float]) -> FloatArray:
-        """A value of the parameter by the estimate and by every replicate, in data units."""
-        return np.array([where(f) for f in self.fields]) * self.scale + self.centre
-
-    def lost(self, place: FloatArray, start: float, stop: float) -> FloatArray:
-        """To which value the stable rest near `place` at `start` can be followed towards `stop`: one for every field."""
-        return self.distribution(lambda f: follow(f, place, self.inner(start), self.inner(stop)))
+    def lost(self, place: FloatArray, start: float, stop: float, fields: Sequence[FlowField]) -> FloatArray:
+        """How far the stable rest near `place` can be followed from `start` to `stop`: a value of every field that has it."""
+        ends = np.array([follow(f, place, self.inner(start), self.inner(stop)) for f in fields])
+        return ends[np.isfinite(ends)] * self.scale + self.centre
 
     def parts(self, one: FloatArray, other: FloatArray, start: float, stop: float) -> FloatArray:
-        """Up to which value the field parts states between two places that are apart at `start`: one for every field."""
-        return self.distribution(lambda f: parting(f, one, other, self.inner(start), self.inner(stop)))
+        """Up to which value the field parts states between two places that are apart at `start`: one for every loose field."""
+        ends = [parting(f, one, other, self.inner(start), self.inner(stop)) for f in self.loose]
+        return np.array(ends) * self.scale + self.centre
 
 
 def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> float:
-    """The value up to which a stable rest exists."""
+    """The value up to which a stable rest exists; NaN where there is none next to `place` at the start."""
     x, p = _rest(sliced(field, start), place), start
     if x is None:
-        return start
+        return np.nan
     step, finest = (stop - start) / STEPS, abs(stop - start) / STEPS**2
     before, back = x, 0.0
     while abs(p - start) < abs(stop - start) * (1 - 1e-9):

@@ -28,6 +28,7 @@ from ..fields.flows import Flow
 from ..fields.warping import by_own_ways
 from ..fields.warps import Stretch, World
 from ..files import CannotWrite, replacing
+from ..files.atomic import check_writable
 from .schema import AGAIN, SECOND_ORDER, TABLE, WHOLE, Config, Tensors, check_tensors, parse_config
 
 WARPS: dict[str, Any] = {"within": Within, "around": Around, "moved": Moved}
@@ -80,13 +81,7 @@ def save(
 def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Refuse, before any work is done, what `save` would refuse: a folder, or a file that is not a model."""
     target = Path(path)
-    if target.is_dir():
-        raise CannotWrite(
-            f"Expected a file for the model, got the folder {target}. Choose another name, for example "
-            f"{target}.safetensors; nothing was changed."
-        )
-    if not target.parent.is_dir():
-        raise CannotWrite(f"Cannot write {target}: there is no folder {target.parent}. Make it, or give another place.")
+    check_writable(target)
     if target.exists() and not overwrite and not _is_model(target):
         raise CannotWrite(
             f"Expected a new file or a saved model at {target}, got another file. Choose another name, or say that it may "

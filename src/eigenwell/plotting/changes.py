@@ -156,5 +156,6 @@ def plot_sweep(swept: Sweep, axes: Any = None, coordinate: int = 0) -> Any:
         below.legend(fontsize=8, loc="best")
     top.set_ylabel(("x₁", "x₂", "x₃")[coordinate] if coordinate < 3 else f"coordinate {coordinate}")
     below.set(xlabel=swept.parameter, ylabel="share of basin (%)", ylim=(-4, 104))
-    top.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, fontsize=9)
+    if swept.n_states:
+        top.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, fontsize=9)
     return axes

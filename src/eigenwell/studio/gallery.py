@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import __version__
 from ..fields import Field
-from ..files import replacing
+from ..files import make_folder, replacing
 from ..report.live import as_json, bundled
 from ..report.numbers import of_field
 from ..wording import plural
@@ -37,7 +37,7 @@ Progress = Callable[[str, int, int], None]
 
 def write_gallery(folder: Path, drawings: Mapping[str, dict[str, Any]]) -> Path:
     """index.html in `folder`, with these drawings by name; it needs nothing else, and asks nobody for anything."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     links = "\n".join(_link(name, one["title"], presets.picture(name)) for name, one in drawings.items())
     page = whole_page(TITLE, drawings, f'<nav id="gallery" aria-label="Drawings">\n{links}\n</nav>')
     with replacing(folder / "index.html") as temporary:

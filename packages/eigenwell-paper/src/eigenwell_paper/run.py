@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from eigenwell.errors import DataError
-from eigenwell.files import CannotWrite, replacing
+from eigenwell.files import CannotWrite, make_folder, replacing
 from eigenwell.palette import DARK, LIGHT
 
 from .results import Outcome
@@ -176,12 +176,7 @@ def reproduce(
     from .page import write_page
 
     items, target = chosen(only), Path(folder)
-    try:
-        (target / "figures").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotWrite(
-            f"Cannot write to {target}: {error.strerror}. Give a folder that you may write to."
-        ) from error
+    make_folder(target / "figures")
     at = [0]
 
     def say(what: str) -> None:

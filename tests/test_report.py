@@ -10,7 +10,9 @@ import pytest
 from tests.untrained import field_of
 
 import eigenwell as ew
+from eigenwell.demonstrations import Caution
 from eigenwell.report import Words, report, write_report
+from eigenwell.report.page import _doubt
 from eigenwell.report.wording import quantity, surety
 from eigenwell.wording import plural
 
@@ -71,6 +73,35 @@ def test_doubts_are_told_in_words_with_what_to_do(pages):
     assert "Record until" not in words_of(pages / "plane.html")
 
 
+def test_snapshots_were_not_demonstrated_and_lie_on_no_path(tmp_path):
+    """Zigzags through the samples were drawn as if somebody had shown them, and called demonstrations."""
+    demos = ew.systems.heart.sample(seed=0, frequency=25.0).shuffled()
+    found = ew.identify(demos, graph=ew.FlowGraph(replicates=4))
+    write_report(tmp_path / "page.html", found, field_of(found), title="Cells")
+    words = words_of(tmp_path / "page.html")
+    assert "Every thread and the roll-out from its start" in words and "emonstration" not in words
+    (live,) = re.findall(r'id="live-content">(.*?)</script>', (tmp_path / "page.html").read_text())
+    (strokes,) = json.loads(live)["strokes"]
+    assert len(strokes["x"]) == len(strokes["dots"]) == demos.n_samples and set(strokes["dots"]) == {0, 1}
+
+
+def test_a_gap_is_where_there_is_one(tmp_path):
+    """Four paths to one place: behind the embedding, "gap × 1.0"."""
+    lines = [np.outer(np.linspace(1, 0, 30) ** 2, [np.cos(a), np.sin(a)]) for a in (0.1, 1.7, 3.2, 4.8)]
+    found = ew.identify(lines, dt=0.02)
+    write_report(tmp_path / "page.html", found)
+    embedded = (tmp_path / "page.html").read_text().split('id="figures">')[1].split("</script>")[0]
+    (shown,) = (figure for figure in json.loads(embedded) if figure["id"] == "spectrum-0")
+    (note,) = shown["layout"]["annotations"]
+    assert note["x"] == 4.5 and float(note["text"].split()[-1]) > 2
+
+
+def test_what_is_said_twice_stands_in_one_place():
+    said = [Caution("few-trajectories", f"Attractor {q} has 4 trajectories.") for q in (0, 1)]
+    item = _doubt(said)
+    assert item.count("<li>") == 1 and "Attractor 0 has" in item and "Attractor 1 has" in item
+
+
 def words_of(page):
     text = page.read_text()
     body = re.sub(r"<script.*?</script>", " ", text[text.index("<body") : text.index("<footer>")], flags=re.DOTALL)
@@ -118,7 +149,7 @@ def test_a_planar_field_is_one_picture_in_the_units_of_the_data(pages, heart):
 
 def test_memory_is_drawn_as_motions_and_in_space(pages):
     assert len(live_of(pages / "memory.html")["field"]["lifted"]) == 2
-    assert "the field has memory" in words_of(pages / "memory.html") and "separatrices" not in words_of(
+    assert "motions with a memory" in words_of(pages / "memory.html") and "separatrices" not in words_of(
         pages / "memory.html"
     )
     lifted = traces_of(pages / "memory.html", "lifted-0")["motions, with memory"]

@@ -6,6 +6,7 @@ Most pages here talk to a server of the test's own (`Pretended`): real answers t
 import io
 import re
 import zlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -29,6 +30,8 @@ from tests.studio_hands import (
 )
 
 from eigenwell import palette
+from eigenwell.studio.identify import identified
+from eigenwell.studio.protocol import Options
 
 pytestmark = pytest.mark.browser
 
@@ -84,6 +87,8 @@ def test_what_goes_round_is_a_question_and_a_tap_answers_it(visit):
     ends = stored(page, 3)
     assert np.ptp(ends, axis=0).max() < 0.02 and np.linalg.norm(view_share(page, ends[0]) - [0.5, 0.25]) < 0.02
     assert page.is_hidden("#question") and page.is_hidden("#ask") and "goal" in page.inner_text(".count")
+    # It was the page that stopped them at full speed: "Slow down before you lift the pen".
+    assert page.inner_text("#warnings") == ""
     learned(page)
     # Undo asks again; the button stops them where the pen was lifted.
     page.keyboard.press("Control+z")
@@ -197,6 +202,12 @@ def test_where_strokes_cross_regions_stay_and_the_valley_is_shown_for_a_goal(vis
     assert page.get_attribute("#goals [data-goal='0']", "aria-checked") == "true"
     page.click("#goals [data-goal=all]")
     assert pressed("potential") == "false"
+    # What is said over the picture stands below what is there already: words lay on top of buttons and of each other.
+    page.keyboard.press("6")
+    page.evaluate("for (const id of ['intro', 'stale']) document.getElementById(id).hidden = false")
+    boxes = [page.locator(s).bounding_box() for s in (".layers >> nth=0", "#goals", "#speeds", "#intro p", "#stale")]
+    assert all(a["y"] + a["height"] <= b["y"] for a, b in pairwise(boxes))
+    page.keyboard.press("6")
     page.keyboard.press("v")
     assert page.is_visible("#valley") and pressed("deep") == "true"
     page.keyboard.press("Escape")
@@ -236,7 +247,7 @@ def test_an_end_at_a_goal_is_no_near_miss_and_a_question_swallows_no_stroke(visi
         assert page.is_hidden("#ask")
     goal = view_share(page, stored(page, 3)[0])
     size = np.array([page.locator("#paper").bounding_box()[side] for side in ("width", "height")])
-    draw(page, curve((0.8, 0.75), goal + np.array([34, 0]) / size, 0.1, 14))
+    draw(page, curve((0.8, 0.75), goal + np.array([55, 0]) / size, 0.1, 14))
     settle(page, 4)
     page.locator("#ask-words").wait_for(state="visible")  # asked once the answer is drawn
     box = page.locator("#ask-words").bounding_box()
@@ -244,6 +255,25 @@ def test_an_end_at_a_goal_is_no_near_miss_and_a_question_swallows_no_stroke(visi
     drag(page, start, [4, -14])
     settle(page, 5)
     assert page.is_hidden("#ask") and page.evaluate("String(getSelection())") == ""
+
+
+def test_what_was_found_meanwhile_answers_what_was_asked(visit):
+    """Beside "very sure, 2 strokes" at goal 1 it went on asking whether the second one ends at goal 1."""
+    server = Pretended()
+    page = visit(before=server.between)
+    page.check("#magnets")
+    draw(page, curve((0.2, 0.2), (0.6, 0.5), 0.2, 14))
+    settle(page, 1)
+    server.silent.add("strokes")
+    # Where a hand was still moving, the place of rest is beyond its last sample, out of reach of the magnet.
+    size = np.array([page.locator("#paper").bounding_box()[side] for side in ("width", "height")])
+    draw(page, curve((0.3, 0.8), view_share(page, stored(page, 1)[0]) + np.array([30, 0]) / size, 0.1, 14))
+    page.wait_for_selector("#ask:not([hidden])")
+    server.silent.clear()
+    answer = identified(server.drawn.strokes[:1], Options())
+    labels = dict.fromkeys([s["id"] for s in server.heard[-1]["strokes"]], 0)
+    server.say("identified", rev=server.heard[-1]["rev"], ms=1, field=False, **answer | {"labels": labels})
+    page.wait_for_selector("#ask", state="hidden")
 
 
 def test_the_drawn_loop_is_one_question_and_no_second_opinion(visit):
@@ -280,6 +310,8 @@ def test_on_a_phone_the_answer_comes_first_and_every_toy_is_in_reach(visit):
     page.click("#stone")
     bar = page.evaluate("() => { const p = document.querySelector('.play'); return [p.scrollWidth, p.clientWidth] }")
     assert bar[0] <= bar[1] and page.is_visible("#put-back")
+    page.click("#help-open")
+    assert page.is_visible("#help p >> nth=0") and page.is_hidden(".keys"), "keys that a phone does not have"
 
 
 def test_samples_of_a_brush_are_no_strokes(visit):

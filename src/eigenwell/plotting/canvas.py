@@ -97,7 +97,7 @@ def labelled(ax: Any, names: tuple[str, ...]) -> Any:
     handles, labels = ax.get_legend_handles_labels()
     if labels:
         spacing = {"handletextpad": 0.4, "columnspacing": 1.2, "borderaxespad": 0.2}
-        marks = [2.5 if "sub-dynamics" in label else 0.9 for label in labels]
+        marks = [2.5 if label[-1].isdigit() else 0.9 for label in labels]  # samples, which are small in the picture
         legend = ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, fontsize=9, **spacing)
         for handle, scale in zip(legend.legend_handles, marks, strict=True):
             if hasattr(handle, "set_sizes"):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..demonstrations import DataError
 from ..graphs import Graph
+from ..report.numbers import eigenvalues
 from ..results import Result
 from .canvas import axes, current_theme, framed, given, labelled, mark_attractors
 
@@ -132,7 +133,7 @@ def plot_graph(data: Any, found: Result | None = None, ax: Any = None) -> Any:
 
 
 def plot_spectrum(found: Result, ax: Any = None) -> Any:
-    """Lowest eigenvalues of every graph Laplacian over the first non-zero one; open marks lie beyond the gap.
+    """Lowest eigenvalues of every graph Laplacian over the first non-zero one; filled marks span the embedding.
 
     Parameters
     ----------
@@ -154,16 +155,16 @@ def plot_spectrum(found: Result, ax: Any = None) -> Any:
     found = found.in_memory()
     ax = axes(ax, 2)
     theme = current_theme.get()
-    for q, one in enumerate(found.spectra):
-        values, kept = one.eigenvalues, 1 + found.embeddings[q].shape[1]
+    for q, embedding in enumerate(found.embeddings):
+        (values, below), kept = eigenvalues(found, q), 1 + embedding.shape[1]
         if len(values) < 2 or values[1] <= 0:
             continue
         number, scaled = np.arange(1, len(values) + 1), values / values[1]
         ax.plot(number, scaled, color=theme.colour(q), lw=1.2, label=f"sub-dynamics {q}")
         ax.plot(number[:kept], scaled[:kept], "o", color=theme.colour(q), ms=6)
         ax.plot(number[kept:], scaled[kept:], "o", color=theme.colour(q), ms=6, mfc=theme.paper)
-        if q == 0 and kept < len(values):
-            ax.axvspan(kept, kept + 1, color=theme.faint, alpha=0.12, lw=0, label="gap")
+        if q == 0 and below < len(values):
+            ax.axvspan(below, below + 1, color=theme.faint, alpha=0.12, lw=0, label="gap")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_ylim(bottom=0)
     return labelled(ax, ("number of the eigenvalue", "λ / λ₂"))

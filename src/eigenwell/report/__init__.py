@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from ..demonstrations import DataError, Demonstrations
@@ -75,6 +76,10 @@ def report(
     '<!doctype html>'
     """
     demos, found, field = _given(data, found, field)
+    if (
+        found.kind == "snapshots"
+    ):  # nobody demonstrated anything: what is followed are paths on which samples were strung
+        words = replace(words, demonstration="thread")
     try:
         from plotly.offline import get_plotlyjs
     except ImportError as error:

@@ -90,8 +90,8 @@ def _lifted(field: Any) -> Section:
     layout = spatial_layout(3, ("x₁", "x₂", "phase"))
     layout["scene"] |= {"aspectmode": "cube"}
     caption = (
-        "The same paths with their phase as height, from 1 at the start down to 0 at the goal. Lifted, they no longer cross, and "
-        "one stable field follows them. Drag to turn."
+        "The same paths with their phase as height, from 1 at the start down to 0 at the goal. Lifted, none crosses another or "
+        "itself, and one stable field follows them. Drag to turn."
     )
     return Section("lifted", "The lifted paths", caption, (Plot(data, layout, 620),))
 

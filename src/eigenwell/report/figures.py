@@ -11,6 +11,7 @@ from .._types import IntArray
 from ..demonstrations import Demonstrations
 from ..graphs import Graph
 from ..identification import Identification
+from .numbers import eigenvalues
 from .pairs import pair_matrix
 from .traces import (
     MOST_POINTS,
@@ -126,6 +127,8 @@ def graph(demos: Demonstrations, found: Identification) -> Section | None:
             joins = sub_dynamics(q, mode="lines", showlegend=False, hoverinfo="skip", line={"width": 1, "dash": "dot"})
             data.append(spatial(polyline(demos.x, pairs), extent, **joins))
     how = "as given" if demos.ordered else "recovered from the unordered samples"
+    if found.kind == "snapshots":
+        how = "on which the samples were strung along the flow, for learning,"
     caption = (
         f"The paths {how}, from their starts (circles) to their ends. The ends that belong to one {words().attractor} are "
         f"joined, which makes one connected graph per {words().attractor}; the close-ups below show the joins."
@@ -145,27 +148,31 @@ def spectrum(found: Identification) -> Section:
     data: list[Trace] = []
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
-    for q, one in enumerate(found.spectra):
-        values = one.eigenvalues
+    gaps = []
+    for q in range(found.n_attractors):
+        values, below = eigenvalues(found, q)
         if len(values) < 2 or values[1] <= 0:
             continue
+        gaps.append((below, values[below] / values[below - 1] if below < len(values) else 1.0))
         kept = 1 + found.embeddings[q].shape[1]
         scaled = values / values[1]
         trace = sub_dynamics(q, mode="lines+markers", line={"width": 1.5}, x=list(range(1, len(values) + 1)))
         trace["marker"] |= {"size": 9, "symbol": ["circle"] * kept + ["circle-open"] * (len(values) - kept)}
         text = [f"λ{i + 1} = {value:.4g}" for i, value in enumerate(values)]
         data.append({"type": "scatter", **trace, "y": numbers(scaled), "hovertext": text, "hoverinfo": "text+name"})
-    widths = {1 + e.shape[1] for e in found.embeddings}
-    if len(widths) == 1 and data and len(data[0]["x"]) > (kept := widths.pop()):
-        edges = {"x0": kept, "x1": kept + 1, "y0": 0, "y1": 1, "yref": "paper"}
+    ratio = min((ratio for _, ratio in gaps), default=1.0)
+    if len({below for below, _ in gaps}) == 1 and round(ratio, 1) > 1.0:
+        below = gaps[0][0]
+        edges = {"x0": below, "x1": below + 1, "y0": 0, "y1": 1, "yref": "paper"}
         shapes = [{"type": "rect", "xref": "x", **edges, "line": {"width": 0}}]
-        ratio = min(one.eigenvalues[kept] / one.eigenvalues[kept - 1] for one in found.spectra)
-        place = {"x": kept + 0.5, "y": 1, "yref": "paper", "yanchor": "top", "yshift": -6}
+        place = {"x": below + 0.5, "y": 1, "yref": "paper", "yanchor": "top", "yshift": -6}
         notes = [{"text": f"gap × {ratio:.1f}", **place, "showarrow": False}]
     caption = (
         "Lowest eigenvalues of each graph Laplacian, in units of the first that is not zero. Filled marks span the "
-        "embedding, open ones lie beyond the gap (shaded)."
+        "embedding."
     )
+    if found.has_paths:
+        caption += " K paths that end together have K - 1 equal ones, and then a gap."
     layout = {
         "xaxis": axis("number of the eigenvalue", dtick=1),
         "yaxis": axis("λ / λ₂", rangemode="tozero"),

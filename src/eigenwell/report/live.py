@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._types import FloatArray
 from ..fields import Field
 from ..identification import Identification
 from .numbers import in_view, of_field
@@ -32,14 +33,23 @@ def content(found: Identification, field: Field) -> dict[str, Any]:
     low, high = found.demos.x.min(axis=0), found.demos.x.max(axis=0)
     middle, half = (low + high) / 2, np.maximum(high - low, 0.02 * (high - low).max()) / 2
     every = max(1, -(-found.demos.n_samples // MOST_SAMPLES))
-    strokes = [
+    if found.kind == "snapshots":  # samples on no path, each with its own fate
+        some = slice(None, None, every)
+        dots = np.round((found.demos.x[some] - middle) / half, DIGITS)
+        strokes = [{"x": dots.tolist(), "q": -1, "dots": found.labels[some].tolist()}]
+    else:
+        strokes = _strokes(found, middle, half, every)
+    units = {"middle": middle.tolist(), "half": half.tolist(), "names": ["x₁", "x₂"]}
+    return {"field": in_view(of_field(field), middle, half), "strokes": strokes, "colours": [], "units": units}
+
+
+def _strokes(found: Identification, middle: FloatArray, half: FloatArray, every: int) -> list[dict[str, Any]]:
+    return [
         {"x": np.round((found.demos.x[path[::every]] - middle) / half, DIGITS).tolist(), "q": q}
         for q in range(found.n_attractors)
         for path in (found.paths(q) if found.has_paths else [])
         if len(path) > every
     ]
-    units = {"middle": middle.tolist(), "half": half.tolist(), "names": ["x₁", "x₂"]}
-    return {"field": in_view(of_field(field), middle, half), "strokes": strokes, "colours": [], "units": units}
 
 
 def section(found: Identification, field: Field) -> str:
@@ -48,8 +58,8 @@ def section(found: Identification, field: Field) -> str:
     goal = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
     if field.by_motion:
         caption = (
-            "Paths cross here, so the field has memory: a motion carries its phase, the share of its path still to go. Particles "
-            "follow the motions; there is no one direction at a crossing."
+            "Particles follow motions with a memory: each carries its phase, the share of its path still to go. Without it the "
+            "data would be followed less well; where paths cross there is no one direction."
         )
     else:
         caption = (
@@ -64,7 +74,7 @@ def section(found: Identification, field: Field) -> str:
 <h2>The learned {"motions" if field.by_motion else "field"}</h2>
 <p class="caption">{caption}</p>
 <div class="live"><div id="live-bar" class="bar" role="group" aria-label="What is shown, and what is in the way"></div>
-<canvas id="live" tabindex="0" role="img" aria-label="The learned flow with the demonstrations and particles on their way. Enter
+<canvas id="live" tabindex="0" role="img" aria-label="The learned flow with the data and particles on their way. Enter
 drops a particle, Escape clears them."></canvas>
 <p class="note"><span id="live-words" role="status"></span><span id="live-legend" class="legend"></span></p></div>
 <script type="application/json" id="live-content">{as_json(content(found, field))}</script>

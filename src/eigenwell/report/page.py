@@ -85,7 +85,8 @@ def _answer(
     kind = "unordered samples"
     if demos.n_trajectories is not None:
         kind = f"samples in {plural(demos.n_trajectories, 'trajectory', 'trajectories')}"
-    doubts = "".join(_doubt(caution) for caution in warnings)
+    names = dict.fromkeys(caution.name for caution in warnings)
+    doubts = "".join(_doubt([caution for caution in warnings if caution.name == name]) for name in names)
     below = f'<ul class="doubts">{doubts}</ul>' if doubts else '<p class="none">No warnings.</p>'
     why = ""
     if found.grouping is not None:
@@ -141,10 +142,11 @@ def _places(demos: Demonstrations, found: Identification) -> str:
     return f"{places_table}<details><summary>All {d} coordinates</summary>{every}</details>"
 
 
-def _doubt(caution: Caution) -> str:
-    name = caution.name.replace("-", " ").capitalize()
-    todo = remedy(caution)
-    return f'<li><b>{escape(name)}.</b> {escape(words().said(caution.message))} <span class="do">{escape(todo)}</span></li>'
+def _doubt(cautions: Sequence[Caution]) -> str:
+    """All that is said under one name, in one place."""
+    name, todo = cautions[0].name.replace("-", " ").capitalize(), remedy(cautions[0])
+    said = " ".join(words().said(caution.message) for caution in cautions)
+    return f'<li><b>{escape(name)}.</b> {escape(said)} <span class="do">{escape(todo)}</span></li>'
 
 
 def _section(figure: Section) -> str:

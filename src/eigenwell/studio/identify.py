@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,9 @@ from ..graphs import Clique, Graph, PathGraph
 from ..identification import Identification, identify
 from ..paths import SuccessorGraph
 from ..progress import Progress
+from ..report.numbers import eigenvalues
 from ..report.wording import surety
-from ..spectral import ExactMasses, KernelGraph, joined_spectrum, linearity
+from ..spectral import KernelGraph, linearity
 from . import messages
 from .messages import doubts
 from .protocol import Options
@@ -30,8 +30,6 @@ MOST_LINKS, MOST_JOINS = 2000, 600
 """Lines of the graph that are drawn; more cannot be told apart on a screen, and each costs 30 bytes."""
 EMBEDDED = 50
 """Points sent of a path's embedding: it is a straight line, or visibly not one."""
-BEYOND, MOST_EIGENVALUES = 3, 40
-"""Eigenvalues sent of every spectrum: as many as there are paths, which is where the gap is, and these beyond it."""
 DIGITS = 5
 # Start of the sliders. Among the angles and levels tried on made-up pen strokes this pair was right most often; three
 # times in four, which is what the sliders are there to show.
@@ -221,25 +219,8 @@ def _arriving(drawn: Drawing, found: Identification, q: int) -> dict[str, int]:
 
 
 def _spectrum(found: Identification, q: int) -> dict[str, Any]:
-    """Eigenvalues from the bottom, and how many lie below the widest gap, in ratio.
-
-    Paths joined in a clique have one (K - 1)-fold eigenvalue above zero; the embedding needs its first two alone, and the
-    picture all of them.
-    """
-    values = found.spectra[q].eigenvalues
-    if isinstance(found.graph, PathGraph):
-        values = _eigenvalues(tuple(found.graph.lengths[found.graph.paths_of(q)].tolist()))
-    values = np.abs(values)
-    above = np.maximum(values[1:], np.finfo(np.float64).tiny)
-    gap = 2 + int(np.argmax(above[1:] / above[:-1])) if len(above) > 1 else len(values)
-    return {"values": shown(values), "gap_after": gap}
-
-
-@lru_cache(maxsize=256)
-def _eigenvalues(lengths: tuple[int, ...]) -> FloatArray:
-    """They depend on the lengths alone: bundles to which a stroke adds nothing are not solved again."""
-    count = min(len(lengths) + BEYOND, MOST_EIGENVALUES, sum(lengths))
-    return joined_spectrum(np.array(lengths), Clique(), ExactMasses(), count).eigenvalues
+    values, below = eigenvalues(found, q)
+    return {"values": shown(values), "gap_after": below}
 
 
 def _embedding(found: Identification, q: int) -> dict[str, Any]:

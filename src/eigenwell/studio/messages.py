@@ -210,7 +210,7 @@ _UNREMARKABLE = {
 }  # fmt: skip
 # Where the library's sentence speaks of recordings, the page speaks of strokes.
 _DRAWN = {
-    "few-trajectories": "Fewer than three strokes lead to some goal. One more shows the flow more of the ways there.",
+    "few-trajectories": "A goal has fewer than three strokes. One more shows the flow more of the ways there.",
     "ends-not-at-rest": "Some strokes seem to be moving where they end. Slow down before you lift the pen.",
     "jumps": "A stroke jumps: the pointer lost contact on its way. Delete that stroke and draw it again.",
     "crossing": "Strokes run across each other at some places. A map has one direction at each place, so that the learned one "

@@ -41,6 +41,8 @@ export class Gestures {
   #handle = null;
   #shoved = null;
   #panned = [0, 0];
+  /** The stroke that was asked about, and the colour of the goal: {id, colour}. */
+  #near = null;
 
   constructor(studio) {
     this.#studio = studio;
@@ -316,11 +318,15 @@ export class Gestures {
     if (!$("magnets").checked) return;
     const places = goals.map((a) => a.x), place = nearest(places, end, (NEAR_MISS * REACH) / view.scale);
     if (!place) return;
+    this.#near = { id: stroke.id, colour: goals[places.indexOf(place)].colour };
     ask("near", `That ends close to goal ${places.indexOf(place) + 1}. Is it the same goal?`, [
       ["The same", () => drawing.find(stroke.id) && drawing.reshape({ [stroke.id]: endedAt(stroke.x, place) })],
       ["Another one", null],
     ]);
   }
+
+  /** What was found since may have answered that. */
+  answered(labels) { if (this.#near && labels[this.#near.id] === this.#near.colour) unask("near"); }
 
   // --- goals ---
 

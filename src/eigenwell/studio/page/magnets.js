@@ -34,7 +34,10 @@ export function endedAt(x, place) {
   return bent(x, [place[0] - end[0], place[1] - end[1]]);
 }
 
-/** A stroke that goes round, cut where it first comes by a place, after a turn at most, and ended there: {t, x}. */
+// Of the time up to where a stroke is stopped: from here on it slows down; and seconds that it then rests there.
+const BRAKED = 0.75, RESTS = 0.15;
+
+/** A stroke that goes round, cut where it first comes by a place, after a turn at most, and brought to rest there: {t, x}. */
 export function stoppedAt({ t, x }, place) {
   const middle = [0, 1].map((k) => (Math.min(...x.map((p) => p[k])) + Math.max(...x.map((p) => p[k]))) / 2);
   let turned = 0, best = x.length - 1, least = Infinity;
@@ -45,7 +48,15 @@ export function stoppedAt({ t, x }, place) {
     // Not where it has only just begun.
     if (away < least && Math.abs(turned) > 0.25 * 2 * Math.PI) { least = away; best = i; }
   }
-  return { t: t.slice(0, best + 1), x: endedAt(x.slice(0, best + 1), place) };
+  const slower = braked(t.slice(0, best + 1)), line = endedAt(x.slice(0, best + 1), place);
+  return { t: [...slower, round(slower.at(-1) + RESTS)], x: [...line, line.at(-1)] };
+}
+
+/** The clock of a motion whose last part slows down evenly until it rests, which takes that part twice its time: of the way
+ * s = 2 u - u u in shares u of the new time, so that u = 1 - sqrt(1 - s). */
+function braked(t) {
+  const from = t[0] + BRAKED * (t.at(-1) - t[0]), part = t.at(-1) - from || 1;
+  return t.map((at) => (at <= from ? at : round(from + 2 * part * (1 - Math.sqrt(Math.max(0, 1 - (at - from) / part))))));
 }
 
 /** Whether a stroke comes back to its own start: a closed loop, which no motion that comes to rest can be. */

@@ -44,6 +44,7 @@ export function handleMessages(studio, menu) {
       settings.used(message.kernel);
       answer.show(studio.found, drawing.strokes, studio.labels, studio.theme);
       studio.question();
+      studio.gestures.answered(studio.labels);
       $("code").hidden = !message.python;
       write("python", numbered(message.python ?? "", studio.numbers));
       canvas.repaint("scene", "backdrop", "flow");

@@ -63,12 +63,13 @@ export class Pusher extends EventTarget {
 
   hold(on) { if (this.busy) this.#held = on; }
 
-  /** Both pens by some way of the world. */
+  /** Both pens by some way of the world. One that had arrived sets out again. */
   push(dx, dy) {
     if (!this.#pen || this.#wait > 0) return;
     this.#pushed = this.#off = true;
     for (const pen of [this.#pen, this.#replay]) pen.at = [pen.at[0] + dx, pen.at[1] + dy];
-    this.#mark();
+    this.#pen.done = false;
+    if (this.#held) this.#mark();
   }
 
   #round() {

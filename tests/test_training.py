@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
-from tests.untrained import field_of
+from tests.untrained import field_of, stable_field
 
 from eigenwell import identify, systems
 from eigenwell.demonstrations import DataError
-from eigenwell.fields import stable
-from eigenwell.fields.flows import forward, identity_flow
+from eigenwell.fields import StableField, stable
+from eigenwell.fields.flows import forward, identity_flow, spread_normal
 from eigenwell.fields.stable import Speed, StableModel
 from eigenwell.learning import (
     Growing,
@@ -24,6 +24,7 @@ from eigenwell.learning import (
     learner,
     programs,
 )
+from eigenwell.learning.clock import on_time
 from eigenwell.learning.doubts import about_data as doubts
 from eigenwell.learning.guide import guide
 from eigenwell.learning.recipes import PAPER, Recipe
@@ -207,6 +208,43 @@ def test_training_fits_and_is_repeatable() -> None:
         np.linalg.norm(first[0].predict(x), axis=1) * np.linalg.norm(v, axis=1) + 1e-12
     )
     assert np.mean(1 - cosine[5:-5]) < 0.15
+
+
+def _clockless(*attractors: tuple[float, float]) -> StableField:
+    """A field that moves at no speed anybody has shown."""
+    field = stable_field(attractors, bend=0.1, seed=3)
+    frequencies = spread_normal(24, 2, seed=1) / 0.4
+    return replace(field, model=field.model._replace(speed=Speed(frequencies, np.zeros(48), np.zeros(()), np.ones(()))))
+
+
+@pytest.mark.parametrize("seconds", [(1.0,), (4.0,), (1.0, 2.0, 3.0)])
+def test_a_clock_says_when_demonstrations_came_by_on_average_and_leaves_the_way_alone(seconds) -> None:
+    """One way, ever slower, in a time of its own each."""
+    field, start = _clockless((0.0, 0.0)), np.array([0.4, 0.3])
+    times = np.linspace(0, 3, 500)
+    way, share = field.simulate(start, t=times), np.linspace(0, 1, 200)
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way, axis=0), axis=1))])
+    at = length[-1] * (1 - (1 - share) ** 2)
+    x = np.column_stack([np.interp(at, length, column) for column in way.T])
+    frame = UnitBox(field.centre, field.scale, field.pace, np.ones(2, dtype=bool), 1.0)
+    bundle = Bundle.of([(x, np.gradient(x, one * share, axis=0)) for one in seconds], np.zeros(2), frame=frame)
+    one, early = (on_time(field, [bundle], count=100 * len(seconds), haste=haste) for haste in (0.0, 0.2))
+    assert one.model.flow is field.model.flow
+    asked = np.linspace(0, 1, 50)
+    shown = np.column_stack([np.interp(asked, share, column) for column in x.T])
+    far = np.linalg.norm(one.simulate(start, t=asked * np.mean(seconds)) - shown, axis=1)
+    assert np.sqrt((far**2).mean()) < 0.02
+    left = [np.linalg.norm(each.simulate(start, t=[0.0, 0.8 * np.mean(seconds)])[-1]) for each in (one, early)]
+    assert left[1] < 0.5 * left[0]
+
+
+def test_a_clock_is_not_taken_from_ways_that_end_elsewhere() -> None:
+    field = _clockless((-0.4, 0.0), (0.4, 0.0))
+    x = np.linspace([-0.35, 0.0], [0.4, 0.0], 30)
+    assert field.basin(x[0]) == 0
+    frame = UnitBox(field.centre, field.scale, 1.0, np.ones(2, dtype=bool), 1.0)
+    bundle = Bundle.of([(x, np.ones_like(x))], field.attractors[1], frame=frame)
+    assert on_time(field, [bundle], count=50, haste=0.0) is field
 
 
 @pytest.mark.slow

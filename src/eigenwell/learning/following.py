@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from .._types import FloatArray
-from ..fields import Field
+from ..fields import Field, StableField
 from ..fields.fit import Fit, Followed
 from ..metrics import cosine_error, dtw_rms
 from .doubts import Motions
@@ -24,64 +23,60 @@ RESTING = 1e-6
 TOGETHER = 8
 """Demonstrations rolled out in one sweep, each at the times of all: more of them cost more states than they save steps."""
 
-Shown = tuple[int, Any, Any]
-"""Goal, positions and velocities of one demonstration."""
-
 
 def followed(field: Field, motions: Motions, *, memory: bool) -> Fit:
     """How the field follows each demonstration: by its motion, or by the map."""
     extent = float(np.linalg.norm(np.ptp(np.concatenate([x for paths in motions for x, _ in paths]), axis=0)))
     rows: list[Followed] = []
     # A motion has a field for each goal, the map has one for all: those are rolled out together.
-    each = [[(q, *path) for path in paths] for q, paths in enumerate(motions)]
+    each = [[(q, np.asarray(x, float), np.asarray(v, float)) for x, v in paths] for q, paths in enumerate(motions)]
     for mine in each if memory else [list(chain.from_iterable(each))]:
         for some in (mine[k : k + TOGETHER] for k in range(0, len(mine), TOGETHER)):
-            for (q, x, v), asked, rolled in zip(some, *_rolled(field, memory, some), strict=True):
+            starts = np.array([x[0] for _, x, _ in some])
+            if memory:
+                starts = np.column_stack([starts, np.ones(len(starts))])
+            stable = field.lifted[some[0][0]] if memory else field.map
+            ways = rolled(stable, starts, [travel_times(x, v)[-1] for _, x, v in some])
+            for (q, x, v), asked, way in zip(some, *ways, strict=True):
                 name = f"demonstration {len(rows)} (to attractor {q})"
-                rows.append(_one(field, np.asarray(x, float), np.asarray(v, float), asked, rolled, q, name, extent))
+                rows.append(_one(field, x, v, asked, way[:, : field.dimension], q, name, extent))
     return Fit(tuple(rows), "motion" if memory else "map")
 
 
-def _rolled(field: Field, memory: bool, some: Sequence[Shown]) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Times asked of each demonstration, and its roll-out at these: all in one sweep over the times of all."""
-    asked = []
-    for _, x, v in some:
-        end = travel_times(np.asarray(x, float), np.asarray(v, float))[-1]
-        # As fine while it was shown as a path needs, and on until at rest.
-        asked.append(end * np.concatenate([np.linspace(0, 1, POINTS), np.linspace(1, PATIENCE, POINTS)[1:]]))
+def rolled(field: StableField, starts: FloatArray, ends: Any) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Times for each start, and its roll-out at these: all in one sweep over the times of all.
+
+    As fine until its demonstration ended as a path needs, POINTS, and on until at rest.
+    """
+    asked = [end * np.concatenate([np.linspace(0, 1, POINTS), np.linspace(1, PATIENCE, POINTS)[1:]]) for end in ends]
     times = np.unique(np.concatenate(asked))
-    starts = np.array([x[0] for _, x, _ in some], dtype=np.float64)
-    if memory:
-        starts = np.column_stack([starts, np.ones(len(starts))])
-        rolled = field.lifted[some[0][0]].simulate(starts, t=times)[:, :, :-1]
-    else:
-        rolled = field.map.simulate(starts, t=times)
-    return asked, [one[np.searchsorted(times, mine)] for one, mine in zip(rolled, asked, strict=True)]
+    states = field.simulate(starts, t=times)
+    return asked, [one[np.searchsorted(times, mine)] for one, mine in zip(states, asked, strict=True)]
 
 
 def _one(
-    field: Field, x: FloatArray, v: FloatArray, asked: FloatArray, rolled: FloatArray, q: int, name: str, extent: float
+    field: Field, x: FloatArray, v: FloatArray, asked: FloatArray, way: FloatArray, q: int, name: str, extent: float
 ) -> Followed:
     time = travel_times(x, v)
-    ends = np.linalg.norm(field.attractors - rolled[-1], axis=1)
-    mine, mine_at = _even(rolled, asked)
-    shown, shown_at = _even(x, time)
+    ends = np.linalg.norm(field.attractors - way[-1], axis=1)
+    mine, mine_at = even(way, asked, POINTS)
+    shown, shown_at = even(x, time, POINTS)
     return Followed(
         name=name,
         goal=q,
         distance=dtw_rms(mine, shown) / extent,
-        end_error=float(np.linalg.norm(rolled[POINTS - 1] - field.attractors[q])) / extent,
+        end_error=float(np.linalg.norm(way[POINTS - 1] - field.attractors[q])) / extent,
         cosine_error=cosine_error(field.predict(x), v),
         arrives=bool(ends.argmin() == q),
         timing=float(np.abs(mine_at - shown_at).mean() / time[-1]),
     )
 
 
-def _even(x: FloatArray, time: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """POINTS places at even lengths along a path, and when it was there."""
+def even(x: FloatArray, time: FloatArray, count: int, share: float = 1.0) -> tuple[FloatArray, FloatArray]:
+    """Places at even lengths along a path, or a share of it, and when it was there."""
     length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
     # A path at rest has arrived: its clock is that of its arrival.
     moved = np.concatenate([[True], np.diff(length) > RESTING * length[-1]])
     length, x, time = length[moved], x[moved], time[moved]
-    at = np.linspace(0, length[-1], POINTS)
+    at = np.linspace(0, share * length[-1], count)
     return np.column_stack([np.interp(at, length, column) for column in x.T]), np.interp(at, length, time)

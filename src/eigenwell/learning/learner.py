@@ -18,6 +18,7 @@ from ..graphs import thinned
 from ..progress import Progress, advance, told
 from ..wording import plural
 from . import doubts
+from .clock import on_time
 from .crossing import crossings
 from .doubts import Motions
 from .following import followed
@@ -333,9 +334,11 @@ def learn_bundles(
         if report is not None and step > 0:
             report(step, recipe.steps, losses)
     unsound = Caution("training-unsound", "Training met values that are not finite; those steps were left out.")
-    kept = (
-        kept_home(field, *(_box(group) if box is None else box)) for field, group in zip(fields, sets_of, strict=True)
-    )
+    kept = []
+    for field, group, known in zip(fields, sets_of, sets, strict=True):
+        if sound and recipe.velocity and not known.known.winding.any():
+            field = on_time(field, group, count=recipe.nodes, haste=recipe.haste)
+        kept.append(kept_home(field, *(_box(group) if box is None else box)))
     return tuple(kept), () if sound else (unsound,)
 
 

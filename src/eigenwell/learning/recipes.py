@@ -49,7 +49,7 @@ class Recipe:
     decay, speed_decay, free_decay
         Weights of the regularisers.
     haste : float
-        Towards its end a motion is learned this much faster than it was shown.
+        This share of its time a motion arrives earlier than it was shown.
     fastest : float
         Limit of the speed, in top speeds of the data.
     steps, rate, clip
@@ -100,9 +100,9 @@ class Recipe:
     speed_decay: float = 5e-3
     free_decay: float = 0.02
     """What is left of both decays where the data are one smooth field."""
-    haste: float = 0.4
-    """Towards its end a motion is learned this much faster than shown: a roll-out that lags misses its goal in time, one
-    that leads waits there. Not where the motion winds."""
+    haste: float = 0.12
+    """Of the time that a motion was shown for: so much earlier it arrives. A roll-out that lags misses its goal in time, one
+    that leads waits there. Not where the motion winds, or the data are one smooth field."""
     fastest: float = 1.5
     """No state moves faster than this many times the fastest sample; infinity for no limit. Low enough for a robot, high
     enough that the speed of the data is kept to half a percent."""

@@ -28,8 +28,6 @@ KNEE = 0.3
 CHUNKS = 10
 WARM_UP = 30
 """Steps until Adam has seen enough gradients to be let go."""
-HASTE_POWER = 3
-"""Haste grows as this power of the share of the path that is done: little while timing matters, most at the end."""
 
 
 def double_precision(wanted: bool) -> Any:
@@ -98,8 +96,6 @@ def training_set(
             rest = arc_to_go(x, bundle.attractor)
             moving = (np.linalg.norm(v, axis=1) > FINE * fastest).astype(float)
             placed = np.full(len(x), float(len(bundles) == 1))
-            if not winding[q]:
-                v = v * (1 + recipe.haste * (1 - rest / rest[0]) ** HASTE_POWER)[:, None]
             columns = (x, v, place, width, rate, recipe.tube * rest / rest[0], moving, placed)
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])

@@ -13,6 +13,7 @@ from eigenwell.errors import DataError
 from eigenwell.fields.around import Around, _contact, arranged, check_bodies
 from eigenwell.fields.home import MARGIN as HOME
 from eigenwell.fields.home import kept_home
+from eigenwell.fields.loops import run_loops
 from eigenwell.fields.moved import Leads, leads, moved
 from eigenwell.fields.single import _entrance
 from eigenwell.fields.warps import SKIN, Stretch, Within, World, returning, used
@@ -384,6 +385,16 @@ def test_a_goal_that_moves_is_followed(begin, kept):
         place = place + dt * rate
     np.testing.assert_allclose(states, np.tile(place, (len(ways), 1)), atol=1e-4)
     assert np.linalg.norm(begin - place) > 0.15
+
+
+def test_a_field_that_stays_home_does_so_with_its_goals_elsewhere():
+    """In the world that was learned, where it is proved: in this one the box is bent as the ways are."""
+    field = two_goals(bend=0.6)
+    field = replace(field, map=kept_home(field.map, field.samples.min(0), field.samples.max(0)))
+    field = field.moved({0: [1.6, -0.4], 1: [-0.9, 1.2]})
+    starts = field.map.present_place(np.random.default_rng(0).uniform(*field.home, (200, 2)))
+    (loop,) = run_loops(field, starts, 20.0, np.ones(200), "advance")
+    assert 0 < loop.excursion <= HOME and loop.arrived == 1.0
 
 
 def test_few_states_are_the_same_as_many_and_motions_too():

@@ -124,11 +124,6 @@ class Field(Saved, Warped, Questions):
         places = np.concatenate([self.samples, self.map.from_unit(self.map.model.attractors)])
         return places.min(axis=0), places.max(axis=0)
 
-    def beyond_home(self, z: FloatArray) -> FloatArray:
-        """How far outside of `home` some places (n, d) of the learned world are, in boxes; 0 inside."""
-        low, high = self.home
-        return np.asarray((np.maximum(np.maximum(low - z, z - high), 0.0) / self.box).max(axis=1))
-
     @cached_property
     def _tree(self) -> cKDTree:
         return cKDTree(self.samples / self.box)

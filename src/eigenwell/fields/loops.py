@@ -88,7 +88,7 @@ def run_loops(
     """
     dt = 1 / rate
     box, said = field.box, field.basin(starts)
-    inside = field.beyond_home(field.map.learned_place(starts)) == 0
+    inside = beyond_home(field, field.map.learned_place(starts)) == 0
     x, ends = starts.copy(), np.full(len(starts), -1)
     length, outside, steps, fell = np.zeros((4, len(x)))
     going = asked = np.arange(len(x))
@@ -99,7 +99,7 @@ def run_loops(
         moved = here + dt * field.predict(here) if method == "euler" else field.advance(here, dt)
         steps[going] += 1
         length[going] += np.linalg.norm((moved - here) / box, axis=1)
-        outside[going] = np.maximum(outside[going], field.beyond_home(field.map.learned_place(moved)))
+        outside[going] = np.maximum(outside[going], beyond_home(field, field.map.learned_place(moved)))
         x[going] = moved
         away = np.linalg.norm((moved[:, None] - field.attractors) / box, axis=2)
         close = away.min(1) < ARRIVED
@@ -138,6 +138,12 @@ def run_loops(
 def patience(field: Field, starts: FloatArray, dt: float) -> FloatArray:
     """Steps of a loop from each start: three times what the latent roll-out takes, and some more."""
     return np.asarray(np.ceil(3 * arrivals(field.map, starts, field.box)[0] / dt) + 20)
+
+
+def beyond_home(field: Field, z: FloatArray) -> FloatArray:
+    """How far outside of `field.home` some places (n, d) of the learned world are, in boxes; 0 inside."""
+    low, high = field.home
+    return np.asarray((np.maximum(np.maximum(low - z, z - high), 0.0) / field.box).max(axis=1))
 
 
 def _ratios(found: FloatArray) -> tuple[float, float]:
@@ -222,7 +228,7 @@ def _run(
     # The last state has the phase of the one before it: what the robot did in the last step was never seen.
     change = np.diff(field.lifted[goal].potential(lifted[:-1]))
     pushed = slice(at, at) if push is None else slice(at, at + len(push))
-    outside = field.beyond_home(motion.lifted.learned_place(lifted)[:, :-1])
+    outside = beyond_home(field, motion.lifted.learned_place(lifted)[:, :-1])
     return lifted, np.delete(change, pushed), motion.done, float(outside.max())
 
 

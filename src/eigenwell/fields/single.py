@@ -343,7 +343,7 @@ def _warp(kind: Any, n: int, *shapes: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple(name in made and compiled(*made[name]) for name in ("through", "pull", "carry", "brake"))
 
 
-def kernels(through: Callable[..., tuple[Any, Slope]], n: int, *shapes: tuple[int, ...]) -> dict[str, tuple[Any, ...]]:
+def kernels(through: Callable[..., tuple[Any, Any]], n: int, *shapes: tuple[int, ...]) -> dict[str, tuple[Any, ...]]:
     """Of what gives S(x) and DS, as functions of arrays, each with the shapes of what it is given: `through` itself, with the
     numbers of DS; and of a velocity and these `pull`, `carry`, and `brake` where there is one."""
     made: list[Any] = []

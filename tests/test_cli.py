@@ -350,6 +350,8 @@ def test_help_is_quick_and_imports_nothing_heavy():
         start("--help")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        if best <= 0.6:
+            break
     assert best <= 0.6
 
 

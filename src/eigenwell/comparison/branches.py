@@ -11,7 +11,6 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
-from ..flow.field import FlowField
 from ..flow.slices import STEPS, AtValue, Swept
 from .conditions import tracked
 from .matching import Basins, between
@@ -171,6 +170,8 @@ def _end(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept
     gap, place = values[c : c + 2], seen[here].places[states[s, here]]
     if seen[here].located[states[s, here]].kind != "point":
         return _event("dies" if dies else "born", s, None, gap)
+    # What happens, fields that are smoothed say; where, those that are hardly.
+    stop = values[_beyond(here, 1 if dies else -1, len(values))]
     stay = [
         k
         for k in np.flatnonzero((states[:, here] >= 0) & (states[:, there] >= 0))
@@ -180,20 +181,18 @@ def _end(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept
         where = [seen[here].places[states[k, here]] for k in stay]
         k = int(np.argmin([np.linalg.norm(w - place) for w in where]))
         other, partner, middle = int(stay[k]), where[k], seen[there].places[states[stay[k], there]]
-        stop = values[_beyond(here, 1 if dies else -1, len(values))]
-        replicas = [b.field for b in swept.many]
-        whole = np.isclose(_lost(values, states[other], seen, swept, c, forward=dies, fields=replicas), stop)
+        whole = np.isclose(_lost(values, states[other], seen, swept, c, forward=dies, smoothed=True), stop)
         if between(middle, place, partner) or not whole.all():
             a, b = max(c + 1 - BESIDE, 0), min(c + BESIDE, len(values) - 1)
             at = swept.parts(place, partner, *(values[[a, b]] if dies else values[[b, a]]))
             inside = (at > values[a]) & (at < values[b])
             if inside.sum() > HALF * len(at):
                 return _event("merges" if dies else "splits", s, at[inside], gap, other)
-    at = _lost(values, states[s], seen, swept, c, forward=dies)
-    beyond = np.isclose(at, values[_beyond(here, 1 if dies else -1, len(values))])
-    if beyond.sum() > HALF * len(at):
+    beyond = np.isclose(_lost(values, states[s], seen, swept, c, forward=dies, smoothed=True), stop)
+    if beyond.sum() > HALF * len(beyond):
         # By most fields the rest goes on, where none of the samples goes.
         return _event("leaves the data" if dies else "enters the data", s, None, gap)
+    at = _lost(values, states[s], seen, swept, c, forward=dies)
     return _event("dies" if dies else "born", s, at, gap)
 
 
@@ -210,10 +209,10 @@ def _lost(
     c: int,
     *,
     forward: bool,
-    fields: Sequence[FlowField] | None = None,
+    smoothed: bool = False,
 ) -> FloatArray:
-    """Where the rest that is there at value c (forward) or c + 1 is lost, by every field (the loose ones, where none are given);
-    looked for a few values beyond."""
+    """Where the rest that is there at value c (forward) or c + 1 is lost, by the loose fields, or where most of them do not have
+    it and where it is asked, by the smoothed ones; looked for a few values beyond."""
     step = 1 if forward else -1
     here = c if forward else c + 1
     # From where it is sure to be there: a few values back, as far as it is one state at rest.
@@ -222,8 +221,12 @@ def _lost(
         if not 0 <= k < len(values) or row[k] < 0 or seen[k].located[row[k]].kind != "point":
             break
         start = k
-    stop = values[_beyond(here, step, len(values))]
-    return swept.lost(seen[start].places[row[start]], values[start], stop, swept.loose if fields is None else fields)
+    place, stop = seen[start].places[row[start]], values[_beyond(here, step, len(values))]
+    if not smoothed:
+        at = swept.lost(place, values[start], stop, swept.loose)
+        if len(at) > HALF * len(swept.loose):
+            return at
+    return swept.lost(place, values[start], stop, [b.field for b in swept.many])
 
 
 def _event(what: str, s: int, at: FloatArray | None, gap: FloatArray, relative: int = -1) -> Event:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -24,7 +24,7 @@ from ..progress import advance
 from .field import FlowField
 from .integration import FEW
 from .portrait import Portrait, Trap
-from .regression import ROWS, UNEXPLAINED, golden_draws
+from .regression import ROWS, golden_draws
 from .traps import LimitCycle
 
 # Replicates. The rest is spared where a third of them agree on the number and on all fates but one in FEW, or two thirds on the
@@ -98,16 +98,6 @@ def sharpened(field: FlowField) -> FlowField:
     """
     lost = [b.ratios / (b.e[:, None] + b.ratios) * (b.basis.T @ b.weights) for b in field.blocks]
     return field.plus(np.zeros_like(field.affine), lost)
-
-
-def unsmoothed(field: FlowField) -> FlowField:
-    """The field with so little smoothing that what is left of it is what the inducing samples leave out anyway."""
-    blocks = tuple(replace(b, ratios=UNEXPLAINED * b.ratios) for b in field.blocks)
-    lost = [
-        (b.ratios - less.ratios) / (b.e[:, None] + less.ratios) * (b.basis.T @ b.weights)
-        for b, less in zip(field.blocks, blocks, strict=True)
-    ]
-    return replace(field, blocks=blocks).plus(np.zeros_like(field.affine), lost)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ log-normal about the spread of the data, within which anything that has more tha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -282,6 +282,22 @@ def fit_fields(
     odds = np.exp([c.log - found[0].log for c in found])
     drawn = np.bincount(golden_draws(np.cumsum(odds), FIELDS), minlength=len(found)) / FIELDS
     return [(float(p), c.refit(y, v)) for k, (p, c) in enumerate(zip(drawn, found, strict=True)) if p > 0 or k == 0]
+
+
+def loosened(field: FlowField, y: FloatArray, v: FloatArray) -> FlowField:
+    """The field with the same kernels and one n-th of their smoothing, n samples.
+
+    What inducing samples leave out is the same in all samples: so much of it as the noise of one sample would hide is left here.
+    """
+    blocks, affine = [], []
+    for block, mine in field.columns:
+        ratios = block.ratios / len(y)
+        u, unexplained = y[: 4 * CHOOSING] @ block.kernel.metric, min(float(ratios.min()), 1 / len(y))
+        fit = _fit(y, v @ field.outputs[:, mine], block.kernel, y[pivots(u, INDUCING, unexplained, block.kernel.tail)])
+        weights = fit.basis @ (fit.g / (fit.e[:, None] + ratios))
+        affine.append(fit.affine_y - fit.affine_phi @ weights)
+        blocks.append(fit.block(weights, ratios))
+    return replace(field, affine=np.hstack(affine) @ field.back, blocks=tuple(blocks))
 
 
 def golden_steps(count: int) -> FloatArray:

@@ -16,12 +16,12 @@ from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..paths.blocks import sample_hash
 from . import bootstrap
-from .bootstrap import Replicate, ensemble, replicates, unsmoothed
+from .bootstrap import Replicate, ensemble, replicates
 from .builder import WORK
 from .field import FlowField, Whitening, Work
 from .integration import FEW, Support
 from .portrait import fates, portrait
-from .regression import INDUCING, fit_fields
+from .regression import INDUCING, fit_fields, loosened
 from .traps import newton
 from .votes import located, most_frequent
 
@@ -84,9 +84,9 @@ class Swept:
         A kernel smooths as much as makes the whole field likeliest, which bends every slope the same way in all replicates: a
         change then lies to one side of the truth, by more than they differ. An interval needs less smoothing than an estimate.
         """
-        loosened = [(q, unsmoothed(f)) for q, f in self.fitted]
         both = np.column_stack([self.y, self.p])
-        return [b.field for b in replicates(loosened, both, self.v, self.seed, len(self.many))]
+        loose = [(q, loosened(f, both, self.v)) for q, f in self.fitted]
+        return [b.field for b in replicates(loose, both, self.v, self.seed, len(self.many))]
 
     @property
     def reach(self) -> float:
@@ -120,7 +120,7 @@ class Swept:
     def lost(self, place: FloatArray, start: float, stop: float, fields: Sequence[FlowField]) -> FloatArray:
         """How far the stable rest near `place` can be followed from `start` to `stop`: a value of every field that has it."""
         ends = np.array([follow(f, place, self.inner(start), self.inner(stop)) for f in fields])
-        return ends[np.isfinite(ends)] * self.scale + self.centre
+        return np.asarray(ends[np.isfinite(ends)] * self.scale + self.centre)
 
     def parts(self, one: FloatArray, other: FloatArray, start: float, stop: float) -> FloatArray:
         """Up to which value the field parts states between two places that are apart at `start`: one for every loose field."""

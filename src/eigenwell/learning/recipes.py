@@ -42,7 +42,7 @@ class Recipe:
     guide : float
         Weight of what smooth data say between the paths.
     home : int
-        Pairs of places in a step where nothing was shown that are to head for the paths.
+        Pairs of places in a step, in three times the box, where nothing was shown that are to head for the paths.
     bending : float
         Weight of how much ways bend there; four times that in a map of several motions.
     decay : float

@@ -149,7 +149,7 @@ def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, few in {"STATES": 1000, "MOTIONS": 50, "LOOPS": 10, "CROSSING": 50, "ADVANCED": 20}.items():
         monkeypatch.setattr(f"eigenwell.export.parity.{name}", few)
     # Spirals arrive as straight ways do: loops on a field that only decays take thousands of steps.
-    small = {"layers": 4, "features": 12, "speed_features": 12, "batch": 100, "neighbour_batch": 60}
+    small = {"layers": 4, "features": 12, "batch": 100}
     little = Recipe(steps=40, focus_softening=0.02, **small)
     for module in ("learner", "recipes"):
         monkeypatch.setattr(f"eigenwell.learning.{module}.Recipe", lambda **given: replace(little, **given))

@@ -94,7 +94,7 @@ def test_velocities_of_another_shape_are_refused():
         ew.AttractorIdentifier().fit(np.ones((9, 2)), np.ones((8, 2)))
 
 
-SMALL = Recipe(layers=4, features=8, speed_features=8, steps=60, batch=60, neighbour_batch=40)
+SMALL = Recipe(layers=4, features=8, steps=60, batch=60)
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from eigenwell.learning.recipes import Recipe
 from eigenwell.learning.training import double_precision
 from eigenwell.metrics import cosine_error
 
-SMALL = Recipe(layers=4, features=12, speed_features=12, steps=100, batch=100, neighbour_batch=60)
+SMALL = Recipe(layers=4, features=12, steps=100, batch=100)
 
 
 def random_field(

@@ -43,7 +43,7 @@ def small():
         rollouts=2,
         panel=("Angle",),
     )
-    little = Recipe(layers=6, features=16, speed_features=24, batch=100, neighbour_batch=60)
+    little = Recipe(layers=6, features=16, batch=100)
     published = euclideanizing.PublishedSettings(layers=4, features=40, hidden=30, samples=200)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "QUICK", effort)

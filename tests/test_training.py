@@ -47,7 +47,7 @@ from eigenwell.learning.tube import strand_gaps, tube
 from eigenwell.learning.winding import SpiralTarget, Winding
 from eigenwell.progress import told
 
-SMALL = Recipe(layers=4, features=12, speed_features=12, steps=150, batch=100, neighbour_batch=60)
+SMALL = Recipe(layers=4, features=12, steps=150, batch=100)
 
 
 def arcs(dimension: int = 2, count: int = 3, samples: int = 60) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -301,7 +301,7 @@ def test_double_precision_and_other_dimensions() -> None:
 @pytest.mark.slow
 def test_the_papers_recipe_uses_positions_alone_and_finds_the_speed_afterwards() -> None:
     bundle = Bundle.of(spirals(0.3), np.zeros(2))
-    recipe = replace(PAPER, layers=4, features=12, speed_features=24, steps=200, batch=100)
+    recipe = replace(PAPER, layers=4, features=12, steps=200, batch=100)
     fields, _ = learn_bundles([bundle], recipe=recipe, target=LaplacianTarget())
     x, v = (np.concatenate(part) for part in zip(*spirals(0.3), strict=True))
     ratio = np.linalg.norm(fields[0].predict(x), axis=1) / np.linalg.norm(v, axis=1)

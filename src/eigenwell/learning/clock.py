@@ -30,12 +30,6 @@ from ..fields.flows import fourier_features, window
 from .following import TOGETHER, even, rolled
 from .targets import FINE, Bundle, arc_to_go, travel_times
 
-POWER = 3
-"""What a motion is ahead of its demonstrations grows as this power of the share of the way: little while timing matters."""
-
-ENOUGH = 1e-4
-"""A step that improves the clock by less is the last."""
-
 Matched = tuple[FloatArray, FloatArray, FloatArray, float]
 """Places of a roll-out, when it is there, when its demonstration was, and the duration of those to this goal on average."""
 
@@ -43,8 +37,9 @@ Matched = tuple[FloatArray, FloatArray, FloatArray, float]
 def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: float) -> StableField:
     """The field with the clock that `group` was shown with, by about `count` places on its ways.
 
-    Errors of less than FINE boxes are weighed against weights of the size of one. The goal is reached in 1 - `haste` of the
-    time it took: where demonstrations take longer or shorter, a roll-out that lags misses its goal, one that leads waits there.
+    What the velocities say is corrected by as little as that takes: errors in FINE boxes are weighed against changes of the
+    weights. On its way it gets ahead, at the goal by the share `haste` of the time it took: where demonstrations last longer or
+    shorter, a roll-out that lags misses its goal, one that leads waits there.
     """
     total = sum(len(bundle.x) for bundle in group)
     matched = [each for bundle in group for each in _matched(field, bundle, count // total)]
@@ -57,7 +52,7 @@ def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: f
     rows = np.column_stack([phi, np.ones(len(phi))]).reshape(len(places), -1, len(phi.T) + 1)
     spans, steps = np.diff(mine), np.diff(shown)
     share = np.linspace(0, 1, places.shape[1])[1:]
-    wanted = shown[:, 1:] * (1 - haste * share**POWER)
+    wanted = shown[:, 1:] * (1 - haste * share)
     length = np.linalg.norm(np.diff(places, axis=1), axis=2)
     # v times the root of the share of all time; v as if the demonstration had lasted as long as others to its goal.
     weight = length / usual[:, None] * np.sqrt(shown[:, -1:] / (steps * len(places)))
@@ -69,13 +64,13 @@ def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: f
 
     def errors(clock: FloatArray) -> FloatArray:
         late = np.cumsum(taken(clock), axis=1) - wanted
-        return np.concatenate([(weight * late).ravel(), ridge @ clock])
+        return np.concatenate([(weight * late).ravel(), ridge @ (clock - known)])
 
     def slopes(clock: FloatArray) -> FloatArray:
         late = -np.cumsum(taken(clock)[..., None] * rows, axis=1)
         return np.concatenate([(weight[..., None] * late).reshape(-1, len(clock)), ridge])
 
-    clock = least_squares(errors, known, slopes, method="lm", ftol=ENOUGH).x
+    clock = least_squares(errors, known, slopes, method="lm").x
     speed = speed._replace(weights=clock[:-1], offset=np.asarray(clock[-1]))
     return replace(field, model=field.model._replace(speed=speed))
 

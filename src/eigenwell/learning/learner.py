@@ -311,11 +311,12 @@ def learn_bundles(
     sets_of = [[one] if isinstance(one, Bundle) else list(one) for one in groups]
     # A few samples of every trajectory, however many there are.
     most = max(sum(len(bundle.x) for bundle in group) for group in sets_of)
-    recipe = replace(recipe, nodes=max(recipe.nodes, NODES_PER_PATH * most))
+    count = max(3 * recipe.batch, NODES_PER_PATH * most)
     if guides is None:
         guides = [guide(group, seed=seed) if recipe.guide > 0 else no_guide(group) for group in sets_of]
     sets = [
-        training_set(group, target, recipe, between, seed=seed) for group, between in zip(sets_of, guides, strict=True)
+        training_set(group, target, recipe, between, count=count, seed=seed)
+        for group, between in zip(sets_of, guides, strict=True)
     ]
 
     def field_of(model: StableModel, group: Sequence[Bundle]) -> StableField:
@@ -337,7 +338,7 @@ def learn_bundles(
     kept = []
     for field, group, known in zip(fields, sets_of, sets, strict=True):
         if sound and recipe.velocity and not known.known.winding.any():
-            field = on_time(field, group, count=recipe.nodes, haste=recipe.haste)
+            field = on_time(field, group, count=count, haste=recipe.haste)
         kept.append(kept_home(field, *(_box(group) if box is None else box)))
     return tuple(kept), () if sound else (unsound,)
 

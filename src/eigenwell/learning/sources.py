@@ -14,6 +14,7 @@ from ..fields.second_order import fit_second_order
 from ..flow.field import spread_out
 from ..velocities import estimate_velocities
 from .doubts import Motions
+from .targets import FINE
 
 if TYPE_CHECKING:
     from ..identification import Identification
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 PATHS = 10
 """A path for every tenth part of the samples of an attractor, the farthest first: together they cover its basin."""
 STEPS = 600
-STEP = 0.01
+STEP = FINE / 2
 """Of the extent, at the root mean square speed: a path has some hundred samples."""
 
 

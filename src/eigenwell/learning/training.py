@@ -78,16 +78,16 @@ class Trainable(NamedTuple):
 
 
 def training_set(
-    bundles: Sequence[Bundle], target: Target, recipe: Recipe, between: Guide, *, seed: int = 0
+    bundles: Sequence[Bundle], target: Target, recipe: Recipe, between: Guide, *, count: int, seed: int = 0
 ) -> TrainingSet:
-    """Sample `recipe.nodes` points along the paths of one model, the same number on each, by linear interpolation.
+    """Sample points along the paths of one model, the same number on each, by linear interpolation.
 
-    `between`: what is known between the paths.
+    `between`: what is known between the paths; `count`: of the points, as many for all models trained side by side.
     """
     swirls = [target.swirl(bundle) for bundle in bundles]
     winding = [float(between.smooth or swirl.any()) for swirl in swirls]
     paths = sum(len(bundle.x) for bundle in bundles)
-    position = np.linspace(0, paths, recipe.nodes, endpoint=False)
+    position = np.linspace(0, paths, count, endpoint=False)
     fastest = max(float(np.linalg.norm(v, axis=1).max()) for bundle in bundles for v in bundle.v)
     parts, k = [], 0
     for q, bundle in enumerate(bundles):
@@ -104,7 +104,7 @@ def training_set(
         attractors=np.stack([bundle.attractor for bundle in bundles]),
         swirls=np.stack(swirls),
         winding=np.array(winding),
-        softening=np.array([recipe.focus_softening if one else recipe.softening for one in winding]),
+        softening=np.array([recipe.focus_softening if one else FINE for one in winding]),
         window=np.asarray(recipe.window / bundles[0].frame.reach),
     )
     rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -133,19 +133,19 @@ def train(sets: Sequence[TrainingSet], recipe: Recipe, *, seed: int = 0, dtype: 
     """
     dimension = sets[0].x.shape[1]
     flow = identity_flow(dimension, layers=recipe.layers, features=recipe.features, length=recipe.length, seed=seed)
-    spread = spread_normal(recipe.speed_features, dimension, seed=seed)
+    count = 2 * recipe.features
+    spread = spread_normal(count, dimension, seed=seed)
     frequencies = spread / (recipe.wide * np.sqrt(dimension / 2))
-    speed = Speed(frequencies, np.zeros(2 * recipe.speed_features), np.zeros(()), np.zeros(()))
+    speed = Speed(frequencies, np.zeros(2 * count), np.zeros(()), np.zeros(()))
 
     def stacked(rows: Sequence[Any]) -> Any:
         return jax.tree.map(lambda *leaves: np.stack(leaves).astype(dtype), *rows)
 
     def models(params: Trainable) -> list[StableModel]:
         mine = zip(*map(np.asarray, params), strict=True)
-        return [
-            _trained(_model((flow, speed), one.known, p), one, recipe)
-            for one, p in zip(sets, map(Trainable._make, mine), strict=True)
-        ]
+        each = zip(sets, map(Trainable._make, mine), strict=True)
+        found = [(as_numpy(_model((flow, speed), one.known, params)), one) for one, params in each]
+        return [model if recipe.velocity else _timed(model, one) for model, one in found]
 
     weights = np.zeros(len(sets[0].known.attractors))
     params = stacked([Trainable(flow.weights, speed.weights, speed.offset, weights, one.known.swirls) for one in sets])
@@ -235,7 +235,7 @@ def _model(fixed: Any, known: Known, params: Trainable) -> StableModel:
 
 def _loss(params: Trainable, fixed: Any, known: Known, batch: Batch, recipe: Recipe) -> Array:
     misfit = _misfit(_model(fixed, known, params), batch, recipe)
-    return misfit + recipe.decay * (params.weights**2).sum() + recipe.speed_decay * (params.speed_weights**2).sum()
+    return misfit + recipe.decay * ((params.weights**2).sum() + (params.speed_weights**2).sum())
 
 
 class Batch(NamedTuple):
@@ -253,11 +253,11 @@ def _drawn(data: TrainingSet, rng: np.random.Generator, steps: int, recipe: Reci
     """For every step samples, neighbours in the tube, states between the paths, states on their way home."""
     kinds = [_samples(data, rng, (steps, recipe.batch), None)]
     if recipe.tube > 0:
-        noise = rng.standard_normal((steps, recipe.neighbour_batch, data.x.shape[1]))
+        noise = rng.standard_normal((steps, 3 * recipe.batch // 4, data.x.shape[1]))
         kinds.append(_samples(data, rng, noise.shape[:2], noise))
     if recipe.guide > 0:
-        pick = rng.integers(len(data.between.x), size=(steps, recipe.guide_batch))
-        x, weight = data.between.x[pick], recipe.guide / recipe.guide_batch * data.between.weight[pick]
+        pick = rng.integers(len(data.between.x), size=(steps, 3 * recipe.batch // 2))
+        x, weight = data.between.x[pick], recipe.guide / pick.shape[1] * data.between.weight[pick]
         kinds.append(Batch(x, data.between.v[pick], 0 * x, weight, weight, 0 * weight))
     if recipe.home > 0:
         pick = rng.integers(len(data.home.x), size=(steps, recipe.home))
@@ -301,19 +301,14 @@ def _unit(v: Array) -> Array:
     return v / jnp.sqrt((v**2).sum(0) + 1e-8)
 
 
-def _trained(model: StableModel, data: TrainingSet, recipe: Recipe) -> StableModel:
-    model = as_numpy(model)
-    return model if recipe.velocity else model._replace(speed=fitted_speed(model, data, ridge=recipe.speed_decay))
-
-
-def fitted_speed(model: StableModel, data: TrainingSet, ridge: float) -> Speed:
-    """log s by ridge regression on log(|v| / |J^-1 u|), in closed form: for recipes that do not see velocities."""
+def _timed(model: StableModel, data: TrainingSet) -> StableModel:
+    """With log s by ridge regression on log(|v| / |J^-1 u|), in closed form: for recipes that do not see velocities."""
     x = np.asarray(data.x, dtype=np.float64).T
     way = direction(model, wells(model), x)
     speed = np.linalg.norm(data.v, axis=1)
     log_ratio = np.log(np.maximum(speed, FINE * speed.max()) / np.maximum(np.linalg.norm(way, axis=0), 1e-12))
     offset = log_ratio.mean()
     phi = window(model.speed.window, x) * fourier_features(model.speed.frequencies, x)
-    gram = phi @ phi.T / x.shape[1] + ridge * np.eye(len(phi))
+    gram = phi @ phi.T / x.shape[1] + FINE * np.eye(len(phi))
     weights = np.linalg.solve(gram, phi @ (log_ratio - offset) / x.shape[1])
-    return model.speed._replace(weights=weights, offset=np.asarray(offset))
+    return model._replace(speed=model.speed._replace(weights=weights, offset=np.asarray(offset)))

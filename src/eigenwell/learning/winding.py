@@ -16,7 +16,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..fields.stable import winding, wound
-from .targets import Bundle, Profile, Target, arc_length, arc_to_go, starting_directions
+from .targets import FINE, Bundle, Profile, Target, arc_length, arc_to_go, starting_directions
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,6 @@ class Winding:
 
     turns: float = 1.25
     fit: float = 0.8
-    innermost: float = 0.01
-    """Samples closer to the end than this share of the path are left out: angles there are noise."""
 
     def measure(self, bundle: Bundle) -> FloatArray:
         """Omega, (d, d) and skew; zero when the motion does not wind."""
@@ -41,7 +39,7 @@ class Winding:
         for x in bundle.x:
             away = (x - bundle.attractor) @ plane.T
             rest = arc_to_go(x, bundle.attractor)
-            keep = rest > self.innermost * rest[0]
+            keep = rest > FINE / 2 * rest[0]  # closer, angles are noise
             if keep.sum() < 8:
                 continue
             angle = np.unwrap(np.arctan2(away[keep, 1], away[keep, 0]))

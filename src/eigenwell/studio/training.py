@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 STEPS = int(os.environ.get("EIGENWELL_STUDIO_STEPS", "300"))
 """Of training. Half of the usual: somebody is waiting, and strokes are followed as well as with twice as many, to
 within 0.2 % of the drawing's size. EIGENWELL_STUDIO_STEPS is for machines on which that is still too long."""
-RECIPE = Recipe(steps=STEPS, batch=120, neighbour_batch=90, guide_batch=180)
+RECIPE = Recipe(steps=STEPS, batch=120)
 """Three fifths of the usual samples in a step: a fifth less time in all, and drawings are followed as well."""
-WRITTEN = ", ".join(f"{name}={getattr(RECIPE, name)}" for name in ("steps", "batch", "neighbour_batch", "guide_batch"))
+WRITTEN = ", ".join(f"{name}={getattr(RECIPE, name)}" for name in ("steps", "batch"))
 """The same, for the Python lines."""
 PAUSE = 0.25
 """Seconds between two pictures of a field that grows: more often nobody sees, and each costs the page a few frames."""

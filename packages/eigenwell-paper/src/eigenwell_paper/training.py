@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -80,7 +79,7 @@ def _embedding_losses(drawn: DrawnFields, bundles: list[Bundle]) -> tuple[FloatA
     from eigenwell.learning.guide import no_guide
     from eigenwell.learning.training import training_set
 
-    sets = [training_set([b], LaplacianTarget(), replace(PAPER, steps=1), no_guide([b])) for b in bundles]
+    sets = [training_set([b], LaplacianTarget(), PAPER, no_guide([b]), count=PAPER.batch) for b in bundles]
     start = np.mean([((s.x - s.known.attractors[0] - s.target) ** 2).sum(axis=1).mean() for s in sets])
     middle = drawn.course.steps - np.diff(drawn.course.steps, prepend=0) / 2
     return np.concatenate([[0], middle]), np.concatenate([[start], drawn.course.losses.mean(axis=1)])

@@ -324,15 +324,13 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             alone = nodes[tree.size[nodes] == 1]
             alone = alone[np.argsort(-odds[alone], kind="stable")]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
-            size = tree.size[nodes]
+            cut = Cut(of_nodes[nodes], summed[nodes], tree.size[nodes], centre[nodes], blur[nodes], odds[alone])
             if at in promising:
-                cut = Cut(of_nodes[nodes], summed[nodes], size, centre[nodes], blur[nodes], odds[alone])
                 scores = np.logaddexp(model.readings(cut), model.in_principal(cut)) - np.log(2)
             else:
                 # None shared, along the coordinates or in principal directions, which are taken to be as good.
                 given = alike[nodes].sum(axis=0) + np.log(1 - ALIKE / 2)
-                there = np.zeros(len(alone))
-                scores = model.partition(given, size, centre[nodes], blur[nodes], odds[alone], there)
+                scores = model.partition(given, cut, cut.centres, np.zeros(len(alone)))
             # What is less likely than rounding is kept only where so many goals were asked for.
             best = max(best, float(scores.max()))
             worth = scores > best + np.log(np.finfo(np.float64).eps)

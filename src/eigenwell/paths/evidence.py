@@ -157,7 +157,7 @@ class EndsModel:
         which `ALIKE` is the probability, all numbers n of them are as likely, and all C(d, n) sets of so many: the one that the
         ends want most stands for all.
         """
-        log_p, moments, size, centres, blur, odds = cut
+        log_p, moments, size, centres, _, odds = cut
         d, one, several = self.dimension, len(size) == 1, size > 1
         possible = np.arange(log_p.shape[2])[:, None] >= self._finest
         apart = self._apart(log_p[several])
@@ -175,10 +175,9 @@ class EndsModel:
             free, there = np.sort(order[n:]), at[:, order[:n]].sum(axis=1)
             given = self._spreads(log_p, apart, free) + common[order[:n]].sum() + there.sum()
             given += np.log(ALIKE / max(d + one - 1, 1) if n else 1 - ALIKE)
-            given -= (0.0 if one else np.log(comb(d, n))) + _own_scale(
-                together[:, :, order[:n]], apart[:, free[: len(free) * several.any()]]
-            )
-            out.append(self.partition(given, size, centres[:, free], blur, odds, there))
+            seen = apart[:, free] if several.any() else apart[:, :0]
+            given -= (0.0 if one else np.log(comb(d, n))) + _own_scale(together[:, :, order[:n]], seen)
+            out.append(self.partition(given, cut, centres[:, free], there))
         return np.asarray(log_sum(np.moveaxis(np.array(out), 0, -1)))
 
     def in_principal(self, cut: Cut) -> FloatArray:
@@ -188,11 +187,11 @@ class EndsModel:
         the quarter of a turn after which axes are the same: by Laplace the integral over all angles is the best times
         sqrt(2 pi) t / (pi / 2), for every pair of axes.
         """
-        log_p, moments, size, centres, blur, odds = cut
+        log_p, moments, size, centres, _, odds = cut
         d, n = self.dimension, int((size - 1).sum())
         every, none = np.arange(d), np.zeros(len(odds))
         if n < 2 or d == 1:
-            return self.partition(self.given_spread(log_p, every).sum(axis=0), size, centres, blur, odds, none)
+            return self.partition(self.given_spread(log_p, every).sum(axis=0), cut, centres, none)
         several = size > 1
         likely = log_p[several].sum(axis=(0, 3))
         total = moments[several][:, *np.unravel_index(likely.argmax(), likely.shape)]
@@ -213,7 +212,7 @@ class EndsModel:
         )
         apart = turned._apart(log_p[several])
         given = turned._spreads(log_p, apart, every) + share
-        return turned.partition(given, size, centres @ turn, blur, odds, none)
+        return turned.partition(given, cut, centres @ turn, none)
 
     def _apart(self, log_p: FloatArray) -> FloatArray:
         """log p (S, d) of groups, each measured in the way that suits it, for all spreads that are possible."""
@@ -241,21 +240,13 @@ class EndsModel:
             return np.asarray(equal)
         return np.asarray(np.logaddexp(equal, self.given_spread(log_p, free, unequal).sum(axis=0) + _price(unequal)))
 
-    def partition(
-        self,
-        given: FloatArray,
-        size: IntArray,
-        centres: FloatArray,
-        blur: FloatArray,
-        odds: FloatArray,
-        there: FloatArray,
-    ) -> FloatArray:
+    def partition(self, given: FloatArray, cut: Cut, centres: FloatArray, there: FloatArray) -> FloatArray:
         """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost.
 
-        From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,), `centres` (Q, f) in the free
-        coordinates and the `blur` (Q,) of the measurements of these. Of those of one end, which come last, from the log `odds`
-        (L,) and from the log density `there` (L,) with which they are at the place that is shared in the other coordinates.
+        From what its groups have for every sigma_0, `given` (G,), their `centres` (Q, f) in the free coordinates, and the log
+        density `there` (L,) with which singles are at the place that is shared in the other coordinates.
         """
+        size, blur, odds = cut.size, cut.blur, cut.odds
         shared = int((size > 1).sum())
         spread = np.maximum(2.0**OCTAVES, self.rounding.min())
         if shared:  # they show it; some goals have half or a quarter of the usual one
@@ -294,8 +285,8 @@ class EndsModel:
         return np.asarray(np.logaddexp(-there[:, None], around) - np.log(2))
 
     def _layout(self, centres: FloatArray, size: IntArray, spread: FloatArray, blur: float) -> FloatArray:
-        """What it is worth (Q, G) that each centre lies beside another one, along the tree of nearest ones, place for place; goals
-        of one end beside the nearest of the others, as any of them may be lost.
+        """What it is worth (Q, G) that each centre lies beside another one, along the tree of nearest ones, place for place;
+        goals of one end beside the nearest of the others, as any of them may be lost.
 
         A log-uniform distance has the density 1 / (A_d r^d log(1/sigma)), A_d the area of the unit sphere; what is nearer than
         ends are known, by `blur`, is not known to be near. Or each coordinate is that of the other one, or not: bins on a shelf.

@@ -48,8 +48,6 @@ OCTAVES = np.arange(-12, -1)
 MULTIPLES, WEIGHTS = np.array([-1, 0, 1, 2]), np.array([0.25, 0.45, 0.22, 0.08])
 # Spreads of the coordinates differ by some octaves: width of rho_j. In one set of five by more, exponentially: half an octave.
 UNEQUAL, WILD = 0.6, 0.2
-# In one set of three goals share coordinates.
-ALIKE = 0.35
 # An end in motion is at its goal all the same when it is nearer than this share of the way it seems to have left.
 LIFTED = 0.05
 # An end says nothing about goals farther away than this share of the box.
@@ -153,9 +151,9 @@ class EndsModel:
         with goals that share some.
 
         In a shared coordinate all ends are at one place, with a spread of its own: goals in a row or on a table, columns that
-        hardly move. These spreads are alike, and like those of goals, with heavy tails (`_own_scale`). Where goals share some, of
-        which `ALIKE` is the probability, all numbers n of them are as likely, and all C(d, n) sets of so many: the one that the
-        ends want most stands for all.
+        hardly move. These spreads are alike, and like those of goals, with heavy tails (`_own_scale`). Goals share none
+        as likely as some; then all numbers n of them are as likely, and all C(d, n) sets of so many: the one that the ends want
+        most stands for all.
         """
         log_p, moments, size, centres, _, odds = cut
         d, one, several = self.dimension, len(size) == 1, size > 1
@@ -174,7 +172,7 @@ class EndsModel:
         for n in np.flatnonzero(gain > gain.max() + np.log(np.finfo(np.float64).eps)):
             free, there = np.sort(order[n:]), at[:, order[:n]].sum(axis=1)
             given = self._spreads(log_p, apart, free) + common[order[:n]].sum() + there.sum()
-            given += np.log(ALIKE / max(d + one - 1, 1) if n else 1 - ALIKE)
+            given -= np.log(2 * max(d + one - 1, 1) if n else 2)
             seen = apart[:, free] if several.any() else apart[:, :0]
             given -= (0.0 if one else np.log(comb(d, n))) + _own_scale(together[:, :, order[:n]], seen)
             out.append(self.partition(given, cut, centres[:, free], there))

@@ -278,10 +278,30 @@ def _estimated(rng: np.random.Generator, paths: Paths, noise: float) -> Paths:
     return [(demos.x[a:b], demos.v[a:b]) for a, b in spans]
 
 
+def bins(rng: np.random.Generator) -> Iterator[Case]:
+    """Bins in a row, reached once each, which may as well be one goal along a line, or several times; recordings handed in again;
+    two goals of which one is met far more exactly than the other, by many or by few."""
+    count = int(rng.integers(5, 12))
+    row = np.stack([np.linspace(-1, 1, count), np.zeros(count)], axis=1)
+    for each in (1, 2, 4):
+        case = sets._reaches(rng, count, 2, each, 0.005, rest=0, places=row, n=50)
+        yield replace(case, family="bins", name=f"{count} in a row, {each} each", knowable=each > 1)
+    once = sets._reaches(rng, 1, 2, 1, 0.0, rest=5)
+    again = replace(once, paths=once.paths * 5, label=np.repeat(once.label, 5))
+    yield replace(again, family="bins", name="one recording five times", knowable=False)
+    for exact, loose in ((10, 10), (40, 3), (3, 40)):
+        gap, paths = 12 * 0.03 * np.array([np.cos(count), np.sin(count)]), []
+        for goal, scatter, each in ((0 * gap, 0.004, exact), (gap, 0.03, loose)):
+            paths += sets._reaches(rng, 1, 2, each, scatter / 2, rest=0, places=goal[None], n=60).paths
+        label = np.repeat([0, 1], [exact, loose])
+        yield Case("bins", f"an exact and a loose goal, {exact} and {loose}", paths, label)
+
+
 FAMILIES: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {
     "fields": fields,
     "landscapes": landscapes,
     "surfaces": surfaces,
     "hands": hands,
     "measured": measured,
+    "bins": bins,
 }

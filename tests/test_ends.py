@@ -100,6 +100,13 @@ def test_goals_reached_once_each_are_never_sure():
     assert group_ends(ends_of(corners[:1], 2.0)).probability < 0.9
 
 
+@pytest.mark.parametrize("count", [5, 7, 12])
+def test_ends_in_a_row_are_goals_reached_once_each_or_one_along_a_line(count):
+    place = np.stack([np.linspace(0, 1.5, count), np.zeros(count)], axis=1)
+    place = place + 0.008 * np.random.default_rng(count).standard_normal(place.shape)
+    assert group_ends(ends_of(place, [2.0, 1.5])).probability < 0.9
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_an_end_is_left_out_only_beyond_doubt(seed):
     """Ends of one goal, in a quarter of which the pen is thought to have been lifted in a pause; and one that is far away."""
@@ -352,7 +359,7 @@ def test_one_group_is_the_integral_over_its_centre(d):
     rng = np.random.default_rng(d)
     place, way = 0.02 * rng.standard_normal((5, d)), rng.uniform(0.001, 0.03, 5)
     ahead, error = 0.01 * rng.standard_normal((5, d)), way / 3
-    model = EndsModel(place, way, np.zeros(5), ahead, error, np.zeros(2))
+    model = EndsModel(place, way, np.zeros(5), ahead, error, np.zeros(d))
     log_p = model.groups(model.moments().sum(axis=0)[None])[0]
     centre = np.linspace(-0.5, 0.5, 20_001)
     for s, octave in enumerate(range(-13, 1)):
@@ -385,7 +392,7 @@ def test_the_layout_of_two_goals_is_its_mixture(d):
             variance = spread**2 * (1 / 4 + 1 / 9)
             alike = np.prod((1 + np.exp(-(off**2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)) / 2)
             wanted = np.log((0.5 + 0.25 * near + 0.25 * alike) / (1 + (5 * spread / gap) ** 8))
-            worth[gap, way] = model._layout(np.array([0 * off, off]), np.array([4, 9]), spread, 0.0)
+            worth[gap, way] = model._layout(np.array([0 * off, off]), np.array([4, 9]), np.array([spread]), 0.0)[1, 0]
             assert worth[gap, way] == pytest.approx(wanted)
     assert d == 1 or all(worth[gap, "row"] > worth[gap, "slant"] for gap in (0.1, 0.4))
 

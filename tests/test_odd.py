@@ -85,6 +85,13 @@ def test_a_recording_that_repeats_another_counts_once_and_shares_its_label():
     assert found.labels[offsets[15]] == found.labels[offsets[2]] >= 0
 
 
+def test_one_recording_handed_in_five_times_is_as_sure_as_once():
+    path = reaches(4)[0]
+    once, often = ew.identify([path], dt=0.01), ew.identify([path] * 5, dt=0.01)
+    assert often.n_attractors == once.n_attractors == 1
+    assert often.confidence == pytest.approx(once.confidence) and often.confidence < 0.9
+
+
 def test_a_recording_that_ends_alone_is_named_and_kept():
     found = ew.identify([*reaches(5), *reaches(6, np.array([[600.0, 600.0]]), each=1)], dt=0.01)
     assert found.n_attractors == 4 and kinds(found) == {(15, "ends alone", False)}

@@ -143,9 +143,10 @@ def of_one_field(demos: Demonstrations, found: PathFinding) -> bool:
 
 
 def _evenly(found: PathFinding) -> IntArray:
-    """Some paths that are long enough, of all groups alike."""
+    """Some paths that are long enough, of all groups alike; not those that repeat another one, which predict each other."""
     length = np.diff(found.graph.offsets)
-    whole = np.flatnonzero((length >= SHORTEST_PATH) & (found.graph.group >= 0))
+    repeats = [one.number for one in found.odd if one.kind == "repeats another"]
+    whole = np.setdiff1d(np.flatnonzero((length >= SHORTEST_PATH) & (found.graph.group >= 0)), repeats)
     whole = whole[np.argsort(found.graph.group[whole], kind="stable")]
     return whole[np.unique(np.linspace(0, len(whole) - 1, NODES // FEWEST).round().astype(np.intp))]
 

@@ -263,9 +263,10 @@ def strays(ends: Ends, group: IntArray) -> IntArray:
 
 
 def odd_paths(
-    ends: PathEnds, paths: IntArray, grouping: Grouping, home: IntArray, extent: FloatArray
+    ends: PathEnds, paths: IntArray, grouping: Grouping, home: IntArray, extent: FloatArray, lost: FloatArray
 ) -> tuple[Odd, ...]:
-    """What is odd about the recordings: repeated, lost in motion, backwards or in a pause, astray, alone at a goal."""
+    """What is odd about the recordings: repeated, lost in motion, backwards or in a pause, astray, alone at a goal;
+    `lost` (K,) is what `lost_odds` says of them."""
     out = (
         []
         if ends.twin is None
@@ -291,7 +292,6 @@ def odd_paths(
             pausing = ends.pauses is not None and ends.pauses[paths].any()
             what = "ends where no other does" + (", in a pause as others make on the way" if pausing else "")
             out.append(Odd(k, "ends alone", what, True))
-    lost = lost_odds(ends, paths, extent)
     for k in paths[(grouping.group >= 0) & (ends.pace[paths] > AT_REST) & (lost[paths] > AT_REST)]:
         what = f"breaks off at {100 * ends.pace[k]:.0f} % of its speed, on the way to its goal by all that is known"
         out.append(Odd(int(k), "breaks off", what, False))

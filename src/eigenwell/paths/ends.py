@@ -17,7 +17,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import gammaln
 
 from .._types import BoolArray, FloatArray, IntArray
-from .evidence import ALIKE, Cut, EndsModel, log_sum
+from .evidence import Cut, EndsModel, log_sum
 from .spanning import components, spanning_tree
 
 # Log prices of a goal for which the best cut of a tree is proposed: the prior's own price depends on the partition.
@@ -324,15 +324,13 @@ def _readings(model: EndsModel, told: int | None) -> tuple[IntArray, FloatArray]
             alone = nodes[tree.size[nodes] == 1]
             alone = alone[np.argsort(-odds[alone], kind="stable")]
             nodes = np.concatenate([nodes[tree.size[nodes] > 1], alone])
-            size = tree.size[nodes]
+            cut = Cut(of_nodes[nodes], summed[nodes], tree.size[nodes], centre[nodes], blur[nodes], odds[alone])
             if at in promising:
-                cut = Cut(of_nodes[nodes], summed[nodes], size, centre[nodes], blur[nodes], odds[alone])
                 scores = np.logaddexp(model.readings(cut), model.in_principal(cut)) - np.log(2)
             else:
                 # None shared, along the coordinates or in principal directions, which are taken to be as good.
-                given = alike[nodes].sum(axis=0) + np.log(1 - ALIKE / 2)
-                there = np.zeros(len(alone))
-                scores = model.partition(given, size, centre[nodes], blur[nodes], odds[alone], there)
+                given = alike[nodes].sum(axis=0) + np.log(3 / 4)
+                scores = model.partition(given, cut, cut.centres, np.zeros(len(alone)))
             # What is less likely than rounding is kept only where so many goals were asked for.
             best = max(best, float(scores.max()))
             worth = scores > best + np.log(np.finfo(np.float64).eps)

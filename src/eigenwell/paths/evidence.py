@@ -48,8 +48,6 @@ OCTAVES = np.arange(-12, -1)
 MULTIPLES, WEIGHTS = np.array([-1, 0, 1, 2]), np.array([0.25, 0.45, 0.22, 0.08])
 # Spreads of the coordinates differ by some octaves: width of rho_j. In one set of five by more, exponentially: half an octave.
 UNEQUAL, WILD = 0.6, 0.2
-# In one set of three goals share coordinates.
-ALIKE = 0.35
 # An end in motion is at its goal all the same when it is nearer than this share of the way it seems to have left.
 LIFTED = 0.05
 # An end says nothing about goals farther away than this share of the box.
@@ -153,23 +151,19 @@ class EndsModel:
         with goals that share some.
 
         In a shared coordinate all ends are at one place, with a spread of its own: goals in a row or on a table, columns that
-        hardly move. These spreads are alike, and like those of goals, with heavy tails (`_own_scale`). Where goals share some, of
-        which `ALIKE` is the probability, all numbers n of them are as likely, and all C(d, n) sets of so many: the one that the
-        ends want most stands for all.
+        hardly move. These spreads are alike, and like those of goals, with heavy tails (`_own_scale`). Goals share none
+        as likely as some; then all numbers n of them are as likely, and all C(d, n) sets of so many: the one that the ends want
+        most stands for all.
         """
-        log_p, moments, size, centres, blur, odds = cut
-        if not (size > 1).any():
-            # Goals that were reached once each show no spread, and nothing that they share.
-            every = np.arange(self.dimension)
-            given = self.given_spread(log_p, every).sum(axis=0) + np.log(1 - ALIKE)
-            return self.partition(given, size, centres, blur, odds, np.zeros(len(odds)))
+        log_p, moments, size, centres, _, odds = cut
         d, one, several = self.dimension, len(size) == 1, size > 1
         possible = np.arange(log_p.shape[2])[:, None] >= self._finest
         apart = self._apart(log_p[several])
-        total = moments[several].sum(axis=0)
+        # Goals that were reached once each show no spread, but what they share.
+        total = moments[several if several.any() else slice(None)].sum(axis=0)
         together = np.where(possible, self.groups(total[None])[0], -np.inf)
         common = log_sum(np.moveaxis(together, 2, 0).reshape(d, -1)) - np.log(3 * len(apart))
-        at = self._at(together, total, moments[len(size) - len(odds) :])
+        at = self._at(together, total, moments[len(size) - len(odds) :]) * several.any()
         # One goal is the same with any of its coordinates shared. What is less likely than rounding is not asked.
         gain = common + np.maximum(at, 0.0).sum(axis=0) - apart.max(axis=0)
         order = np.argsort(-np.round(gain, 9), kind="stable")
@@ -178,9 +172,10 @@ class EndsModel:
         for n in np.flatnonzero(gain > gain.max() + np.log(np.finfo(np.float64).eps)):
             free, there = np.sort(order[n:]), at[:, order[:n]].sum(axis=1)
             given = self._spreads(log_p, apart, free) + common[order[:n]].sum() + there.sum()
-            given += np.log(ALIKE / max(d + one - 1, 1) if n else 1 - ALIKE)
-            given -= (0.0 if one else np.log(comb(d, n))) + _own_scale(together[:, :, order[:n]], apart[:, free])
-            out.append(self.partition(given, size, centres[:, free], blur, odds, there))
+            given -= np.log(2 * max(d + one - 1, 1) if n else 2)
+            seen = apart[:, free] if several.any() else apart[:, :0]
+            given -= (0.0 if one else np.log(comb(d, n))) + _own_scale(together[:, :, order[:n]], seen)
+            out.append(self.partition(given, cut, centres[:, free], there))
         return np.asarray(log_sum(np.moveaxis(np.array(out), 0, -1)))
 
     def in_principal(self, cut: Cut) -> FloatArray:
@@ -190,11 +185,11 @@ class EndsModel:
         the quarter of a turn after which axes are the same: by Laplace the integral over all angles is the best times
         sqrt(2 pi) t / (pi / 2), for every pair of axes.
         """
-        log_p, moments, size, centres, blur, odds = cut
+        log_p, moments, size, centres, _, odds = cut
         d, n = self.dimension, int((size - 1).sum())
         every, none = np.arange(d), np.zeros(len(odds))
         if n < 2 or d == 1:
-            return self.partition(self.given_spread(log_p, every).sum(axis=0), size, centres, blur, odds, none)
+            return self.partition(self.given_spread(log_p, every).sum(axis=0), cut, centres, none)
         several = size > 1
         likely = log_p[several].sum(axis=(0, 3))
         total = moments[several][:, *np.unravel_index(likely.argmax(), likely.shape)]
@@ -215,7 +210,7 @@ class EndsModel:
         )
         apart = turned._apart(log_p[several])
         given = turned._spreads(log_p, apart, every) + share
-        return turned.partition(given, size, centres @ turn, blur, odds, none)
+        return turned.partition(given, cut, centres @ turn, none)
 
     def _apart(self, log_p: FloatArray) -> FloatArray:
         """log p (S, d) of groups, each measured in the way that suits it, for all spreads that are possible."""
@@ -238,38 +233,29 @@ class EndsModel:
         equal spreads, and with those of their own that the coordinates of `apart` (S, d) show."""
         if len(free) == 0:
             return np.zeros(len(OCTAVES))
-        equal, unequal = self.given_spread(log_p, free).sum(axis=0), _unequal(apart[:, free])
+        equal, unequal = self.given_spread(log_p, free).sum(axis=0), _octaves(apart[:, free].argmax(axis=0))
         if not unequal.any():
             return np.asarray(equal)
-        usual, wild = np.log(1 - WILD) - (unequal / UNEQUAL) ** 2 / 2, np.log(WILD) - 2 * np.abs(unequal)
-        price = np.logaddexp(usual, wild).sum()
-        return np.asarray(np.logaddexp(equal, self.given_spread(log_p, free, unequal).sum(axis=0) + price))
+        return np.asarray(np.logaddexp(equal, self.given_spread(log_p, free, unequal).sum(axis=0) + _price(unequal)))
 
-    def partition(
-        self,
-        given: FloatArray,
-        size: IntArray,
-        centres: FloatArray,
-        blur: FloatArray,
-        odds: FloatArray,
-        there: FloatArray,
-    ) -> FloatArray:
+    def partition(self, given: FloatArray, cut: Cut, centres: FloatArray, there: FloatArray) -> FloatArray:
         """log p (L + 1,) of a partition with 0, 1, ... L of its singles lost.
 
-        From what its groups have for every sigma_0, `given` (G,), from their `size` (Q,), `centres` (Q, f) in the free
-        coordinates and the `blur` (Q,) of the measurements of these. Of those of one end, which come last, from the log `odds`
-        (L,) and from the log density `there` (L,) with which they are at the place that is shared in the other coordinates.
+        From what its groups have for every sigma_0, `given` (G,), their `centres` (Q, f) in the free coordinates, and the log
+        density `there` (L,) with which singles are at the place that is shared in the other coordinates.
         """
-        shared = size > 1
-        either = given + LOG_PRIOR
-        spread = max(float(2.0 ** OCTAVES[either.argmax()]), float(self.rounding.min()))
-        layout = self._layout(centres[shared], size[shared], spread, float(blur[shared].max(initial=0.0)))
-        lone = centres[len(size) - len(odds) :]
-        room = self._room(lone, centres[shared], spread)
+        size, blur, odds = cut.size, cut.blur, cut.odds
+        shared = int((size > 1).sum())
+        spread = np.maximum(2.0**OCTAVES, self.rounding.min())
+        if shared:  # they show it; some goals have half or a quarter of the usual one
+            spread = np.maximum(spread, spread[(given + LOG_PRIOR).argmax()])
+        worth = self._layout(centres, size, spread, float(blur[:shared].max(initial=0.0)))
+        lone = worth[len(size) - len(odds) :]
+        near = self._near(centres[len(size) - len(odds) :], there, centres[:shared], size[:shared], spread)
         # Sums over all choices of l lost ones: elementary symmetric polynomials of their odds, in logarithms.
-        chosen = np.full(len(odds) + 1, -np.inf)
+        chosen = np.full((len(odds) + 1, len(spread)), -np.inf)
         chosen[0] = 0.0
-        for one in odds + self._near(lone, there, centres[shared], size[shared], spread) - np.log(room):
+        for one in odds[:, None] + near - lone:
             chosen[1:] = np.logaddexp(chosen[1:], one + chosen[:-1])
         k, q = int(size.sum()) - np.arange(len(chosen)), len(size) - np.arange(len(chosen))
         allowed = q >= 1
@@ -277,48 +263,54 @@ class EndsModel:
         k, q = np.maximum(k, 1), np.maximum(q, 1)
         sizes = -np.log(q) + gammaln(q) + gammaln(k - q + 1) - gammaln(k)
         which = gammaln(q + 1) + gammaln(size + 1).sum() - gammaln(k + 1)
-        lost = np.where(allowed, chosen, -np.inf)
-        return np.asarray(sizes + which + lost + log_sum(either) + layout + np.log(room).sum())
+        either = log_sum(chosen + given + LOG_PRIOR + worth.sum(axis=0))
+        return np.asarray(np.where(allowed, sizes + which + either, -np.inf))
 
     def _near(
-        self, lone: FloatArray, there: FloatArray, centres: FloatArray, size: IntArray, spread: float
+        self, lone: FloatArray, there: FloatArray, centres: FloatArray, size: IntArray, spread: FloatArray
     ) -> FloatArray:
-        """Log density (L,) of lost ends at these places, beside that of ends `there`: half of them anywhere, half around the
+        """Log density (L, G) of lost ends at these places, beside that of ends `there`: half of them anywhere, half around the
         goals, by their number of ends, at a distance that is log-uniform from where ends of a goal are, spread sqrt(d), up to
         `ASTRAY`."""
         if len(centres) == 0 or len(lone) == 0:
-            return np.zeros(len(lone))
-        finest = min(spread * np.sqrt(lone.shape[1]), ASTRAY / 2)
-        away = np.maximum(np.linalg.norm(lone[:, None] - centres, axis=2), finest)
-        density = np.where(away < ASTRAY, away, np.inf) ** -lone.shape[1] / np.log(ASTRAY / finest)
+            return np.zeros((len(lone), len(spread)))
+        d = lone.shape[1]
+        finest = np.minimum(spread * np.sqrt(d), ASTRAY / 2)
+        away = np.linalg.norm(lone[:, None] - centres, axis=2)[..., None]
+        density = np.where(away < ASTRAY, np.maximum(away, finest), np.inf) ** -d / np.log(ASTRAY / finest)
         with np.errstate(divide="ignore"):
-            around = np.log(density @ (size / size.sum())) - _log_area(lone.shape[1])
-        return np.asarray(np.logaddexp(-there, around) - np.log(2))
+            around = np.log(np.einsum("lqg,q->lg", density, size / size.sum())) - _log_area(d)
+        return np.asarray(np.logaddexp(-there[:, None], around) - np.log(2))
 
-    def _room(self, lone: FloatArray, centres: FloatArray, spread: float) -> FloatArray:
-        """How much room (L,) lone goals have beside the others: none within the spread of one."""
-        if len(centres) == 0 or len(lone) == 0:
-            return np.ones(len(lone))
-        gap = np.maximum(cKDTree(centres).query(lone)[0], spread)
-        return np.asarray(1 / (1 + (APART * spread / gap) ** 8))
-
-    def _layout(self, centres: FloatArray, size: IntArray, spread: float, blur: float) -> float:
-        """What it is worth that centres lie beside each other: along the tree of nearest ones, place for place.
+    def _layout(self, centres: FloatArray, size: IntArray, spread: FloatArray, blur: float) -> FloatArray:
+        """What it is worth (Q, G) that each centre lies beside another one, along the tree of nearest ones, place for place;
+        goals of one end beside the nearest of the others, as any of them may be lost.
 
         A log-uniform distance has the density 1 / (A_d r^d log(1/sigma)), A_d the area of the unit sphere; what is nearer than
         ends are known, by `blur`, is not known to be near. Or each coordinate is that of the other one, or not: bins on a shelf.
         """
+        worth = np.zeros((len(size), len(spread)))
         if len(centres) < 2:
-            return 0.0
+            return worth
         d = centres.shape[1]
-        pairs, gap = edges(centres)
-        gap = np.maximum(gap, spread)
-        near = -_log_area(d) - d * np.log(np.maximum(gap, blur)) - np.log(max(-np.log(spread), 1.0))
-        variance = max(spread, blur) ** 2 * (1 / size[pairs]).sum(axis=1)[:, None]
-        off = np.diff(centres[pairs], axis=1)[:, 0] ** 2 / variance
-        alike = np.log((1 + np.exp(-off / 2) / np.sqrt(2 * np.pi * variance)) / 2).sum(axis=1)
-        beside = np.logaddexp(near, alike) + np.log(BESIDE / 2)
-        return float((np.logaddexp(np.log(1 - BESIDE), beside) - np.log1p((APART * spread / gap) ** 8)).sum())
+        shared = int((size > 1).sum())
+        pairs, gap = edges(centres[: shared or None])
+        if 0 < shared < len(size):
+            away, near = cKDTree(centres[:shared]).query(centres[shared:])
+            pairs = np.concatenate([pairs, np.stack([near, np.arange(shared, len(size))], axis=1)])
+            gap = np.append(gap, away)
+        gap = np.maximum(gap[:, None], spread)
+        near = -_log_area(d) - d * np.log(np.maximum(gap, blur)) - np.log(np.maximum(-np.log(spread), 1.0))
+        variance = (np.maximum(spread, blur) ** 2 * (1 / size[pairs]).sum(axis=1)[:, None])[:, None]
+        off = np.diff(centres[pairs], axis=1)[:, 0] ** 2
+        alike = np.log((1 + np.exp(-off[..., None] / variance / 2) / np.sqrt(2 * np.pi * variance)) / 2).sum(axis=1)
+        # How near goals lie is seen of those that were reached more than once; of one end beside these, not even what they share.
+        near = near if shared else 0 * near
+        beside = np.logaddexp(np.log(1 - BESIDE), np.logaddexp(near, alike) + np.log(BESIDE / 2))
+        if shared:
+            beside[shared - 1 :] = 0.0
+        worth[pairs[:, 1]] = beside - np.log1p((APART * spread / gap) ** 8)
+        return worth
 
 
 def _pairs(d: int) -> tuple[IntArray, IntArray]:
@@ -327,10 +319,15 @@ def _pairs(d: int) -> tuple[IntArray, IntArray]:
     return np.append(np.arange(d), i), np.append(np.arange(d), j)
 
 
-def _unequal(apart: FloatArray) -> IntArray:
-    """By how many octaves the likeliest spread of each coordinate (S, d) is beyond the usual one."""
-    best = apart.argmax(axis=0)
-    return np.asarray(np.round(best - np.median(best)), dtype=np.intp)
+def _octaves(scale: FloatArray) -> IntArray:
+    """How far each of these is from the usual one, in whole octaves."""
+    return np.asarray(np.round(scale - np.median(scale)), dtype=np.intp)
+
+
+def _price(unequal: IntArray) -> float:
+    """Log prior of spreads of the coordinates that are so many octaves beyond the usual one."""
+    usual, wild = np.log(1 - WILD) - (unequal / UNEQUAL) ** 2 / 2, np.log(WILD) - 2 * np.abs(unequal)
+    return float(np.logaddexp(usual, wild).sum())
 
 
 def _own_scale(shared: FloatArray, free: FloatArray) -> float:

@@ -196,7 +196,7 @@ def grade_paths(
     under_way = np.maximum(ends.pace, np.minimum(ends.way / REACH, 1.0))
     np.minimum.at(slowest, grouping.group[kept], under_way[paths[kept]])
     alternatives = tuple(Reading(with_scraps(of_paths(r.group)), r.probability) for r in grouping.alternatives)
-    odd = odd_paths(ends, paths, grouping, home, extent) if trusted_ends and not told.names_paths else ()
+    odd = odd_paths(ends, paths, grouping, home, extent, measured.lost) if trusted_ends and not told.names_paths else ()
     doubts = [
         *_broken(int((heirs >= 0).sum()), 0 if trusted_ends else int((group[paths] < 0).sum()), int(usable.sum()))
     ]

@@ -3,8 +3,8 @@
 Consecutive samples of a smooth flow satisfy the trapezoid rule x_j - x_i = dt (v_i + v_j)/2 with a relative residual
 O(dt^2); unrelated pairs miss it by about 100 %. Two ways use this. *Halfway meeting* (`kinematics`): with one time step for
 all and no noise, one nearest-neighbour query finds every successor. *Likelihood*: with noise, gaps or different rates,
-the most likely set of links is a sparse assignment problem, with time step and noise re-estimated between rounds. What
-follows are the steps of multi-object tracking.
+the most likely set of links is a sparse assignment problem, with time step and noise re-estimated between rounds. The same
+score of the same problem then links chains, and says which exchanges at crossings make them more likely (`states`).
 """
 
 from __future__ import annotations

@@ -53,12 +53,8 @@ class PathSettings:
     rate_window: int = 100
     """Links on either side that a time step is pooled over: enough to see through noise and rest, shorter than a
     demonstration, so that trajectories strung together by mistake keep their own."""
-    floor: float = 1e-3
-    """What is less than this part of a step is the trapezoid rule's own error and rounding, not noise; of a missing sample, no
-    better set of links."""
     measured: int = 100_000
-    """Links that scales are read off where there are more: they are then known to a third of a percent. Windows of so many
-    samples are fitted together: memory does not grow with the number of all."""
+    """Links that scales are read off where there are more: they are then known to a third of a percent."""
     fit: int = 8
     """Samples of a local fit at an end, half as many on each side in the middle: averages noise, follows a bend. Shorter chains
     say nothing about noise; shorter than half a fit, they have no direction of their own."""
@@ -67,6 +63,12 @@ class PathSettings:
     remainder: float = 0.1
     """A tenth of the links may be wrong or lie in a corner: scales are means over the rest. A path with less than this share of
     the samples of the path a typical sample lies in is no trajectory."""
+
+    @property
+    def floor(self) -> float:
+        """What is less than this part of a step is the trapezoid rule's own error and rounding, not noise; of a nat, no better
+        set of links."""
+        return self.exact**2
 
     @property
     def half_fit(self) -> int:

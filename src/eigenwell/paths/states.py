@@ -83,11 +83,15 @@ def _time(
 
 def smooth(x: FloatArray, kin: Kinematics, chains: Chains, s: PathSettings = DEFAULT) -> tuple[FloatArray, FloatArray]:
     """x and u with noise averaged out along the chains, by a local quadratic of four samples on either side."""
-    position = np.arange(len(x))
-    samples, inside = window(chains, position, np.arange(-s.half_fit, s.half_fit + 1), chains.chain_at)
-    state, _ = fit_states(x, kin, samples, inside, s.half_fit, s)
-    at = chains.position_of
-    return state[at, 0], state[at, 1]
+    around = np.arange(-s.half_fit, s.half_fit + 1)
+
+    def block(rows: slice) -> FloatArray:
+        position = np.arange(rows.start, rows.stop)
+        samples, inside = window(chains, position, around, chains.chain_at[rows])
+        return fit_states(x, kin, samples, inside, s.half_fit, s)[0][:, :2]
+
+    still = np.concatenate(in_blocks(block, len(x)))[chains.position_of]
+    return still[:, 0], still[:, 1]
 
 
 def states_beside(
@@ -249,7 +253,7 @@ def returned(x: FloatArray, chains: Chains, kin: Kinematics, tree: cKDTree, s: P
     best = np.lexsort((-gain, i))
     best = best[np.diff(i[best], prepend=-1) > 0]
     best = best[gain[best] > s.missing]
-    return _moved(chains, i[best], j[best], time[best])
+    return _moved(chains, i[best], j[best], time[best]) if len(best) else chains
 
 
 def _beside(

@@ -434,6 +434,12 @@ def test_a_picture_for_a_paper_opens(visit):
         draw(page, line)
         settle(page, k)
     learned(page)
+    # What is in the way is in the picture, too, as it is on the screen: stones and walls were missing.
+    plain = taken(page, "svg")[1]
+    page.keyboard.press("t")
+    page.keyboard.press("w")
+    _, stoned = taken(page, "svg")
+    assert stoned.count(b"#8d939b") == 1 + plain.count(b"#8d939b") and stoned.count(b"evenodd") == 1
     name, content = taken(page, "pdf")
     assert name == "eigenwell-canvas.pdf" and content.startswith(b"%PDF-1.4") and content.endswith(b"%%EOF\n")
     table = int(re.search(rb"startxref\n(\d+)", content)[1])

@@ -126,7 +126,7 @@ export class Gestures {
       return null;
     }
     paper.dataset.over = "held";
-    if (pusher.pen && this.#within(pusher.pen, at, GRIP)) {
+    if (pusher.pen && view.away(pusher.pen, at) < GRIP) {
       this.#shoved = view.toWorld(at);
       pusher.hold(true);
       return "drag";
@@ -146,11 +146,6 @@ export class Gestures {
     }
     this.#studio.canvas.repaint("paper");
     return "drag";
-  }
-
-  #within(place, [px, py], reach) {
-    const [x, y] = this.#studio.view.toScreen(place);
-    return Math.hypot(x - px, y - py) < reach;
   }
 
   #spray() {
@@ -352,7 +347,7 @@ export class Gestures {
 
   #goalAt(at, near) {
     const { goals, view } = this.#studio;
-    const away = (a) => Math.hypot(...view.toScreen(a.x).map((c, k) => c - at[k]));
+    const away = (a) => view.away(a.x, at);
     const [best] = [...goals].sort((a, b) => away(a) - away(b));
     return best && away(best) <= near ? best : null;
   }
@@ -368,7 +363,7 @@ export class Gestures {
     const { tool, particles, drawing, view, playground, pusher } = this.#studio;
     if (this.pen.busy || event.buttons || tool === "draw") return;
     const at = [event.offsetX, event.offsetY];
-    const held = () => (pusher.pen && this.#within(pusher.pen, at, GRIP)) || playground.at(view, at, 15) || particles.near(view, at, 14);
+    const held = () => (pusher.pen && view.away(pusher.pen, at) < GRIP) || playground.at(view, at, 15) || particles.near(view, at, 14);
     const over = tool === "drop" ? held() && "drop"
       : (this.#goalAt(at, 14) || strokeAt(drawing.strokes, view, at, 9)) && "stroke";
     if (over) paper.dataset.over = over;

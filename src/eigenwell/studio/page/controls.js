@@ -49,7 +49,7 @@ export function wire(studio) {
   click("push", () => studio.play.togglePush());
   click("put-back", () => studio.play.putBack());
   click("home", () => studio.play.putBack());
-  click("stop-here", () => studio.stopAt(drawing.find(studio.found.rounds[0]).x.at(-1)));
+  click("stop-here", () => studio.gestures.stopAt(drawing.find(studio.found.rounds[0]).x.at(-1)));
   for (const bar of document.querySelectorAll(".tools, .layers, .play, .ask, #try, #fitted")) studio.gestures.pen.passThrough(bar);
   click("compare", () => link.send({ type: "compare", rev: studio.rev }));
   click("try", () => tryExample(studio));

@@ -2,7 +2,7 @@
 
 import { ask, asked, unask } from "./ask.js";
 import { sprayed } from "./brush.js";
-import { bent, endedAt, isLoop, nearest, REACH } from "./magnets.js";
+import { bent, endedAt, isLoop, nearest, REACH, stoppedAt } from "./magnets.js";
 import { hint, notify } from "./notify.js";
 import { Pen } from "./pen.js";
 import { GRIP } from "./push.js";
@@ -242,7 +242,7 @@ export class Gestures {
     const [held, particle, draft, goal, spray] = [this.#held, this.#particle, this.#draft, this.#goal, this.#cloud];
     const handle = this.#handle;
     this.#rest();
-    if (asked() === "stop" && tapped && at) this.#studio.stopAt(this.#studio.view.toWorld(at));
+    if (asked() === "stop" && tapped && at) this.stopAt(this.#studio.view.toWorld(at));
     else if (handle) this.#handled(handle, tapped);
     else if (kind === "draw") this.#finish(draft ?? [], time, tapped, at, spray);
     else if (particle?.state === "held") this.#studio.particles.release(particle);
@@ -320,8 +320,22 @@ export class Gestures {
     ]);
   }
 
-  /** What was found since may have answered that. */
-  answered(labels) { if (this.#near && labels[this.#near.id] === this.#near.colour) unask("near"); }
+  /** What was found since may have answered that; and of strokes that go round only the hand knows where they should stop. */
+  answered() {
+    const { found, labels, drawing } = this.#studio;
+    if (this.#near && labels[this.#near.id] === this.#near.colour) unask("near");
+    if (!found?.question) unask("stop");
+    else {
+      const first = drawing.find(found.rounds[0]);
+      ask("stop", `${found.question} Tap the place.`, [["Where I lifted the pen", () => this.stopAt(first.x.at(-1))]]);
+    }
+  }
+
+  stopAt(place) {
+    const { found, drawing } = this.#studio;
+    unask("stop");
+    drawing.redraw(Object.fromEntries((found?.rounds ?? []).map((id) => [id, stoppedAt(drawing.find(id), place)])));
+  }
 
   // --- goals ---
 

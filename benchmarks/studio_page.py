@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browsers import FLAGS, chromium, served
+from tests.studio_hands import curve, draw, marks, settle
 
 import eigenwell as ew
 from benchmarks import studio_trust
@@ -25,14 +26,6 @@ SAMPLES = 200
 GOALS = np.array([[0.7, 0.65], [0.3, 0.7], [0.5, 0.3]])
 """In shares of the canvas."""
 PAGE = Path(ew.__file__).parent / "studio" / "page"
-
-
-def curve(start: Any, goal: Any, bend: float, samples: int = SAMPLES) -> np.ndarray:
-    """A stroke in shares of the canvas that slows down towards its goal."""
-    start, goal = np.array(start), np.array(goal)
-    u = 1 - (1 - np.linspace(0, 1, samples)[:, None]) ** 2
-    side = np.array([-(goal - start)[1], (goal - start)[0]])
-    return np.asarray(start + u * (goal - start) + bend * np.sin(np.pi * u) * side)
 
 
 def stroke(k: int, samples: int = SAMPLES, goals: int = 3) -> np.ndarray:
@@ -52,19 +45,6 @@ def as_csv(strokes: list[np.ndarray], view: str) -> str:
     return "\n".join(rows)
 
 
-def marks(page: Page) -> dict[str, Any]:
-    found: dict[str, Any] = page.evaluate("({...document.body.dataset})")
-    return found
-
-
-def settle(page: Page, strokes: int) -> None:
-    page.wait_for_function(
-        "n => { const d = document.body.dataset; return Number(d.strokes) === n && (n === 0 || d.labelled === d.rev) }",
-        arg=strokes,
-        timeout=120_000,
-    )
-
-
 def visit(browser: Browser, address: str, *, live: bool, width: int = 1280, height: int = 800) -> Page:
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
     page.set_default_timeout(120_000)
@@ -81,17 +61,6 @@ def load(page: Page, strokes: list[np.ndarray]) -> None:
         file.write_text(as_csv(strokes, page.get_attribute("#stage", "data-view") or ""))
         page.set_input_files("#file", file)
         settle(page, len(strokes))
-
-
-def draw(page: Page, shares: np.ndarray) -> None:
-    box = page.locator("#paper").bounding_box()
-    assert box is not None
-    points = shares * [box["width"], box["height"]] + [box["x"], box["y"]]
-    page.mouse.move(*points[0])
-    page.mouse.down()
-    for x, y in points[1:]:
-        page.mouse.move(x, y)
-    page.mouse.up()
 
 
 def learned(page: Page) -> None:

@@ -29,6 +29,8 @@ PIXEL = 2 / 750
 """Of the world, on a canvas 750 pixels high."""
 SURE = 0.9
 """From here on the page says "very sure"."""
+PATIENCE = 400_000
+"""Milliseconds until a page counts as stuck: a machine with other work is late, and a dead end stays one."""
 PAGE, SEED = 20, 502
 """Random sequences one after the other on one page, which keeps its strokes and its history over them."""
 
@@ -282,7 +284,7 @@ def sequences(browser: Browser, tries: int, more: bool, steps: int = 8) -> list[
             for _ in range(min(PAGE, done + tries - first)):
                 did = wander(page, server, rng, steps)
                 try:
-                    page.wait_for_function(DONE, timeout=60_000)
+                    page.wait_for_function(DONE, timeout=PATIENCE)
                 except Exception:
                     stuck.append(", ".join(did))
                     print("stuck after", did, page.evaluate("({...document.body.dataset})"))

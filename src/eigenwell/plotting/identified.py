@@ -9,8 +9,8 @@ import numpy as np
 
 from ..demonstrations import DataError
 from ..graphs import Graph
-from ..report.numbers import eigenvalues
 from ..results import Result
+from ..spectral.shown import eigenvalues
 from .canvas import axes, current_theme, framed, given, labelled, mark_attractors
 
 MOST_POINTS = 50_000
@@ -156,7 +156,7 @@ def plot_spectrum(found: Result, ax: Any = None) -> Any:
     ax = axes(ax, 2)
     theme = current_theme.get()
     for q, embedding in enumerate(found.embeddings):
-        (values, below), kept = eigenvalues(found, q), 1 + embedding.shape[1]
+        (values, below), kept = eigenvalues(found.graph, found.spectra, q), 1 + embedding.shape[1]
         if len(values) < 2 or values[1] <= 0:
             continue
         number, scaled = np.arange(1, len(values) + 1), values / values[1]

@@ -11,7 +11,7 @@ from .._types import IntArray
 from ..demonstrations import Demonstrations
 from ..graphs import Graph
 from ..identification import Identification
-from .numbers import eigenvalues
+from ..spectral.shown import eigenvalues
 from .pairs import pair_matrix
 from .traces import (
     MOST_POINTS,
@@ -150,7 +150,7 @@ def spectrum(found: Identification) -> Section:
     notes: list[dict[str, Any]] = []
     gaps = []
     for q in range(found.n_attractors):
-        values, below = eigenvalues(found, q)
+        values, below = eigenvalues(found.graph, found.spectra, q)
         if len(values) < 2 or values[1] <= 0:
             continue
         gaps.append((below, values[below] / values[below - 1] if below < len(values) else 1.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,12 @@ import numpy as np
 from .._types import FloatArray
 from ..fields import Field, StableField
 from ..fields.warps import World
-from ..graphs import Clique, PathGraph
 from ..learning import Growing
-from ..results import Identification
-from ..spectral import ExactMasses, joined_spectrum
 
 MOST_SAMPLES = 1500
 """Training samples that go along, evenly thinned; paths keep their starts. They say what is far, and where motions begin."""
 DIGITS = 5
 """Of places of saddles, in world units: finer than a pixel."""
-BEYOND, MOST_EIGENVALUES = 3, 40
-"""Eigenvalues shown of every spectrum: as many as there are paths, which is where the gap is, and these beyond it."""
 
 
 def of_field(field: Field, *, short: bool = False) -> dict[str, Any]:
@@ -103,30 +97,6 @@ def _packed(array: Any, short: bool = False) -> str:
     """Doubles; "4:" is before those of single precision."""
     packed = base64.b64encode(np.ascontiguousarray(array, dtype="<f4" if short else "<f8").tobytes()).decode("ascii")
     return f"4:{packed}" if short else packed
-
-
-# --- of a spectrum -------------------------------------------------------------------------------------
-
-
-def eigenvalues(found: Identification, q: int) -> tuple[FloatArray, int]:
-    """Eigenvalues of sub-dynamics q from the bottom, and how many lie below the widest gap, in ratio.
-
-    Paths joined in a clique have one (K - 1)-fold eigenvalue above zero; the embedding needs its first two alone, and a picture
-    all of them.
-    """
-    values = found.spectra[q].eigenvalues
-    if isinstance(found.graph, PathGraph):
-        values = _of_joined(tuple(found.graph.lengths[found.graph.paths_of(q)].tolist()))
-    values = np.abs(values)
-    above = np.maximum(values[1:], np.finfo(np.float64).tiny)
-    return values, 2 + int(np.argmax(above[1:] / above[:-1])) if len(above) > 1 else len(values)
-
-
-@lru_cache(maxsize=256)
-def _of_joined(lengths: tuple[int, ...]) -> FloatArray:
-    """They depend on the lengths alone: bundles to which a stroke adds nothing are not solved again."""
-    count = min(len(lengths) + BEYOND, MOST_EIGENVALUES, sum(lengths))
-    return joined_spectrum(np.array(lengths), Clique(), ExactMasses(), count).eigenvalues
 
 
 # --- in other units -----------------------------------------------------------------------------------

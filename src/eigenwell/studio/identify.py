@@ -17,9 +17,9 @@ from ..graphs import Clique, Graph, PathGraph
 from ..identification import Identification, identify
 from ..paths import SuccessorGraph
 from ..progress import Progress
-from ..report.numbers import eigenvalues
 from ..report.wording import surety
 from ..spectral import KernelGraph, linearity
+from ..spectral.shown import eigenvalues
 from . import messages
 from .messages import doubts
 from .protocol import Options
@@ -219,7 +219,7 @@ def _arriving(drawn: Drawing, found: Identification, q: int) -> dict[str, int]:
 
 
 def _spectrum(found: Identification, q: int) -> dict[str, Any]:
-    values, below = eigenvalues(found, q)
+    values, below = eigenvalues(found.graph, found.spectra, q)
     return {"values": shown(values), "gap_after": below}
 
 

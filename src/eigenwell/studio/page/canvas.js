@@ -4,6 +4,7 @@ import { paintBackdrop } from "./backdrop.js";
 import { Flow } from "./flow.js";
 import { Gif } from "./gif.js";
 import { paintHalo, paintSamples, paintScene, paintStroke } from "./scene.js";
+import { Sheet } from "./sheet.js";
 import { View } from "./view.js";
 
 const LAYERS = ["backdrop", "flow", "scene", "paper"];
@@ -221,6 +222,16 @@ export class Canvas extends EventTarget {
       ctx.strokeStyle = s.theme.ink;
       ctx.stroke();
     }
+  }
+
+  /** What stands still, and the flow as lines, for a file. */
+  drawn() {
+    const { view } = this, s = this.#state(), field = s.living ? null : s.field;
+    const sheet = new Sheet(view.width, view.height, s.theme.paper);
+    paintBackdrop(sheet, view, s.theme, field, s.shown, s.stale);
+    if (field && s.shown.flow) this.flow.paintStill(sheet, view, s.theme, s.stale, s.shown.speed);
+    paintScene(sheet, view, s.theme, s);
+    return sheet;
   }
 
   /** All layers on paper, as one canvas, with at least two pixels to a point. */

@@ -5,7 +5,6 @@ import { toCsv, toNumpy } from "./drawing.js";
 import { Menu } from "./menus.js";
 import { colour } from "./palette.js";
 import { asPdf } from "./pdf.js";
-import { picture } from "./picture.js";
 import { segments } from "./settings.js";
 import { dismiss, hint, notify } from "./notify.js";
 import { LAYERS, mark, SWITCHES } from "./studio.js";
@@ -50,7 +49,7 @@ export function wire(studio) {
   click("push", () => studio.play.togglePush());
   click("put-back", () => studio.play.putBack());
   click("home", () => studio.play.putBack());
-  click("stop-here", () => studio.stopAt(drawing.find(studio.found.rounds[0]).x.at(-1)));
+  click("stop-here", () => studio.gestures.stopAt(drawing.find(studio.found.rounds[0]).x.at(-1)));
   for (const bar of document.querySelectorAll(".tools, .layers, .play, .ask, #try, #fitted")) studio.gestures.pen.passThrough(bar);
   click("compare", () => link.send({ type: "compare", rev: studio.rev }));
   click("try", () => tryExample(studio));
@@ -181,11 +180,10 @@ function save({ drawing, link, rev, view, keptGoals, numbers }) {
 }
 
 async function take(studio, what) {
-  const { drawing, labels, found, field, fields, shown, canvas, theme, link, rev } = studio;
-  const seen = { strokes: drawing.strokes, labels, found, field: fields.learned ? field : null, shown };
+  const { drawing, canvas, theme, link, rev } = studio;
   if (what === "png") canvas.flattened(theme.paper).toBlob((blob) => download("eigenwell-canvas.png", blob));
-  else if (what === "svg") download("eigenwell-canvas.svg", new XMLSerializer().serializeToString(picture(canvas.view, theme, seen)));
-  else if (what === "pdf") download("eigenwell-canvas.pdf", await asPdf(picture(canvas.view, theme, seen), theme.paper));
+  else if (what === "svg") download("eigenwell-canvas.svg", new XMLSerializer().serializeToString(canvas.drawn().svg));
+  else if (what === "pdf") download("eigenwell-canvas.pdf", await asPdf(canvas.drawn()));
   else if (what === "numpy") {
     const lines = toNumpy(drawing.strokes);
     if (await copy(lines)) hint("Copied: your strokes as NumPy arrays.", 3000);

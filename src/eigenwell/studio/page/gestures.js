@@ -2,7 +2,7 @@
 
 import { ask, asked, unask } from "./ask.js";
 import { sprayed } from "./brush.js";
-import { bent, endedAt, isLoop, nearest, REACH } from "./magnets.js";
+import { bent, endedAt, isLoop, nearest, REACH, stoppedAt } from "./magnets.js";
 import { hint, notify } from "./notify.js";
 import { Pen } from "./pen.js";
 import { GRIP } from "./push.js";
@@ -126,7 +126,7 @@ export class Gestures {
       return null;
     }
     paper.dataset.over = "held";
-    if (pusher.pen && this.#within(pusher.pen, at, GRIP)) {
+    if (pusher.pen && view.away(pusher.pen, at) < GRIP) {
       this.#shoved = view.toWorld(at);
       pusher.hold(true);
       return "drag";
@@ -146,11 +146,6 @@ export class Gestures {
     }
     this.#studio.canvas.repaint("paper");
     return "drag";
-  }
-
-  #within(place, [px, py], reach) {
-    const [x, y] = this.#studio.view.toScreen(place);
-    return Math.hypot(x - px, y - py) < reach;
   }
 
   #spray() {
@@ -247,7 +242,7 @@ export class Gestures {
     const [held, particle, draft, goal, spray] = [this.#held, this.#particle, this.#draft, this.#goal, this.#cloud];
     const handle = this.#handle;
     this.#rest();
-    if (asked() === "stop" && tapped && at) this.#studio.stopAt(this.#studio.view.toWorld(at));
+    if (asked() === "stop" && tapped && at) this.stopAt(this.#studio.view.toWorld(at));
     else if (handle) this.#handled(handle, tapped);
     else if (kind === "draw") this.#finish(draft ?? [], time, tapped, at, spray);
     else if (particle?.state === "held") this.#studio.particles.release(particle);
@@ -325,8 +320,22 @@ export class Gestures {
     ]);
   }
 
-  /** What was found since may have answered that. */
-  answered(labels) { if (this.#near && labels[this.#near.id] === this.#near.colour) unask("near"); }
+  /** What was found since may have answered that; and of strokes that go round only the hand knows where they should stop. */
+  answered() {
+    const { found, labels, drawing } = this.#studio;
+    if (this.#near && labels[this.#near.id] === this.#near.colour) unask("near");
+    if (!found?.question) unask("stop");
+    else {
+      const first = drawing.find(found.rounds[0]);
+      ask("stop", `${found.question} Tap the place.`, [["Where I lifted the pen", () => this.stopAt(first.x.at(-1))]]);
+    }
+  }
+
+  stopAt(place) {
+    const { found, drawing } = this.#studio;
+    unask("stop");
+    drawing.redraw(Object.fromEntries((found?.rounds ?? []).map((id) => [id, stoppedAt(drawing.find(id), place)])));
+  }
 
   // --- goals ---
 
@@ -352,7 +361,7 @@ export class Gestures {
 
   #goalAt(at, near) {
     const { goals, view } = this.#studio;
-    const away = (a) => Math.hypot(...view.toScreen(a.x).map((c, k) => c - at[k]));
+    const away = (a) => view.away(a.x, at);
     const [best] = [...goals].sort((a, b) => away(a) - away(b));
     return best && away(best) <= near ? best : null;
   }
@@ -368,7 +377,7 @@ export class Gestures {
     const { tool, particles, drawing, view, playground, pusher } = this.#studio;
     if (this.pen.busy || event.buttons || tool === "draw") return;
     const at = [event.offsetX, event.offsetY];
-    const held = () => (pusher.pen && this.#within(pusher.pen, at, GRIP)) || playground.at(view, at, 15) || particles.near(view, at, 14);
+    const held = () => (pusher.pen && view.away(pusher.pen, at) < GRIP) || playground.at(view, at, 15) || particles.near(view, at, 14);
     const over = tool === "drop" ? held() && "drop"
       : (this.#goalAt(at, 14) || strokeAt(drawing.strokes, view, at, 9)) && "stroke";
     if (over) paper.dataset.over = over;

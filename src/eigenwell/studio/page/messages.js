@@ -43,8 +43,7 @@ export function handleMessages(studio, menu) {
       studio.kept = null;
       settings.used(message.kernel);
       answer.show(studio.found, drawing.strokes, studio.labels, studio.theme);
-      studio.question();
-      studio.gestures.answered(studio.labels);
+      studio.gestures.answered();
       $("code").hidden = !message.python;
       write("python", numbered(message.python ?? "", studio.numbers));
       canvas.repaint("scene", "backdrop", "flow");

@@ -80,11 +80,8 @@ export class Particles extends EventTarget {
     }
   }
 
-  near(view, [px, py], reach) {
-    const distance = (d) => {
-      const [x, y] = view.toScreen(d.at);
-      return Math.hypot(x - px, y - py);
-    };
+  near(view, at, reach) {
+    const distance = (d) => view.away(d.at, at);
     const [best] = [...this.items].sort((a, b) => distance(a) - distance(b));
     return best && distance(best) <= reach ? best : null;
   }

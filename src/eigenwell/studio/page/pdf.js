@@ -1,17 +1,16 @@
-// The picture of picture.js as a PDF of one page: every line stays a line. It reads the few elements that are made there.
+// What was painted as a PDF of one page: every line stays a line.
 
 import { rgb } from "./palette.js";
 
-// A circle from four Bezier curves; and the width of a digit in Helvetica Bold, in its size.
-const ROUND = 0.5523, DIGIT = 0.556;
+// A circle from four Bezier curves; and the width of a digit in Helvetica Bold and half its height, in its size.
+const ROUND = 0.5523, DIGIT = 0.556, HALF = 0.35;
 const short = (value) => String(Math.round(value * 100) / 100);
 const numbers = (...values) => values.map(short).join(" ");
 
-/** `root`: the SVG element; its images carry their canvas as `picture`. `paper`: what is behind them. */
-export async function asPdf(root, paper) {
-  const [width, height] = ["width", "height"].map((side) => Number(root.getAttribute(side)));
-  const ink = { ops: [`1 0 0 -1 0 ${short(height)} cm`], alphas: new Map(), images: [], width, height };
-  for (const node of root.children) draw(node, ink);
+/** `sheet`: what was painted (sheet.js). */
+export async function asPdf({ marks, width, height, paper }) {
+  const ink = { ops: [`1 0 0 -1 0 ${short(height)} cm ${tint(paper, "rg")} 0 0 ${numbers(width, height)} re f`], alphas: new Map(), images: [] };
+  for (const mark of marks) draw(mark, ink);
   const images = await Promise.all(ink.images.map((canvas) => image(canvas, rgb(paper))));
   const alphas = [...ink.alphas].map(([alpha, name]) => `/${name} << /ca ${alpha} /CA ${alpha} >>`).join(" ");
   const named = images.map((_, k) => `/I${k} ${6 + k} 0 R`).join(" ");
@@ -22,57 +21,27 @@ export async function asPdf(root, paper) {
   return file(["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", page, content, font, ...images]);
 }
 
-function draw(node, ink) {
-  const get = (name) => node.getAttribute(name), number = (name) => Number(get(name) ?? 0), { ops } = ink;
-  if (node.tagName === "title") return;
+function draw({ image, words, box, at, size, d, fill, stroke, width, dash, alpha, odd }, { ops, alphas, images }) {
   ops.push("q");
-  const [, x, y, turn] = /translate\(([-\d.]+) ([-\d.]+)\) rotate\(([-\d.]+)\)/.exec(get("transform") ?? "") ?? [];
-  if (turn !== undefined) {
-    const [c, s] = [Math.cos, Math.sin].map((f) => f((turn * Math.PI) / 180).toFixed(4));
-    ops.push(`${c} ${s} ${-s} ${c} ${x} ${y} cm`);
+  if (image) {
+    const [x, y, w, h] = box;
+    ops.push(`${numbers(w, 0, 0, -h, x, y + h)} cm /I${images.length} Do`);
+    images.push(image);
+  } else if (words) {
+    const left = at[0] - (words.length * DIGIT * size) / 2;
+    ops.push(tint(fill, "rg"), `BT /F ${size} Tf 1 0 0 -1 ${numbers(left, at[1] + HALF * size)} Tm (${words}) Tj ET`);
+  } else {
+    const opaque = alpha.toFixed(3);
+    if (!alphas.has(opaque)) alphas.set(opaque, `A${alphas.size}`);
+    ops.push(`/${alphas.get(opaque)} gs`);
+    ops.push(fill ? tint(fill, "rg") : `${tint(stroke, "RG")} 1 J 1 j [${dash.join(" ")}] 0 d ${short(width)} w`);
+    ops.push(d.map(step).join(" "), fill ? `f${odd ? "*" : ""}` : "S");
   }
-  if (node.tagName === "g") for (const child of node.children) draw(child, ink);
-  else if (node.tagName === "image") {
-    ops.push(`${numbers(number("width"), 0, 0, -number("height"), number("x"), number("y") + number("height"))} cm /I${ink.images.length} Do`);
-    ink.images.push(node.picture);
-  } else if (node.tagName === "text") {
-    const words = node.textContent, size = number("font-size");
-    const left = number("x") - (words.length * DIGIT * size) / 2;
-    ops.push(tint(get("fill"), "rg"), `BT /F ${size} Tf 1 0 0 -1 ${numbers(left, number("y"))} Tm (${words}) Tj ET`);
-  } else shape(node, get, number, ink);
   ops.push("Q");
 }
 
-function shape(node, get, number, { ops, alphas, width, height }) {
-  const fill = get("fill") ?? "none", stroke = get("stroke") ?? "none";
-  const alpha = get("opacity") ?? get("fill-opacity") ?? "1";
-  if (!alphas.has(alpha)) alphas.set(alpha, `A${alphas.size}`);
-  const broken = (get("stroke-dasharray") ?? "none").replace("none", "");
-  ops.push(`/${alphas.get(alpha)} gs 1 J 1 j [${broken}] 0 d ${short(number("stroke-width") || 1)} w`);
-  if (fill !== "none") ops.push(tint(fill, "rg"));
-  if (stroke !== "none") ops.push(tint(stroke, "RG"));
-  if (node.tagName === "rect") ops.push(`0 0 ${numbers(width, height)} re`);
-  else if (node.tagName === "path") ops.push(way(get("d")));
-  else if (node.tagName === "polygon") ops.push(way(`M${get("points").split(" ").join("L")}Z`));
-  else ops.push(ring(number("cx"), number("cy"), number("rx") || number("r"), number("ry") || number("r")));
-  ops.push(fill === "none" ? "S" : stroke === "none" ? "f" : "B");
-}
-
-/** Straight lines alone: M and L, their small letters, H and V, Z. */
-function way(d) {
-  const out = [];
-  let x = 0, y = 0;
-  for (const [, letter, rest] of d.matchAll(/([MLHVZ])([^MLHVZ]*)/gi)) {
-    const [a = 0, b = 0] = (rest.match(/-?[\d.]+(?:e-?\d+)?/g) ?? []).map(Number), whole = letter.toUpperCase(), from = letter !== whole;
-    if (whole === "Z") {
-      out.push("h");
-      continue;
-    }
-    if (whole !== "V") x = from ? x + a : a;
-    if (whole !== "H") y = (from ? y : 0) + (whole === "V" ? a : b);
-    out.push(`${numbers(x, y)} ${whole === "M" ? "m" : "l"}`);
-  }
-  return out.join(" ");
+function step([letter, ...values]) {
+  return letter === "O" ? ring(...values) : `${numbers(...values)} ${{ M: "m", L: "l", Z: "h" }[letter]}`;
 }
 
 function ring(cx, cy, rx, ry) {

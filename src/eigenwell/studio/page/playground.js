@@ -129,10 +129,7 @@ export class Playground extends EventTarget {
 
   /** What a hand takes hold of at a place of the screen, null for nothing. */
   at(view, [px, py], reach) {
-    const to = (p) => {
-      const [x, y] = view.toScreen(p);
-      return Math.hypot(x - px, y - py);
-    };
+    const to = (p) => view.away(p, [px, py]);
     for (let k = this.stones.length - 1; k >= 0; k--) {
       const { c, r } = this.stones[k], away = to(c), size = r * view.scale;
       if (Math.abs(away - size) < Math.min(RIM, size / 3) + 2) return { kind: "rim", k };

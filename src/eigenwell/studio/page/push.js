@@ -172,7 +172,7 @@ export class Pusher extends EventTarget {
     ctx.lineCap = ctx.lineJoin = "round";
     // Behind the middle of the lower edge; long enough for all that was drawn.
     const base = [view.width / 2, view.height - BASE];
-    const far = (p) => Math.hypot(...view.toScreen(p).map((c, k) => c - base[k]));
+    const far = (p) => view.away(p, base);
     const reach = 0.54 * Math.max(...this.#strokes.flatMap(({ x }) => x).map(far), far(this.#pen.at), far(this.#replay.at)) + 20;
     for (const { pen, replay, q } of this.#ink) {
       line(ctx, view, replay, theme.faint, 3, 0.75, [3, 7]);

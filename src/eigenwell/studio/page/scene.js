@@ -101,6 +101,18 @@ export function paintSamples(ctx, view, theme, { x, v }, label, selected, sure, 
   ctx.globalAlpha = 1;
 }
 
+/** Samples without velocities, each in the colour of its label. */
+export function paintDots(ctx, view, theme, x, labels, strength) {
+  ctx.globalAlpha = strength;
+  x.forEach((place, i) => {
+    ctx.beginPath();
+    ctx.arc(...view.toScreen(place), 2.6, 0, 2 * Math.PI);
+    ctx.fillStyle = labels[i] === null ? theme.faint : colour(theme, labels[i]);
+    ctx.fill();
+  });
+  ctx.globalAlpha = 1;
+}
+
 /** The ring in which the end of a stroke belongs to a goal. */
 export function paintHalo(ctx, theme, [x, y], hot) {
   ctx.beginPath();

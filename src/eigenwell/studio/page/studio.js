@@ -1,7 +1,7 @@
 // The state of the page, and what follows from a change of it.
 
 import { Answer, write } from "./answer.js";
-import { ask, unask } from "./ask.js";
+import { unask } from "./ask.js";
 import { Canvas } from "./canvas.js";
 import { Comparison } from "./compare.js";
 import { Drawing } from "./drawing.js";
@@ -9,7 +9,7 @@ import { FieldView } from "./fieldview.js";
 import { Gestures } from "./gestures.js";
 import { Learning } from "./learning.js";
 import { Link } from "./link.js";
-import { keptColours, stoppedAt } from "./magnets.js";
+import { keptColours } from "./magnets.js";
 import { announce, dismiss, hint, notify } from "./notify.js";
 import { DARK, LIGHT } from "./palette.js";
 import { Particles } from "./particles.js";
@@ -259,22 +259,6 @@ export class Studio {
     mark.flowRev = rev;
     const since = this.lastEnd;
     this.canvas.afterPaint(() => { mark.flowMs = (performance.now() - since).toFixed(0); });
-  }
-
-  /** Strokes that go round: only the hand knows where they should stop. */
-  question() {
-    const { found } = this;
-    if (!found?.question) unask("stop");
-    else {
-      const first = this.drawing.find(found.rounds[0]);
-      ask("stop", `${found.question} Tap the place.`, [["Where I lifted the pen", () => this.stopAt(first.x.at(-1))]]);
-    }
-  }
-
-  stopAt(place) {
-    const rounds = this.found?.rounds ?? [];
-    unask("stop");
-    this.drawing.redraw(Object.fromEntries(rounds.map((id) => [id, stoppedAt(this.drawing.find(id), place)])));
   }
 
   teach() {

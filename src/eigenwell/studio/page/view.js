@@ -74,6 +74,12 @@ export class View {
     return !strokes.length || (a0 >= x0 && b0 >= y0 && a1 <= x1 && b1 <= y1);
   }
 
+  /** Pixels from a place of the world to a point of the screen. */
+  away(place, [px, py]) {
+    const [x, y] = this.toScreen(place);
+    return Math.hypot(x - px, y - py);
+  }
+
   toScreen([x, y]) {
     return [this.middle[0] + (x - this.centre[0]) * this.scale, this.middle[1] - (y - this.centre[1]) * this.scale];
   }

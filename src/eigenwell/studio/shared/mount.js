@@ -5,11 +5,11 @@ import { paintAxes } from "./axes.js";
 import { paintBackdrop } from "./backdrop.js";
 import { learnedOf } from "./field.js";
 import { Flow } from "./flow.js";
-import { colour, DARK, LIGHT, mark } from "./palette.js";
+import { DARK, LIGHT } from "./palette.js";
 import { Particles } from "./particles.js";
 import { Playground } from "./playground.js";
 import { GRIP, Pusher } from "./push.js";
-import { paintAttractor } from "./scene.js";
+import { paintAttractor, paintDots, paintStroke } from "./scene.js";
 import { explained, Tip } from "./tips.js";
 import { between, View } from "./view.js";
 
@@ -180,13 +180,11 @@ export class Mounted {
     const ctx = this.#backdrop.getContext("2d"), { view } = this;
     paintBackdrop(ctx, view, this.#theme, this.#seen, this.shown, false);
     ctx.lineCap = ctx.lineJoin = "round";
-    ctx.globalAlpha = this.#faint ? 0.35 : 1;
+    const strength = this.#faint ? 0.35 : 1;
     for (const { x, q, dots } of this.shown.strokes ? this.strokes : []) {
-      const at = x.map((p) => view.toScreen(p));
-      if (dots) at.forEach((p, i) => this.#dot(ctx, p, dots[i]));
-      else this.#line(ctx, at, q);
+      if (dots) paintDots(ctx, view, this.#theme, x, dots.map((label) => this.#number(label)), strength);
+      else paintStroke(ctx, view, this.#theme, { x }, this.#number(q), false, strength);
     }
-    ctx.globalAlpha = 1;
     if (this.#units) paintAxes(ctx, view, this.#theme, this.#units);
     ctx.globalCompositeOperation = "destination-over";
     ctx.fillStyle = this.#theme.paper;
@@ -226,7 +224,7 @@ export class Mounted {
       whole(this.#layer);
     }
     ctx.lineCap = ctx.lineJoin = "round";
-    if (this.#draft) this.#line(ctx, this.#draft.map(({ at }) => at), -1);
+    if (this.#draft) paintStroke(ctx, view, theme, { x: this.#draft.map(({ at }) => view.toWorld(at)) }, null, false);
     this.ground.paint(ctx, view, theme);
     (this.learned?.attractors ?? this.goals).forEach((x, q) => (
       paintAttractor(ctx, view, theme, { x }, this.learned?.colours[q] ?? q, q + (this.#options.first ?? 1) - 1)
@@ -240,25 +238,8 @@ export class Mounted {
 
   get theme() { return this.#theme; }
 
-  #tint(q) { return q < 0 ? this.#theme.faint : colour(this.#theme, this.learned?.colours[q] ?? q); }
-
-  #line(ctx, at, q) {
-    ctx.beginPath();
-    at.forEach((p) => ctx.lineTo(...p));
-    ctx.lineWidth = 2.2;
-    ctx.strokeStyle = ctx.fillStyle = this.#tint(q);
-    ctx.stroke();
-    ctx.beginPath();
-    mark(Math.max(this.learned?.colours[q] ?? q, 0), ...at[0], 5).forEach((corner) => ctx.lineTo(...corner));
-    ctx.fill();
-  }
-
-  #dot(ctx, [x, y], q) {
-    ctx.beginPath();
-    ctx.arc(x, y, 2.6, 0, 2 * Math.PI);
-    ctx.fillStyle = this.#tint(q);
-    ctx.fill();
-  }
+  /** The number of a goal's colour; null for what belongs to none. */
+  #number(q) { return q < 0 ? null : this.learned?.colours[q] ?? q; }
 
   // A click drops a particle, a drag draws or looks elsewhere, two fingers and the wheel look closer.
 
@@ -282,7 +263,7 @@ export class Mounted {
     }, { passive: false });
     paper.addEventListener("keydown", ({ key }) => {
       const some = this.strokes[Math.floor(Math.random() * this.strokes.length)];
-      if ((key === "Enter" || key === " ") && some) this.particles.add(some.x[0]);
+      if ((key === "Enter" || key === " ") && some) this.particles.add(some.x[some.dots ? Math.floor(Math.random() * some.x.length) : 0]);
       else if (key === "Escape") this.particles.clear();
       else if (key === "0") this.fit();
     });
@@ -291,8 +272,8 @@ export class Mounted {
   /** What a hand takes hold of at a place of the canvas. */
   #held(at, reach) {
     if (!this.learned) return null;
-    const { pen } = this.pusher, [x, y] = pen ? this.view.toScreen(pen) : [Infinity, 0];
-    return Math.hypot(x - at[0], y - at[1]) < GRIP ? { kind: "pen" } : this.ground.at(this.view, at, reach);
+    const { pen } = this.pusher;
+    return pen && this.view.away(pen, at) < GRIP ? { kind: "pen" } : this.ground.at(this.view, at, reach);
   }
 
   #down(event) {

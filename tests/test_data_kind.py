@@ -229,3 +229,23 @@ def test_noisy_trajectories_are_identified_as_such():
     x, v = noisy(systems.heart, 0.3, seed=1)
     found = ew.identify(x, v)
     assert (found.kind, found.n_attractors) == ("trajectories", 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_lap_is_what_lies_between_two_passages_of_one_place(seed):
+    """Irregular samples of a circle, once round and a little more; a spiral has none, and units and rotation change nothing."""
+    rng = np.random.default_rng(seed)
+    angle = np.sort(rng.uniform(0, 2.2 * np.pi, 300))
+    round_ = np.column_stack([np.cos(angle), np.sin(angle)])
+    speed = round_[:, ::-1] * [-1, 1]
+    once = np.count_nonzero(angle < 2 * np.pi)
+    assert 0.9 * once < data_kind.lap(round_, speed) <= 300
+    turn = 5 * np.array([[0.6, 0.8], [-0.8, 0.6]])
+    assert data_kind.lap(round_ @ turn, 3 * speed @ turn) == data_kind.lap(round_, speed)
+    inward = np.exp(-0.2 * angle)[:, None]
+    assert data_kind.lap(inward * round_, inward * (speed - 0.2 * round_)) < 0.1 * len(angle)
+
+
+def test_individuals_along_a_cycle_are_not_one_long_recording():
+    said = [ew.identify(systems.van_der_pol.snapshots(500, seed=s, design=systems.front)) for s in (1, 2, 3, 7)]
+    assert [found.kinds for found in said] == [("cycle",)] * 4

@@ -44,7 +44,7 @@ def gauge(centre: Array, own: Array, shape: Array, away: Array) -> tuple[Array, 
     y, b = shape @ away, (shape @ (centre - own)[:, None])
     k = 1.0 - (b * b).sum(0)
     along = (b * y).sum(0)
-    root = namespace(away).sqrt(along * along + k * (y * y).sum(0) + TINY)
+    root = namespace(away).sqrt(along * along + k * (y * y).sum(0)) + TINY
     tau = (along + root) / k
     return tau, shape.T @ ((tau * b + y) / root)
 

@@ -23,7 +23,7 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
 from ..demonstrations import Caution
-from ..paths.arrival import is_orbit
+from ..paths.arrival import IN_FULL_MOTION, full_speed, on_track
 from ..paths.fragments import recover_paths
 from .integration import PLACES, TINY
 
@@ -162,21 +162,39 @@ def misses(x: FloatArray, v: FloatArray) -> float:
     x, v = x[middle], v[middle]
     read, _ = recover_paths(x, v)
     # Individuals along a cycle lie on one curve as well: round and round is no trajectory that anybody can end.
-    spans = list(zip(read.offsets[:-1], read.offsets[1:], strict=True))
-    round_ = [b - a for a, b in spans if is_orbit(x[read.order[a:b]], v[read.order[a:b]])]
-    if sum(round_) > len(x) / 2:
+    spans = [read.order[a:b] for a, b in zip(read.offsets[:-1], read.offsets[1:], strict=True)]
+    if sum(lap(x[one], v[one]) for one in spans) > len(x) / 2:
         return 1.0
     inside = np.ones(len(read.order), dtype=bool)
     inside[read.offsets[1:] - 1] = False
     i = np.flatnonzero(inside)
     here, there = read.order[i], read.order[i + 1]
-    step, heading = x[there] - x[here], v[there] + v[here]
-    pace = np.linalg.norm(heading, axis=1)
-    fast = in_motion(pace)
-    if not fast.any():
-        return 1.0
-    cosine = (step * heading).sum(axis=1)[fast] / np.maximum(np.linalg.norm(step, axis=1) * pace, TINY)[fast]
-    return float(np.median(np.sqrt(np.maximum(1 - np.minimum(cosine, 1.0) ** 2, 0.0)) + (cosine < 0)))
+    heading = v[there] + v[here]
+    fast = in_motion(np.linalg.norm(heading, axis=1))
+    return float(np.median(missed((x[there] - x[here])[fast], heading[fast]))) if fast.any() else 1.0
+
+
+def missed(step: FloatArray, heading: FloatArray) -> FloatArray:
+    """By how much of its length each step leaves the heading; more than all of it where it goes back."""
+    long = np.linalg.norm(step, axis=1) * np.linalg.norm(heading, axis=1)
+    cosine = (step * heading).sum(axis=1) / np.maximum(long, TINY)
+    return np.asarray(np.sqrt(np.maximum(1 - np.minimum(cosine, 1.0) ** 2, 0.0)) + (cosine < 0))
+
+
+def lap(x: FloatArray, v: FloatArray) -> int:
+    """How many samples of a path lie between two passages of one place, in full motion and along the same track.
+
+    What a lap leaves open is the longest gap on it, so a step is here the longest that meets its heading.
+    """
+    step = np.diff(x, axis=0)
+    long = np.linalg.norm(step[missed(step, v[1:] + v[:-1]) <= STRAIGHT], axis=1).max(initial=0.0)
+    moving = np.flatnonzero(np.linalg.norm(v, axis=1) >= IN_FULL_MOTION * full_speed(v)) if long else step[:0, 0]
+    if len(moving) < 2:
+        return 0
+    pairs = cKDTree(x[moving]).query_pairs(2 * long, output_type="ndarray")
+    first, last = np.sort(moving[pairs], axis=1).T
+    same = on_track(x[first] - x[last], v[first], v[last], long)
+    return int((last - first)[same].max(initial=0))
 
 
 def regularity(x: FloatArray, v: FloatArray, near_x: FloatArray, near_v: FloatArray) -> float:

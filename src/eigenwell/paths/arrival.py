@@ -207,12 +207,16 @@ def is_orbit(x: FloatArray, v: FloatArray, full: float | None = None) -> bool:
         return False
     # Several turns interleave into one with short and long steps; the long ones are what a turn leaves open.
     step = np.quantile(np.linalg.norm(np.diff(x, axis=0), axis=1), 0.95)
-    gap = x[:-10] - x[-1]
-    along = gap @ v[-1] / (v[-1] @ v[-1])
-    sideways = np.linalg.norm(gap - along[:, None] * v[-1], axis=1)
-    alike = np.linalg.norm(v[:-10] - v[-1], axis=1) < 0.2 * np.linalg.norm(v[-1])
-    on_track = alike & (sideways < step / 4) & (np.linalg.norm(gap, axis=1) < 2 * step)
-    return bool(on_track.any() and np.ptp(x, axis=0).max() > 10 * step)
+    met = on_track(x[:-10] - x[-1], v[:-10], v[-1:], step)
+    return bool(met.any() and np.ptp(x, axis=0).max() > 10 * step)
+
+
+def on_track(gap: FloatArray, v: FloatArray, last: FloatArray, step: float) -> BoolArray:
+    """Whether states move along one track, apart by a gap (n, d): with nearly the `last` velocity, within two steps."""
+    along = (gap * last).sum(axis=1) / (last**2).sum(axis=1)
+    sideways = np.linalg.norm(gap - along[:, None] * last, axis=1)
+    alike = np.linalg.norm(v - last, axis=1) < 0.2 * np.linalg.norm(last, axis=1)
+    return np.asarray(alike & (sideways < step / 4) & (np.linalg.norm(gap, axis=1) < 2 * step))
 
 
 def bound_for(x: FloatArray, v: FloatArray, offsets: IntArray) -> tuple[FloatArray, FloatArray]:

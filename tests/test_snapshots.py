@@ -681,3 +681,13 @@ def test_one_that_stands_still_between_two_turns_and_says_that_it_moves_does_not
     v[(x == 0).all(axis=1)] = [0.3, 0.0]
     with np.errstate(all="raise"):
         assert last_turn(x, v) is None
+
+
+@pytest.mark.parametrize("seed", [107, 112])
+def test_what_leaves_together_leaves_a_doubt(seed):
+    """A cycle that no sample goes round is not seen, only that some leave towards it: one attractor, but nobody can be sure."""
+    demos = systems.well_in_a_cycle.snapshots(n=300, noise=0.2, design=systems.front, seed=seed)
+    found = ew.identify(demos)
+    assert found.kinds == ("point",) and len(found.exits) == 1
+    assert 0.5 < found.confidence < 0.8
+    assert ew.identify(systems.well_in_a_cycle.snapshots(n=600, noise=0.2, seed=seed)).confidence > 0.9

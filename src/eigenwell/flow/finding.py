@@ -86,12 +86,15 @@ class FlowFinding:
     def confidence(self) -> float:
         """How sure the number is: the share of the replicates that have it, times how much of the field the samples determine and
         how much of what decides lies among them. An attractor at their edge may as well be a place where they leave, one time
-        in four, and where all of them leave nobody knows where to: one time in two."""
+        in four. Where samples leave nobody knows where to: another attractor lies there one time in two where all of them do,
+        and less often where only so many do as chance carries over the edge, sqrt(n) of n."""
         if self.agreed is not None:
             return self.agreed
         at_edge = sum(a.kind == "point" and a.eigenvalues is None for a in self.located)
-        seen = AT_THE_EDGE**at_edge if self.located else 0.5
-        return self.counts.get(len(self.located), 0.0) * self.known * seen * self.asked
+        leaving = sum(len(e.samples) for e in self.exits)
+        beyond = leaving / (leaving + np.sqrt(len(self.labels))) if self.located else 1.0
+        seen = AT_THE_EDGE**at_edge * (1 - beyond / 2)
+        return float(self.counts.get(len(self.located), 0.0) * self.known * seen * self.asked)
 
     def _busiest(self, group: IntArray) -> IntArray:
         """Of every group the attractor that most samples end in."""

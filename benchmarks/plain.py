@@ -250,7 +250,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--name", default="plain", help="of the file in benchmarks/results")
     given = parser.parse_args(arguments)
     seeds = range(given.first, given.first + given.seeds)
-    families = tuple(FRESH) if given.families == ["fresh"] else tuple(given.families)
+    families = tuple(name for one in given.families for name in (FRESH if one == "fresh" else (one,)))
     rows = []
     if "cases" in given.parts:
         rows += table(answers(seeds, families, given.workers), given.show)

@@ -105,7 +105,7 @@ def test_files_can_be_read_in_one_sitting():
     rooms = [*ROOT.rglob("*.py"), *PAPER.rglob("*.py")]
     lengths = {str(p): len(p.read_text().splitlines()) for p in rooms if p.name != "__init__.py"}
     assert not {name: n for name, n in lengths.items() if n > 400}
-    assert statistics.median(lengths.values()) < 150
+    assert statistics.median(lengths.values()) < 170
 
 
 @pytest.mark.parametrize("module", ["eigenwell"])

@@ -228,10 +228,11 @@ def test_the_report_counts_goals_as_the_studio_does(visit, browser, tmp_path):
 def test_a_mark_says_what_it_means(visit, tmp_path):
     """Border, diamond, ellipse and gap, each in one sentence, where a pointer rests on it."""
     ends = [
-        curve(start, (0.3, 0.5 + 0.03 * k), 0.1, 30) for k, start in enumerate(((0.1, 0.2), (0.15, 0.8), (0.05, 0.5)))
+        curve(start, (0.3 + 0.01 * k**2, 0.5 + 0.03 * k), 0.1, 30)
+        for k, start in enumerate(((0.1, 0.2), (0.15, 0.8), (0.05, 0.5)))
     ]
     ends += [
-        curve(start, (0.7, 0.5 + 0.03 * k), 0.1, 30) for k, start in enumerate(((0.9, 0.2), (0.85, 0.8), (0.95, 0.5)))
+        curve(start, (0.7, 0.49 + 0.02 * k), 0.1, 30) for k, start in enumerate(((0.9, 0.2), (0.85, 0.8), (0.95, 0.5)))
     ]
     server = Pretended(bend=0)
     page = visit(before=lambda page: (server.between(page), kept(ends, live=True)(page)), reduced_motion="reduce")

@@ -464,8 +464,13 @@ def test_what_is_not_a_model_is_left_alone_unless_told_otherwise(tmp_path: Path)
     (tmp_path / "notes.txt").write_text("words")
     (tmp_path / "other.safetensors").write_bytes(pack({"a": np.zeros(3)}))
     before = sorted((str(p), p.is_dir() or p.read_bytes()) for p in tmp_path.rglob("*"))
-    for name in ("thesis", "notes.txt", "other.safetensors"):
-        with pytest.raises(CannotWrite, match=r"it is a folder. Name a file|Expected a.*Choose another name"):
+    another = "Expected a.*Choose another name"
+    for name, said in {
+        "thesis": "it is a folder. Name a file",
+        "notes.txt": another,
+        "other.safetensors": another,
+    }.items():
+        with pytest.raises(CannotWrite, match=said):
             save(many(3, 1), tmp_path / name)
     assert sorted((str(p), p.is_dir() or p.read_bytes()) for p in tmp_path.rglob("*")) == before
     with pytest.raises(CannotWrite, match="folder"):

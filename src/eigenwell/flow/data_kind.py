@@ -188,9 +188,9 @@ def lap(x: FloatArray, v: FloatArray) -> int:
     """
     step = np.diff(x, axis=0)
     long = np.linalg.norm(step[missed(step, v[1:] + v[:-1]) <= STRAIGHT], axis=1).max(initial=0.0)
-    moving = np.flatnonzero(np.linalg.norm(v, axis=1) >= IN_FULL_MOTION * full_speed(v)) if long else step[:0, 0]
-    if len(moving) < 2:
+    if long == 0:
         return 0
+    moving = np.flatnonzero(np.linalg.norm(v, axis=1) >= IN_FULL_MOTION * full_speed(v))
     pairs = cKDTree(x[moving]).query_pairs(2 * long, output_type="ndarray")
     first, last = np.sort(moving[pairs], axis=1).T
     same = on_track(x[first] - x[last], v[first], v[last], long)

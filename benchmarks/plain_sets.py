@@ -406,8 +406,14 @@ def _dropped(rng: np.random.Generator, x: np.ndarray, v: np.ndarray, share: floa
 # --- cycles, kinds of data, and what nobody can know ------------------------------------------------------
 
 
+OSCILLATORS: dict[str, Field] = {
+    "Stuart-Landau": lambda x: x * (1 - (x**2).sum(axis=-1, keepdims=True)) + 2 * _rows(-x[..., 1], x[..., 0]),
+    "van der Pol": lambda x: _rows(x[..., 1], (1 - x[..., 0] ** 2) * x[..., 1] - x[..., 0]),
+}
+
+
 def cycles(rng: np.random.Generator) -> Iterator[Case]:
-    """Limit cycles sampled coarsely and finely, drawn circles, and an oscillation that hardly decays."""
+    """Limit cycles sampled coarsely and finely, with noise, drawn circles, and an oscillation that hardly decays."""
     for per_turn in (14, 25, 60):
         n, turns = int(rng.integers(3, 9)), rng.uniform(3, 6)
         paths = []
@@ -435,6 +441,15 @@ def cycles(rng: np.random.Generator) -> Iterator[Case]:
             dz = (-damping + 1j) * z
             paths.append((np.stack([z.real, z.imag], axis=1), np.stack([dz.real, dz.imag], axis=1)))
         yield Case("cycles", f"damping {damping}", paths, np.zeros(5, dtype=int), knowable=damping > 0.01)
+    for name, field in OSCILLATORS.items():
+        for noise in (0.003, 0.01, 0.02):
+            n, step = int(rng.integers(3, 9)), rng.uniform(0.04, 0.1)
+            paths = []
+            for start in rng.uniform(-1.5, 1.5, (n, 2)):
+                x = solve_ivp(lambda _, y, f=field: f(y), (0, 25), start, t_eval=np.arange(0, 25, step), rtol=1e-8).y.T
+                x = x + noise * np.ptp(x) * rng.standard_normal(x.shape)
+                paths.append((x, np.gradient(x, step, axis=0)))
+            yield Case("cycles", f"{name}, {100 * noise:g} % noise, {n}", paths, np.zeros(n, dtype=int))
 
 
 def kinds(rng: np.random.Generator) -> Iterator[Case]:

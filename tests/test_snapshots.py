@@ -683,6 +683,38 @@ def test_one_that_stands_still_between_two_turns_and_says_that_it_moves_does_not
         assert last_turn(x, v) is None
 
 
+def going_round(noise, decay=0.0, count=5, seed=0):
+    """Recordings of six turns of 50 samples, as a user makes them: noisy places, and their differences."""
+    rng, t = np.random.default_rng(seed), np.arange(300) / 50
+    x = []
+    for start in rng.uniform(0, 2 * np.pi, count):
+        angle, radius = start + 2 * np.pi * t, np.exp(-decay * t)
+        circle = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        x.append(circle + noise * rng.standard_normal(circle.shape))
+    return x, [np.gradient(one, 0.02, axis=0) for one in x]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.03, 0.06])
+def test_noisy_recordings_of_a_cycle_are_one_cycle(noise):
+    """With 1 % of noise they were refused as closed orbits, with 3 % they were five points."""
+    found = ew.identify(*going_round(noise))
+    assert found.kinds == ("cycle",) and found.n_attractors == 1 and (found.labels == 0).all()
+    assert found.confidence > (0.9 if noise < 0.03 else 0.5)
+    if noise < 0.06:  # as much hides some passages: a turn may then be two
+        assert found.located[0].period == pytest.approx(1, rel=0.02 + noise)
+    np.testing.assert_allclose(np.linalg.norm(found.located[0].curve, axis=1), 1, atol=0.02 + 3 * noise)
+
+
+def test_noise_does_not_make_a_cycle_of_what_decays_or_rests():
+    """What is chance in the sizes of two turns is counted: one decaying oscillation was a cycle at .99."""
+    for seed in range(4):
+        assert ew.identify(*going_round(0.03, decay=0.02, count=1, seed=seed)).confidence < 0.75
+        found = ew.identify(*going_round(0.02, decay=0.5, seed=seed))
+        assert found.kinds == ("point",)
+    still = 0.05 * np.random.default_rng(0).standard_normal((400, 2))
+    assert last_turn(still, np.gradient(still, axis=0)) is None
+
+
 @pytest.mark.parametrize("seed", [107, 112])
 def test_what_leaves_together_leaves_a_doubt(seed):
     """A cycle that no sample goes round is not seen, only that some leave towards it: one attractor, but nobody can be sure."""

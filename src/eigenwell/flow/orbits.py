@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.signal import savgol_filter
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray, IntArray
@@ -21,8 +22,8 @@ CLOSED = 0.03
 # A motion that slows to less than this share of its top speed somewhere on a turn stops there rather than goes round; one
 # whose whole turn is slower than that, beside the way there, is at rest, and its turn is noise.
 STOPS = 0.02
-# Fewest samples on a turn that show its shape.
-SHORTEST_TURN = 12
+# Fewest samples on a turn that show its shape, and fewest windows: a cubic misses a sixth of a circle by less than a thousandth.
+SHORTEST_TURN, WINDOWS = 12, 6
 # Two curves are one when they lie within this share of their diameter from each other.
 SAME = 0.05
 
@@ -30,7 +31,7 @@ SAME = 0.05
 @dataclass(frozen=True, eq=False)
 class Orbit:
     """Trajectories `members` that run along one closed `curve` (m, d), with its `period`, the spread of its centre, and how
-    `steady` it is: 1 where the last turn is as large as the one before, 0 where it just counts as closed."""
+    `steady` it is: 1 where the last turns are as large as those before, 0 where they just count as closed."""
 
     members: IntArray
     curve: FloatArray
@@ -58,10 +59,7 @@ def orbits(demos: Demonstrations) -> list[Orbit]:
     cycles = [_orbit(group, turns) for group in groups]
     for k in sorted(set(range(len(runs))) - set(turns)):
         x, v = runs[k]
-        last = slice(-SHORTEST_TURN, None)
-        on = [
-            q for q, group in enumerate(groups) if len(x) >= SHORTEST_TURN and turns[group[0]].carries(x[last], v[last])
-        ]
+        on = [q for q, group in enumerate(groups) if turns[group[0]].carries(x, v)]
         if on:
             cycles[on[0]] = replace(cycles[on[0]], members=np.sort(np.append(cycles[on[0]].members, k)))
     return cycles
@@ -96,10 +94,9 @@ def _orbit(group: list[int], turns: dict[int, Turn]) -> Orbit:
     centres, periods = [], []
     for k in group:
         x, v = turns[k].x, turns[k].v
-        # Time along the turn from lengths and speeds: stamps may be missing.
-        step = np.linalg.norm(np.diff(x, axis=0, append=x[:1]), axis=1)
-        speed = np.linalg.norm(v + np.roll(v, -1, axis=0), axis=1) / 2
-        time = step / np.maximum(speed, np.finfo(np.float64).tiny)
+        # Time along the turn from steps ahead and speeds: stamps may be missing.
+        step, mean = np.diff(x, axis=0, append=x[:1]), (v + np.roll(v, -1, axis=0)) / 2
+        time = (step * mean).sum(axis=1) / np.maximum((mean**2).sum(axis=1), np.finfo(np.float64).tiny)
         centres.append((time[:, None] * x).sum(axis=0) / time.sum())
         periods.append(time.sum())
     places = np.array(centres)
@@ -107,17 +104,22 @@ def _orbit(group: list[int], turns: dict[int, Turn]) -> Orbit:
     spread = (
         places.std(axis=0, ddof=1) / np.sqrt(len(group)) if len(group) > 1 else np.linalg.norm(x[0] - x[-1]) + 0 * x[0]
     )
-    curve, steady = x + places.mean(axis=0) - places[0], float(np.mean([turns[k].steady for k in group]))
+    # A decaying motion shrinks in every recording; what noise takes off one turn it adds to another.
+    grown = np.mean([turns[k].grown for k in group])
+    chance = np.linalg.norm([turns[k].chance for k in group]) / len(group)
+    curve, steady = x + places.mean(axis=0) - places[0], max(float(1 - np.hypot(grown, chance) / CLOSED), 0.0)
     return Orbit(np.array(group, dtype=np.intp), curve, float(np.median(periods)), spread, steady)
 
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """The last turn of a trajectory as a closed curve, with velocities, and how `steady` it is."""
+    """The last turn of a trajectory as a closed curve, with velocities, the share by which it has `grown` since the one before
+    it, and how much of that may be `chance`."""
 
     x: FloatArray
     v: FloatArray
-    steady: float
+    grown: float = 0.0
+    chance: float = 0.0
 
     @property
     def size(self) -> float:
@@ -128,7 +130,12 @@ class Turn:
         return float(cKDTree(self.x).query(other.x)[0].mean()) / self.size
 
     def carries(self, x: FloatArray, v: FloatArray) -> bool:
-        """Whether most of the states x lie on the curve and move along it, both to the same share."""
+        """Whether most of the last states, seen as broadly as a turn allows, lie on the curve and move along it, both to the same
+        share."""
+        window = max(1, len(self.x) // (WINDOWS * BETWEEN))
+        if len(x) < SHORTEST_TURN + window:
+            return False
+        x, v = _seen(x, window)[-SHORTEST_TURN:], _seen(v, window)[-SHORTEST_TURN:]
         off, at = cKDTree(self.x).query(x)
         along = (v * self.v[at]).sum(axis=1) > (1 - SAME) * np.linalg.norm(v, axis=1) * np.linalg.norm(
             self.v[at], axis=1
@@ -140,12 +147,26 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
     """The last full turn of a trajectory; None where it does not go round and round.
 
     The turn begins where the trajectory crossed the plane through its end, across its motion there, in the same
-    direction and next to its end. There must be one before it, of the same size.
+    direction and next to its end. There must be one before it, of the same size. States that are noisy are seen through
+    windows, each the cubic that is nearest to its states: as wide as they must be for the noise to be less than what closes a
+    turn, and as narrow as a turn needs. Noise at rest is never so little, since it is all there is.
     """
     if len(x) < 2 * SHORTEST_TURN:
         return None
-    x, v = between(x, v)
-    least = SHORTEST_TURN * BETWEEN
+    top, noise = np.linalg.norm(v, axis=1).max(), noise_of(x, v)
+    window = 1
+    while WINDOWS * window < len(x):
+        turn = _closed(*between(_seen(x, window), _seen(v, window)), SHORTEST_TURN * BETWEEN, top)
+        if turn is not None and len(turn.x) < BETWEEN * WINDOWS * window:
+            return None
+        # The cubic's middle has 9 / 4 of the variance that a mean of the window has.
+        if turn is not None and 1.5 * noise <= CLOSED * turn.size * np.sqrt(window):
+            return replace(turn, chance=noise / _radius(turn.x) * np.sqrt(2 * x.shape[1] * BETWEEN / len(turn.x)))
+        window = 2 * window + 3
+    return None
+
+
+def _closed(x: FloatArray, v: FloatArray, least: int, top: float) -> Turn | None:
     back = returned(x, v[-1], len(x) - 1, CLOSED, least)
     if back is None:
         return None
@@ -153,12 +174,40 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
     before = returned(x, v[first], first, CLOSED, least)
     if before is None:
         return None
-    size, size_before = (np.linalg.norm(np.ptp(turn, axis=0)) for turn in (x[first:], x[before[0] + 1 : first + 1]))
-    speed = np.linalg.norm(v[first:], axis=1)
-    change, most = abs(size - size_before), CLOSED * size
-    if change >= most or speed.min() < STOPS * speed.max() or speed.max() < STOPS * np.linalg.norm(v, axis=1).max():
+    turn = Turn(x[first:], v[first:])
+    speed = np.linalg.norm(turn.v, axis=1)
+    radius = _radius(turn.x)
+    grown = radius - _radius(x[before[0] + 1 : first + 1])
+    if abs(grown) >= CLOSED * radius or speed.min() < STOPS * speed.max() or speed.max() < STOPS * top:
         return None
-    return Turn(x[first:], v[first:], float(1 - change / most))
+    return replace(turn, grown=grown / radius)
+
+
+def noise_of(x: FloatArray, v: FloatArray) -> float:
+    """Standard deviation of the states beside the cubic from the one before to the one after, the middle one: the way of a
+    smooth motion hardly shows there how often, and how evenly, it was sampled."""
+    chord = np.linalg.norm(np.diff(x, axis=0), axis=1)
+    pace = np.maximum(np.linalg.norm(v[:-2] + v[2:], axis=1) / 2, np.finfo(np.float64).tiny)
+    step, time = x[2:] - x[:-2], ((chord[:-1] + chord[1:]) / pace)[:, None]
+    s = (chord[:-1] / np.maximum(chord[:-1] + chord[1:], np.finfo(np.float64).tiny))[:, None]
+    off = x[1:-1] - x[:-2] - s**2 * (3 - 2 * s) * step - time * s * (1 - s) * ((1 - s) * v[:-2] - s * v[2:])
+    ahead = step / np.maximum(np.linalg.norm(step, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    beside = off - (off * ahead).sum(axis=1, keepdims=True) * ahead
+    # Two places of half a weight beside the one between.
+    return float(np.median(np.linalg.norm(beside, axis=1)) / np.sqrt(1.5 * max(x.shape[1] - 1, 1)))
+
+
+def _seen(x: FloatArray, window: int) -> FloatArray:
+    """States through windows of so many, but for those that have half a window beside them only."""
+    half = window // 2
+    return np.asarray(savgol_filter(x, 2 * half + 1, 3, axis=0)[half:-half]) if half > 1 else x
+
+
+def _radius(x: FloatArray) -> float:
+    """Of a closed curve, the root of its mean square; every piece of its length counts alike."""
+    step = np.linalg.norm(np.diff(x, axis=0, append=x[:1]), axis=1)
+    weight = ((step + np.roll(step, 1)) / max(2 * step.sum(), np.finfo(np.float64).tiny))[:, None]
+    return float(np.sqrt((weight * (x - (weight * x).sum(axis=0)) ** 2).sum()))
 
 
 def between(x: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:

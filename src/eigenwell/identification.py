@@ -14,8 +14,8 @@ from .demonstrations import DataError, Demonstrations, first_occurrence
 from .flow import Evidence, FlowFinding, FlowGraph
 from .flow.data_kind import weigh
 from .flow.orbits import orbits
-from .flow.witness import by_two
-from .graphs import Clique, Graph, Join
+from .flow.witness import SURE, by_two, second
+from .graphs import Clique, Graph, Join, PathGraph
 from .numbering import Alternative
 from .paths import DEFAULT, PathFinding, PathSettings, SuccessorGraph, TrajectoryGraph
 from .paths.builders import distinct, units
@@ -189,10 +189,13 @@ def _identified(
     if given:
         return _from_told(demos, builder, given, tie, evidence or Evidence(said=True))
     if graph is None and demos.ordered and (closed := orbits(demos)):
-        return of_orbits(demos, closed, *tie)
+        return _orbits_by_two(demos, of_orbits(demos, closed, *tie), tie)
     built = builder.build(demos)
     if graph is None and isinstance(built, PathFinding):
-        built = by_two(demos, built)
+        both = by_two(demos, built)
+        if isinstance(both, list):
+            return of_orbits(demos, both, *tie)
+        built = both
         if isinstance(built, FlowFinding):
             evidence = replace(evidence or Evidence(), one_field=True)
     advance("paths", 1, 1)
@@ -205,6 +208,19 @@ def _identified(
     if evidence is None:
         return result
     return _asked_both_ways(replace(result, evidence=evidence, warnings=result.warnings + evidence.warnings))
+
+
+def _orbits_by_two(demos: Demonstrations, found: Identification, tie: tuple[Join, Masses]) -> Identification:
+    """Where turns are not sure to be closed, the field of all is asked whether the motion winds in or settles on a cycle."""
+    paths = found.graph
+    assert isinstance(paths, PathGraph)
+    other = None if found.confidence >= SURE else second(demos, paths, {found.n_attractors: found.confidence})
+    if other is None:
+        return found
+    if not other.agrees:
+        return replace(found, confidence=other.said[found.n_attractors])
+    built = other.trajectories(demos)
+    return of_orbits(demos, built, *tie) if isinstance(built, list) else of_paths(demos, built, *tie)
 
 
 def _asked_both_ways(found: Identification) -> Identification:

@@ -9,6 +9,10 @@ import numpy as np
 
 from ._types import FloatArray
 
+# A turn is closed when it misses its start by less than this share of its diameter, and is as large as the turn before
+# it to the same share: a spiral that loses less in a turn has more than thirty turns to go.
+CLOSED = 0.03
+
 
 def step(slope: Callable[[Any], Any], x: Any, dt: Any, begin: Any = None) -> Any:
     """x after dt of xdot = slope(x), to fourth order; `begin` is slope(x) where it is known."""
@@ -47,3 +51,10 @@ def returned(x: FloatArray, forward: FloatArray, end: int, closed: float, least:
         if miss * diameter < closed * diameter**2 + chord**2 / 2:
             return int(k), float(share)
     return None
+
+
+def radius(x: FloatArray) -> float:
+    """Of a closed curve, the root of its mean square; every piece of its length counts alike."""
+    step = np.linalg.norm(np.diff(x, axis=0, append=x[:1]), axis=1)
+    weight = ((step + np.roll(step, 1)) / max(2 * step.sum(), np.finfo(np.float64).tiny))[:, None]
+    return float(np.sqrt((weight * (x - (weight * x).sum(axis=0)) ** 2).sum()))

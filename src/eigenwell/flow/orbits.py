@@ -13,12 +13,9 @@ from ..attractors import Attractor
 from ..demonstrations import SHORTEST_PATH, Demonstrations
 from ..graphs import PathGraph
 from ..paths import PathFinding, TrajectoryGraph
-from ..runge_kutta import returned
+from ..runge_kutta import CLOSED, radius, returned
 from .integration import BETWEEN, hermite
 
-# A turn is closed when it misses its start by less than this share of its diameter, and is as large as the turn before
-# it to the same share: a spiral that loses less in a turn has more than thirty turns to go.
-CLOSED = 0.03
 # A motion that slows to less than this share of its top speed somewhere on a turn stops there rather than goes round; one
 # whose whole turn is slower than that, beside the way there, is at rest, and its turn is noise.
 STOPS = 0.02
@@ -161,7 +158,7 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
             return None
         # The cubic's middle has 9 / 4 of the variance that a mean of the window has.
         if turn is not None and 1.5 * noise <= CLOSED * turn.size * np.sqrt(window):
-            return replace(turn, chance=noise / _radius(turn.x) * np.sqrt(2 * x.shape[1] * BETWEEN / len(turn.x)))
+            return replace(turn, chance=noise / radius(turn.x) * np.sqrt(2 * x.shape[1] * BETWEEN / len(turn.x)))
         window = 2 * window + 3
     return None
 
@@ -176,11 +173,11 @@ def _closed(x: FloatArray, v: FloatArray, least: int, top: float) -> Turn | None
         return None
     turn = Turn(x[first:], v[first:])
     speed = np.linalg.norm(turn.v, axis=1)
-    radius = _radius(turn.x)
-    grown = radius - _radius(x[before[0] + 1 : first + 1])
-    if abs(grown) >= CLOSED * radius or speed.min() < STOPS * speed.max() or speed.max() < STOPS * top:
+    size = radius(turn.x)
+    grown = size - radius(x[before[0] + 1 : first + 1])
+    if abs(grown) >= CLOSED * size or speed.min() < STOPS * speed.max() or speed.max() < STOPS * top:
         return None
-    return replace(turn, grown=grown / radius)
+    return replace(turn, grown=grown / size)
 
 
 def noise_of(x: FloatArray, v: FloatArray) -> float:
@@ -201,13 +198,6 @@ def _seen(x: FloatArray, window: int) -> FloatArray:
     """States through windows of so many, but for those that have half a window beside them only."""
     half = window // 2
     return np.asarray(savgol_filter(x, 2 * half + 1, 3, axis=0)[half:-half]) if half > 1 else x
-
-
-def _radius(x: FloatArray) -> float:
-    """Of a closed curve, the root of its mean square; every piece of its length counts alike."""
-    step = np.linalg.norm(np.diff(x, axis=0, append=x[:1]), axis=1)
-    weight = ((step + np.roll(step, 1)) / max(2 * step.sum(), np.finfo(np.float64).tiny))[:, None]
-    return float(np.sqrt((weight * (x - (weight * x).sum(axis=0)) ** 2).sum()))
 
 
 def between(x: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:

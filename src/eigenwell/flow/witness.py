@@ -20,22 +20,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .._types import FloatArray, IntArray
+from ..attractors import Attractor
 from ..demonstrations import SHORTEST_PATH, Demonstrations
-from ..paths import PathFinding, TrajectoryGraph
+from ..graphs import PathGraph
+from ..paths import Odd, PathFinding, TrajectoryGraph
+from ..paths.arrival import AT_REST, full_speed
 from ..paths.beside import LABELS_IN_DOUBT
 from ..paths.ends import UNKNOWN
 from ..paths.told import Told
+from ..runge_kutta import returned
 from .builder import FlowGraph
 from .estimation import NOTABLE
 from .field import radial
 from .finding import FlowFinding
 from .integration import TINY
-from .orbits import SHORTEST_TURN
+from .orbits import SHORTEST_TURN, Orbit
 from .regression import INDUCING_CHOOSING
 
 LENGTHS = 0.1 * 2.0 ** np.arange(0, 4.5, 0.5)
@@ -128,9 +133,9 @@ def _affine(x: FloatArray) -> FloatArray:
 SURE = 1 - 2 * UNKNOWN
 
 
-def of_one_field(demos: Demonstrations, found: PathFinding) -> bool:
+def of_one_field(demos: Demonstrations, graph: PathGraph, odd: tuple[Odd, ...] = ()) -> bool:
     """Whether the paths are predicted from each other; fewer than d + 1 predict their own pieces along a line."""
-    paths = [found.graph.path(k) for k in _evenly(found)]
+    paths = [graph.path(k) for k in _evenly(graph, odd)]
     paths = [p for p in paths if np.ptp(demos.x[p], axis=0).any()]
     if len(paths) <= demos.dimension:
         return False
@@ -142,45 +147,92 @@ def of_one_field(demos: Demonstrations, found: PathFinding) -> bool:
     return bool(pace > 0) and one_field([(x[p], v[p] / pace) for p in paths], NODES).smooth
 
 
-def _evenly(found: PathFinding) -> IntArray:
+def _evenly(graph: PathGraph, odd: tuple[Odd, ...]) -> IntArray:
     """Some paths that are long enough, of all groups alike; not those that repeat another one, which predict each other."""
-    length = np.diff(found.graph.offsets)
-    repeats = [one.number for one in found.odd if one.kind == "repeats another"]
-    whole = np.setdiff1d(np.flatnonzero((length >= SHORTEST_PATH) & (found.graph.group >= 0)), repeats)
-    whole = whole[np.argsort(found.graph.group[whole], kind="stable")]
+    length = np.diff(graph.offsets)
+    repeats = [one.number for one in odd if one.kind == "repeats another"]
+    whole = np.setdiff1d(np.flatnonzero((length >= SHORTEST_PATH) & (graph.group >= 0)), repeats)
+    whole = whole[np.argsort(graph.group[whole], kind="stable")]
     return whole[np.unique(np.linspace(0, len(whole) - 1, NODES // FEWEST).round().astype(np.intp))]
 
 
-def by_two(demos: Demonstrations, paths: PathFinding) -> PathFinding | FlowFinding:
+class Second(NamedTuple):
+    """What the second witness says: its field, the attractor that every path ends in there, and the probability of every number
+    of attractors by both."""
+
+    field: FlowFinding
+    fate: IntArray
+    said: dict[int, float]
+
+    @property
+    def number(self) -> int:
+        return max(self.said, key=lambda q: self.said[q])
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the field has the likeliest number."""
+        return self.number == len(self.field.located)
+
+    def trajectories(self, demos: Demonstrations) -> PathFinding | list[Orbit]:
+        """Recordings as the field groups them: those that it takes to cycles, or, where there is none, ends."""
+        located, sure = self.field.located, self.said[self.number]
+        cycles = [q for q in np.unique(self.fate) if located[q].kind == "cycle"]
+        if cycles:  # all of them together are so sure
+            return [_orbit(located[q], np.flatnonzero(self.fate == q), sure ** (1 / len(cycles))) for q in cycles]
+        labels = np.repeat(self.fate, [len(x) for x, _ in demos.trajectories()])
+        ends = TrajectoryGraph().build(demos, Told(labels=labels))
+        return replace(ends, grouping=replace(ends.grouping, probability=sure, told=""))
+
+
+def second(
+    demos: Demonstrations, graph: PathGraph, ends: Mapping[int, float], odd: tuple[Odd, ...] = ()
+) -> Second | None:
+    """The field as a witness beside what the ends of paths say; None where the paths are not of one field, or leave it."""
+    if not of_one_field(demos, graph, odd):
+        return None
+    field = FlowGraph().build(demos)
+    fate = field.labels[graph.nodes[graph.offsets[1:] - 1]]
+    return None if (fate[graph.group >= 0] < 0).any() else Second(field, fate, agreed(ends, field))
+
+
+def by_two(demos: Demonstrations, paths: PathFinding) -> PathFinding | FlowFinding | list[Orbit]:
     """What both witnesses say, where the ends of the paths leave a doubt and the paths are of one field.
 
     Paths that were recovered from unordered samples give way to the field where that has another number, or where their labels
-    are in doubt; trajectories that were given stay what they are, and are grouped by where the field takes them.
+    are in doubt; trajectories that were given stay what they are, and are grouped by where the field takes them. Ends that still
+    go round do not say whether they wind in or settle on a cycle: there the field is asked however sure they are.
     """
-    doubtful = paths.doubtful_labels > LABELS_IN_DOUBT
-    if (paths.grouping.probability >= SURE and not doubtful) or not of_one_field(demos, paths):
+    grouping, ordered = paths.grouping, demos.offsets is not None
+    doubtful = not ordered and paths.doubtful_labels > LABELS_IN_DOUBT
+    turning = _go_round(demos, paths.graph)
+    if grouping.probability >= SURE and paths.doubtful_labels <= LABELS_IN_DOUBT and not turning:
         return paths
-    field = FlowGraph().build(demos)
-    graph = paths.graph
-    fate = field.labels[graph.nodes[graph.offsets[1:] - 1]]
-    if (fate[graph.group >= 0] < 0).any():
+    ends = {grouping.n_groups: grouping.probability} | {r.n_groups: r.probability for r in grouping.alternatives}
+    other = second(demos, paths.graph, ends, paths.odd)
+    if other is None:
         return paths
-    said = agreed(paths, field)
-    number = max(said, key=lambda q: said[q])
-    offsets, ends_say = demos.offsets, number == paths.grouping.n_groups
-    if number != len(field.located) or (ends_say and (offsets is not None or not doubtful)):
-        return paths.weighed(said)
-    if offsets is None:
-        return replace(field, agreed=said[number])
-    labels = np.repeat(fate, np.diff(offsets))
-    by_field = TrajectoryGraph().build(demos, Told(labels=labels))
-    return replace(by_field, grouping=replace(by_field.grouping, probability=said[number], told=""))
+    another_kind = turning and any(a.kind == "cycle" for a in other.field.located)
+    if not other.agrees or not (other.number != grouping.n_groups or doubtful or another_kind):
+        return paths.weighed(other.said)
+    return other.trajectories(demos) if ordered else replace(other.field, agreed=other.said[other.number])
 
 
-def agreed(paths: PathFinding, field: FlowFinding) -> dict[int, float]:
-    """Probability of every number of attractors that one of the two has."""
-    ends = {paths.grouping.n_groups: paths.grouping.probability}
-    ends |= {r.n_groups: r.probability for r in paths.grouping.alternatives}
+def _go_round(demos: Demonstrations, graph: PathGraph) -> bool:
+    """Whether a path ends in motion, next to where it came by before in the same direction, on this side of its turn."""
+    for k in np.flatnonzero(graph.group >= 0):
+        x, v = (a[graph.path(int(k))] for a in (demos.x, demos.v))
+        if np.linalg.norm(v[-1]) > AT_REST * full_speed(v) and returned(x, v[-1], len(x) - 1, 0.5, SHORTEST_TURN):
+            return True
+    return False
+
+
+def _orbit(found: Attractor, members: IntArray, sure: float) -> Orbit:
+    assert found.curve is not None and found.period is not None  # a cycle
+    return Orbit(members, found.curve, found.period, found.standard_error, sure)
+
+
+def agreed(ends: Mapping[int, float], field: FlowFinding) -> dict[int, float]:
+    """Probability of every number of attractors that the ends of paths or the field has."""
     share = (1 - UNKNOWN) * field.confidence / max(field.counts.get(len(field.located), 0.0), TINY)
     votes = {q: share * p for q, p in field.counts.items()}
     numbers = sorted(q for q in {*ends, *votes} if q > 0)

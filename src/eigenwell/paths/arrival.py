@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from .._types import BoolArray, FloatArray, IntArray
+from ..runge_kutta import CLOSED, radius
 from .blocks import in_blocks
 from .evidence import USUAL_SPREAD
 from .settings import DEFAULT
@@ -207,8 +208,13 @@ def is_orbit(x: FloatArray, v: FloatArray, full: float | None = None) -> bool:
         return False
     # Several turns interleave into one with short and long steps; the long ones are what a turn leaves open.
     step = np.quantile(np.linalg.norm(np.diff(x, axis=0), axis=1), 0.95)
-    met = on_track(x[:-10] - x[-1], v[:-10], v[-1:], step)
-    return bool(met.any() and np.ptp(x, axis=0).max() > 10 * step)
+    met = np.flatnonzero(on_track(x[:-10] - x[-1], v[:-10], v[-1:], step))
+    if len(met) == 0 or np.ptp(x, axis=0).max() <= 10 * step:
+        return False
+    # Turns may lie closer to each other than a step can tell; their sizes tell.
+    last = int(met[-1])
+    before = max(2 * last + 1 - len(x), 0)
+    return radius(x[last:]) > (1 - CLOSED) * radius(x[before : last + 1])
 
 
 def on_track(gap: FloatArray, v: FloatArray, last: FloatArray, step: float) -> BoolArray:

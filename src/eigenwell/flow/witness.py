@@ -204,7 +204,7 @@ def by_two(demos: Demonstrations, paths: PathFinding) -> PathFinding | FlowFindi
     """
     grouping, ordered = paths.grouping, demos.offsets is not None
     doubtful = not ordered and paths.doubtful_labels > LABELS_IN_DOUBT
-    turning = _go_round(demos, paths.graph)
+    turning = _go_round(demos, paths)
     if grouping.probability >= SURE and paths.doubtful_labels <= LABELS_IN_DOUBT and not turning:
         return paths
     ends = {grouping.n_groups: grouping.probability} | {r.n_groups: r.probability for r in grouping.alternatives}
@@ -217,10 +217,10 @@ def by_two(demos: Demonstrations, paths: PathFinding) -> PathFinding | FlowFindi
     return other.trajectories(demos) if ordered else replace(other.field, agreed=other.said[other.number])
 
 
-def _go_round(demos: Demonstrations, graph: PathGraph) -> bool:
-    """Whether a path ends in motion, next to where it came by before in the same direction, on this side of its turn."""
-    for k in np.flatnonzero(graph.group >= 0):
-        x, v = (a[graph.path(int(k))] for a in (demos.x, demos.v))
+def _go_round(demos: Demonstrations, paths: PathFinding) -> bool:
+    """Whether one of some paths ends in motion, next to where it came by before in the same direction, this side of its turn."""
+    for k in _evenly(paths.graph, paths.odd):
+        x, v = (a[paths.graph.path(int(k))] for a in (demos.x, demos.v))
         if np.linalg.norm(v[-1]) > AT_REST * full_speed(v) and returned(x, v[-1], len(x) - 1, 0.5, SHORTEST_TURN):
             return True
     return False

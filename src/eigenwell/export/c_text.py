@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
@@ -15,19 +14,20 @@ from .. import __version__
 from .._types import FloatArray, IntArray
 from ..demonstrations import Chart
 from ..fields import REACH, Field
-from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, advance, clocked, decisions, longest_step, softened, turning
-from ..fields.flows import TINY, split, window
+from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, longest_step, turning
+from ..fields.flows import TINY, split
 from ..fields.learned import LATE
-from ..fields.motion import CHANGE, RETURN, credited, law, shortened
+from ..fields.motion import CHANGE, RETURN
 from ..fields.motion import MOST_STEPS as MOTION_STEPS
 from ..fields.simulation import ARRIVED
-from ..fields.single import NEWTON, braked, layer_moved, layer_pulled
-from ..fields.stable import Wells, Winding, latent_velocity, potential_at, winding, wound
+from ..fields.single import NEWTON
+from ..fields.stable import Wells, winding
 from ..poses import EDGE, NO_TURN, SMALL
 from ..wording import plural
-from .c_code import c_function
-from .c_world import world_kernels, world_tables, world_words
+from .c_world import world_tables, world_words
 from .exported import Precision
+from .kernels import Kernels, field_kernels, heading_kernel, model_kernels, world_kernels
+from .printed import C, printed
 from .tables import Tables, tables
 
 Numbers = tuple[NDArray[Any], type]
@@ -64,7 +64,7 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
         "TOWARD": f"{prefix}_goal" if field.goals else f"{prefix}_map",
         "TOWARD_N": "goal" if field.goals else "0",
         "TOWARD_ONLY": "0" if field.goals else "goal",
-        "KERNELS": _kernels(field, writer),
+        "KERNELS": writer.kernels(prefix, field_kernels(field)),
         "MOST_STEPS": MOST_STEPS // 4,
         "AT_REST": writer.number(AT_REST),
         "LONGEST": writer.number(longest_step(field.map.wells)),
@@ -133,15 +133,16 @@ class Writer:
         prefix = f"{self.shared['P']}_{kind}_" if kind else f"{self.shared['P']}_"
         return "\n".join(_table(f"{prefix}{name}", *numbers) for name, numbers in named.items())
 
-    def kernels(self, prefix: str, functions: dict[str, tuple[Any, ...]]) -> str:
-        """Functions of `fields` by their names, each with the shapes of what it is given, as C."""
+    def kernels(self, prefix: str, functions: Kernels) -> str:
+        """Functions of `fields` as C."""
         return "\n".join(
-            self.fill(c_function(f"{prefix}_{name}", function, self.number, *shapes), {})
+            self.fill(printed(C, f"{prefix}_{name}", function, self.number, *shapes), {})
             for name, (function, *shapes) in functions.items()
         )
 
     def model(self, kind: str, what: str, these: Tables) -> str:
-        d, (passes, moves) = these.dimension, map(len, split(these.dimension, 0))
+        d = these.dimension
+        passes = len(split(d, 0)[0])
         words = {
             "WHAT": what,
             "M": f"{self.shared['P']}_{kind}",
@@ -156,25 +157,7 @@ class Writer:
             "ALL": int(kind == "map"),
             "KERNELS": self.kernels(
                 f"{self.shared['P']}_{kind}",
-                {
-                    "moved": (
-                        lambda k, y, out, slope: layer_moved(passes)(
-                            k, y, np.concatenate([out, slope.T.reshape(-1, 1)])
-                        ),
-                        *((1,), (d, 1), (2 * moves, 1), (passes, 2 * moves)),
-                    ),
-                    "pulled": (layer_pulled(passes), (moves, 1), (moves, passes, 1), (d, 1)),
-                    "within": (lambda k, z: (window(k, z),), (1,), (d, 1)),
-                    "braked": (braked, (d,), (d, 1), (d, 1)),
-                    "alone": (
-                        of_one(latent_velocity, bool(these.wells.swirls.any())),
-                        (d,),
-                        (1,),
-                        (1,),
-                        (d, d),
-                        (d, 1),
-                    ),
-                },
+                model_kernels(d, passes) | heading_kernel(d, bool(these.wells.swirls.any())),
             ),
             "SOFT": int(these.knee.any()),
             "TABLES": self.written(_model_tables(these, self.precision.inside), kind),
@@ -213,52 +196,6 @@ def _model_tables(these: Tables, inside: type) -> dict[str, Numbers]:
     }
     order = np.array([np.concatenate(split(these.dimension, layer)) for layer in range(flow.frequencies.shape[1])])
     return {"order": (order, np.uint16)} | {name: (values, inside) for name, values in named.items()}
-
-
-def of_one(function: Callable[..., Any], winds: bool) -> Callable[..., Any]:
-    """function(wells, ...) of one attractor alone, as one of its goal (d,), softening (1,), window (1,) and swirl (d, d)."""
-
-    def alone(goal: Any, softening: Any, window: Any, swirl: Any, *rest: Any) -> tuple[Any]:
-        swirls = swirl[None] if winds else np.zeros((1, *swirl.shape))
-        return (function(Wells(goal[None], np.zeros(1), swirls, softening, window), *rest),)
-
-    return alone
-
-
-def _kernels(field: Field, writer: Writer) -> str:
-    """Where the map's solutions run, and the law of its motions."""
-    wells, d = field.map.wells, field.dimension
-    turn = 1 + turning(wells)
-    functions: dict[str, tuple[Any, ...]] = {
-        "drawn": (lambda y: (latent_velocity(wells, y),), (d, 1)),
-        "softened": (lambda y: (softened(wells, y),), (d, 1)),
-        "height": (lambda y: (potential_at(wells, y),), (d, 1)),
-        "height_alone": (
-            lambda goal, y: of_one(potential_at, False)(goal, np.zeros(1), np.zeros(1), np.eye(d), y),
-            (d,),
-            (d, 1),
-        ),
-        "advanced": (lambda y, step: (advance(wells, y, step),), (d, 1), (1,)),
-    }
-    functions["clocked"] = (clocked, *[(1,)] * 7)
-    if field.n_attractors > 1:
-        functions["decisions"] = (lambda y: decisions(wells, y, turn), (d, 1))
-    if field.lifted:
-        n, winds = d + 1, any(one.wells.winds for one in field.lifted)
-        functions["law"] = (of_one(law, winds), (n,), (1,), (1,), (n, n), (n, 1), (1,), (n, 1), (1,))
-        functions["credited"] = (lambda *given: (credited(*given),), (d, 1), (d, 1))
-        functions["shortened"] = (lambda *given: (shortened(*given),), (n, 1), (n, 1))
-        functions["wound"] = (
-            lambda *a: (wound(Winding(*a[:3]), *a[3:]),),
-            (n,),
-            (n, n),
-            (n, n),
-            (n, 1),
-            (1,),
-            (1,),
-            (1,),
-        )
-    return writer.kernels(writer.shared["P"], functions)
 
 
 def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:

@@ -38,13 +38,10 @@ typedef struct {
 
 static const @P@_world @P@_home = @HOME@;
 
-/* DS at one state. */
+/* DS at one state: of walls, of what keeps the field home, of bodies, and of goals that are elsewhere. */
 typedef struct {
-    @WORK@ hard[@P@_warped], under[@P@_warped], over[@P@_warped], out[@P@_warped];
-    @WORK@ soft[@P@_warped];
-    @WORK@ away[@P@_most_bodies][@P@_warped], slope[@P@_most_bodies][@P@_warped];
-    @WORK@ tau[@P@_most_bodies], phi[@P@_most_bodies], rise[@P@_most_bodies], inside[@P@_most_bodies];
-    @WORK@ jacobian[@P@_warped][@P@_warped];
+    @WORK@ walls[4 * @P@_warped], soft[@P@_warped], body[@P@_most_bodies][2 * @P@_warped + 4];
+    @WORK@ jacobian[@P@_warped * @P@_warped];
 } @P@_seen;
 
 @KERNELS@
@@ -101,59 +98,28 @@ static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *
 static inline void @P@_enter(const @P@_world *world, int way, @WORK@ *x, @P@_seen *seen)
 {
     enum { N = @P@_warped };
-    if (world->walls) {
-        @P@_within_through(x, world->low, world->high, world->margin[0], &world->braking, x, seen->hard, seen->under, seen->over,
-                           seen->out);
-    }
+    if (world->walls) @P@_within_through(x, world->low, world->high, world->margin[0], &world->braking, x, seen->walls);
     for (int g = 0; g < world->groups; ++g) {
         @WORK@ away[N], slope[N];
         for (int i = 0; i < N; ++i) away[i] = x[i] - world->middle[g][i];
         @P@_aside(away, away);
         const @WORK@ tau = @P@_gauge(world, g, away, slope);
-        @P@_around_through(away, &tau, slope, world->middle[g], &world->reach[g], x, seen->away[g], seen->slope[g], &seen->tau[g],
-                           &seen->phi[g], &seen->rise[g], &seen->inside[g]);
+        @P@_around_through(away, &tau, slope, world->middle[g], &world->reach[g], x, seen->body[g]);
     }
     if (world->moved) {
         const @P@_way *by = &world->way[way < @P@_ways ? way : 0];
-        @WORK@ y[N];
-        for (int i = 0; i < N; ++i) {
-            y[i] = by->shift[i];
-            for (int j = 0; j < N; ++j) {
-                y[i] += by->matrix[i][j] * x[j];
-                seen->jacobian[i][j] = by->matrix[i][j];
-            }
-        }
+        memcpy(seen->jacobian, by->matrix, sizeof by->matrix);
+        @P@_affine(x, by->matrix[0], by->shift, x);
         for (int s = 0; s < by->steps; ++s) {
-            @WORK@ to[N], step[N][N], product[N][N];
-            for (int i = 0; i < N; ++i) {
-                to[i] = y[i];
-                for (int j = 0; j < N; ++j) step[i][j] = i == j;
-            }
+            @WORK@ to[N], step[N * N];
+            memcpy(to, x, sizeof to);
+            for (int i = 0; i < N * N; ++i) step[i] = i % (N + 1) == 0;
             for (int m = by->first + s * by->marks; m < by->first + (s + 1) * by->marks; ++m) {
-                @WORK@ off[N], square = 0;
-                for (int i = 0; i < N; ++i) {
-                    off[i] = (y[i] - world->path[m][i]) / by->length[i];
-                    square += off[i] * off[i];
-                }
-                const @WORK@ k = exp@f@(-square / 2);
-                for (int i = 0; i < N; ++i) {
-                    const @WORK@ push = k * world->force[m][i];
-                    to[i] += push;
-                    for (int j = 0; j < N; ++j) step[i][j] -= push * off[j] / by->length[j];
-                }
+                @P@_nudged(x, world->path[m], world->force[m], by->length, to, step, to, step);
             }
-            for (int i = 0; i < N; ++i) {
-                y[i] = to[i];
-                for (int j = 0; j < N; ++j) {
-                    product[i][j] = 0;
-                    for (int k = 0; k < N; ++k) product[i][j] += step[i][k] * seen->jacobian[k][j];
-                }
-            }
-            for (int i = 0; i < N; ++i) {
-                for (int j = 0; j < N; ++j) seen->jacobian[i][j] = product[i][j];
-            }
+            memcpy(x, to, sizeof to);
+            @P@_product(step, seen->jacobian, seen->jacobian);
         }
-        for (int i = 0; i < N; ++i) x[i] = y[i];
     }
 }
 
@@ -164,17 +130,15 @@ static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WO
     @WORK@ clock = 1, c;
     if (world->moved) {
         @WORK@ a[N * N];
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) a[i * N + j] = seen->jacobian[i][j];
-        }
+        memcpy(a, seen->jacobian, sizeof a);
         (void)@P@_solve(N, a, 1, v);
     }
     for (int g = world->groups - 1; g >= 0; --g) {
-        @P@_around_carry(v, seen->away[g], seen->slope[g], &seen->tau[g], &seen->phi[g], &seen->rise[g], &seen->inside[g], v, &c);
+        @P@_around_carry(v, seen->body[g], v, &c);
         clock *= c;
     }
     if (world->walls) {
-        @P@_within_carry(v, seen->hard, seen->under, seen->over, seen->out, v, &c);
+        @P@_within_carry(v, seen->walls, v, &c);
         clock *= c;
     }
     return clock;
@@ -186,10 +150,9 @@ static inline @WORK@ @P@_slow(const @P@_world *world, const @P@_seen *seen, @WOR
 {
     enum { N = @P@_warped };
     @WORK@ slow = 1, share, back[N] = {0}, more[N];
-    if (world->walls) @P@_within_brake(v, seen->hard, seen->under, seen->over, seen->out, &slow, back);
+    if (world->walls) @P@_within_brake(v, seen->walls, &slow, back);
     for (int g = 0; g < world->groups; ++g) {
-        @P@_around_brake(v, seen->away[g], seen->slope[g], &seen->tau[g], &seen->phi[g], &seen->rise[g], &seen->inside[g], &share,
-                         more);
+        @P@_around_brake(v, seen->body[g], &share, more);
         slow = share < slow ? share : slow;
         for (int i = 0; i < N; ++i) back[i] += more[i];
     }

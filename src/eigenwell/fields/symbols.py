@@ -3,7 +3,7 @@
 NumPy takes a microsecond a call however little there is to do, and a field asked for one state makes hundreds of them; Python
 multiplies two floats in thirty nanoseconds. So the formulas of `flows`, `stable` and `warps` are run once on arrays whose
 elements are symbols, and what they wrote, a line for every number, is what `single` runs for one state, and what
-`export.c_code` prints as C. This module is also the library of such arrays, as NumPy is that of its own.
+`export.printed` prints as C and JavaScript. This module is also the library of such arrays, as NumPy is that of its own.
 """
 
 from __future__ import annotations

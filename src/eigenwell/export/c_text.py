@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._types import FloatArray, IntArray
-from ..demonstrations import Chart
 from ..fields import REACH, Field
 from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, longest_step, turning
 from ..fields.flows import TINY, split
@@ -22,11 +21,11 @@ from ..fields.motion import MOST_STEPS as MOTION_STEPS
 from ..fields.simulation import ARRIVED
 from ..fields.single import NEWTON
 from ..fields.stable import Wells, winding
-from ..poses import EDGE, NO_TURN, SMALL
+from ..poses import EDGE
 from ..wording import plural
 from .c_world import world_tables, world_words
 from .exported import Precision
-from .kernels import Kernels, field_kernels, heading_kernel, model_kernels, world_kernels
+from .kernels import Kernels, field_kernels, heading_kernel, model_kernels, pose_kernels, world_kernels
 from .printed import C, printed
 from .tables import Tables, tables
 
@@ -80,7 +79,13 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
     words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
     words["WORLD"] = writer.filled("world.h", seen)
     words["MOTION_HELP"] = writer.filled("motion_help.h", words) if field.lifted else ""
-    words["POSES"] = "" if field.chart is None else writer.filled("pose.h", _pose_words(field.chart, writer))
+    words["POSES"] = (
+        ""
+        if field.chart is None
+        else writer.filled(
+            "pose.h", {"EDGE": writer.number(EDGE), "KERNELS": writer.kernels(prefix, pose_kernels(field.chart))}
+        )
+    )
     words["POSE_HELP"] = (
         "" if field.chart is None else writer.filled("pose_help.h", words | {"PLACES": field.dimension - 3})
     )
@@ -220,7 +225,6 @@ def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
         named |= {
             "phase": (field.phases[order], outside),
             "rest_phase": (np.array([one.attractors[0, -1] for one in field.lifted]), inside),
-            "winds": (np.array([one.wells.winds for one in field.lifted]), np.uint16),
             "wind_rate": (rates, inside),
             "wind_re": (real, inside),
             "wind_im": (imaginary, inside),
@@ -231,12 +235,6 @@ def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
 def _motion_words(writer: Writer) -> dict[str, str]:
     numbers = {"RETURN": RETURN, "DONE": ARRIVED, "CHANGE": CHANGE, "AT_REST": AT_REST, "MOST": MOTION_STEPS}
     return {name: writer.number(value) for name, value in numbers.items()}
-
-
-def _pose_words(chart: Chart, writer: Writer) -> dict[str, str]:
-    numbers = (("SCALE", chart.scale), ("EDGE", EDGE), ("SMALL", SMALL), ("NEAR", NO_TURN))
-    reference = ", ".join(writer.number(float(value)) for value in chart.reference)
-    return {name: writer.number(value) for name, value in numbers} | {"REFERENCE": f"{{{reference}}}"}
 
 
 def kd_tree(points: FloatArray) -> tuple[IntArray, IntArray]:

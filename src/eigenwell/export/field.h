@@ -1,6 +1,6 @@
 /* @TITLE@
  *
- * Made by eigenwell @VERSION@; @PROOF@. C99, no allocation, math.h and string.h only.
+ * Made by eigenwell @VERSION@; @PROOF@. C99, no allocation, math.h only.
  *
  * The map, one continuous field of all attractors; safe in a loop, from anywhere:
  *   void @P@_velocity(const @REAL@ x[@D@], @REAL@ v[@D@])       v = f(x)
@@ -23,7 +23,6 @@
 #define @GUARD@
 
 #include <math.h>
-#include <string.h>
 
 #if defined(__FAST_MATH__)
 #error "Compile without -ffast-math: angles are reduced by differences that it would simplify away."

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 
-from .kernels import model_kernels, wall_inverses, world_kernels
+from .kernels import heading_kernel, model_kernels, wall_inverses, world_kernels
 from .printed import JAVASCRIPT, printed
 
 HEAD = """// Printed from the formulas of eigenwell/fields by eigenwell/export/javascript.py: do not change it by hand.
@@ -21,7 +21,8 @@ def formulas() -> str:
     """A module of functions of plain numbers; those of fields end in their dimension."""
     named = world_kernels(2) | wall_inverses(2)
     for d in (2, 3):
-        named |= {f"{name}{d}": one for name, one in model_kernels(d, d // 2).items()}
+        every = model_kernels(d, d // 2) | heading_kernel(d, winds=True)
+        named |= {f"{name}{d}": one for name, one in every.items()}
     return HEAD + "\n".join(
         printed(JAVASCRIPT, re.sub(r"_(\w)", lambda match: match[1].upper(), name), function, _number, *shapes)
         for name, (function, *shapes) in named.items()

@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from ..demonstrations import Chart
 from ..fields import Field
+from ..fields import symbols as xp
 from ..fields.around import Around, aside, gauge, joined
-from ..fields.curves import advance, clocked, decisions, softened, turning
-from ..fields.flows import window
-from ..fields.motion import credited, law, shortened
+from ..fields.curves import advance, clocked, decisions, softened, to_go, turning
+from ..fields.flows import TINY, window
+from ..fields.motion import credited, eased, law, shortened
 from ..fields.moved import Affine, Nudge
 from ..fields.single import braked, kernels, layer_moved, layer_pulled
-from ..fields.stable import Wells, Winding, latent_velocity, potential_at, wound
+from ..fields.stable import Wells, Winding, latent_velocity, length, potential_at, wound
 from ..fields.warps import Stretch, Within, returning
+from ..poses import angular_velocity, logarithm
 
 Kernels = dict[str, tuple[Any, ...]]
 """By name a function of arrays, and their shapes."""
@@ -36,7 +39,7 @@ def world_kernels(n: int) -> Kernels:
         "gauge_of": (gauge, (n,), (n,), square, x),
         "joined": (joined, (1,), x, (1,), x),
         "aside": (lambda away: (aside(away),), x),
-        "affine": (lambda x, *given: (Affine(given[0], None, given[1]).forward(x),), x, square, (n,)),
+        "affine": (lambda x, *given: (Affine(given[0], None, given[1]).forward(x), given[0]), x, square, (n,)),
         "nudged": (_nudged, x, (n,), (n,), (n,), x, square),
         "product": (lambda one, other: (one @ other,), square, square),
         "returning": (returning, x, (1,), x),
@@ -97,10 +100,10 @@ def model_kernels(d: int, passes: int) -> Kernels:
 
 def heading_kernel(d: int, winds: bool) -> Kernels:
     """u of one attractor alone."""
-    return {"alone": (of_one(latent_velocity, winds), (d,), (1,), (1,), (d, d), (d, 1))}
+    return {"alone": (_of_one(latent_velocity, winds), (d,), (1,), (1,), (d, d), (d, 1))}
 
 
-def of_one(function: Callable[..., Any], winds: bool) -> Callable[..., Any]:
+def _of_one(function: Callable[..., Any], winds: bool) -> Callable[..., Any]:
     """function(wells, ...) of one attractor alone, as one of its goal (d,), softening (1,), window (1,) and swirl (d, d)."""
 
     def alone(goal: Any, softening: Any, window: Any, swirl: Any, *rest: Any) -> tuple[Any]:
@@ -116,10 +119,10 @@ def field_kernels(field: Field) -> Kernels:
     turn, one, y = 1 + turning(wells), (1,), (d, 1)
     functions: Kernels = {
         "drawn": (lambda y: (latent_velocity(wells, y),), y),
-        "softened": (lambda y: (softened(wells, y),), y),
+        "softened": (lambda y: (softened(wells, y), to_go(wells, y)), y),
         "height": (lambda y: (potential_at(wells, y),), y),
         "height_alone": (
-            lambda goal, y: of_one(potential_at, False)(goal, np.zeros(1), np.zeros(1), np.eye(d), y),
+            lambda goal, y: _of_one(potential_at, False)(goal, np.zeros(1), np.zeros(1), np.eye(d), y),
             (d,),
             y,
         ),
@@ -128,13 +131,46 @@ def field_kernels(field: Field) -> Kernels:
     }
     if field.n_attractors > 1:
         functions["decisions"] = (lambda y: decisions(wells, y, turn), y)
-    if field.lifted:
-        n, winds = d + 1, any(one.wells.winds for one in field.lifted)
-        z, square = (n, 1), (n, n)
-        functions |= {
-            "law": (of_one(law, winds), (n,), one, one, square, z, one, z, one),
-            "credited": (lambda *given: (credited(*given),), y, y),
-            "shortened": (lambda *given: (shortened(*given),), z, z),
-            "wound": (lambda *a: (wound(Winding(*a[:3]), *a[3:]),), (n,), square, square, z, one, one, one),
-        }
-    return functions
+    return functions | (_motion_kernels(d, any(one.wells.winds for one in field.lifted)) if field.lifted else {})
+
+
+def _motion_kernels(d: int, winds: bool) -> Kernels:
+    """Of a motion in the plane of (x, phase), whose numbers and states come in the data's units."""
+    n, one, y, z, square = d + 1, (1,), (d, 1), (d + 1, 1), (d + 1, d + 1)
+
+    def headed(goal: Any, y: Any) -> tuple[Any, Any]:
+        away = y - goal[:, None]
+        r = length(away)
+        return away / r, r
+
+    def asked(wells: Wells, y: Any, s: Any, heading: Any, radius: Any, clock: Any, *known: Any) -> Any:
+        if winds:
+            r = length(y - wells.goals.T)
+            heading = wound(Winding(*known), heading, wells.window, r, xp.maximum(radius, TINY))
+        return law(wells, y, s, heading, eased(clock))
+
+    def short(w: Any, dt: Any, left: Any, scale: Any) -> tuple[Any]:
+        return (w * shortened(dt * w / scale[:, None], left / scale[:, None]),)
+
+    def credit(w: Any, dt: Any, moved: Any, scale: Any) -> tuple[Any]:
+        return (credited(dt * w / scale[:, None], moved / scale[:, None]),)
+
+    return {
+        "headed": (headed, (n,), z),
+        "law": (_of_one(asked, winds), (n,), one, one, square, z, one, z, one, one, (n,), square, square),
+        "credited": (credit, y, one, y, (d,)),
+        "shortened": (short, z, one, z, (n,)),
+    }
+
+
+def pose_kernels(chart: Chart) -> Kernels:
+    """The coordinates of an orientation and how far it is from the reference; angular velocities of coordinates that move."""
+
+    def turned(q: Any) -> tuple[Any, Any]:
+        w = logarithm(q / length(q.T), chart.reference, xp)
+        return chart.scale * w, length(w.T)
+
+    return {
+        "turned": (turned, (1, 4)),
+        "angular_of": (lambda w, rate: (angular_velocity(w, rate, chart, xp),), (1, 3), (1, 3)),
+    }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..fields.symbols import EQUAL, FUNCTIONS, LESS, MAXIMUM, MINIMUM, WHERE, written
+from ..fields.symbols import ANGLE, EQUAL, FUNCTIONS, LESS, MAXIMUM, MINIMUM, WHERE, written
 
 Number = Callable[[float], str]
 
@@ -38,7 +38,7 @@ C = Language(
     "const @WORK@",
     "const int",
     _SHARED
-    | {"{0} ** {1}": "pow@f@({0}, {1})", "abs({0})": "fabs@f@({0})"}
+    | {"{0} ** {1}": "pow@f@({0}, {1})", "abs({0})": "fabs@f@({0})", ANGLE: "atan2@f@({0}, {1})"}
     | {f"{name}({{0}})": f"{name}@f@({{0}})" for name in FUNCTIONS},
 )
 JAVASCRIPT = Language(

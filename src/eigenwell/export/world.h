@@ -108,16 +108,15 @@ static inline void @P@_enter(const @P@_world *world, int way, @WORK@ *x, @P@_see
     }
     if (world->moved) {
         const @P@_way *by = &world->way[way < @P@_ways ? way : 0];
-        memcpy(seen->jacobian, by->matrix, sizeof by->matrix);
-        @P@_affine(x, by->matrix[0], by->shift, x);
+        @P@_affine(x, by->matrix[0], by->shift, x, seen->jacobian);
         for (int s = 0; s < by->steps; ++s) {
             @WORK@ to[N], step[N * N];
-            memcpy(to, x, sizeof to);
+            for (int i = 0; i < N; ++i) to[i] = x[i];
             for (int i = 0; i < N * N; ++i) step[i] = i % (N + 1) == 0;
             for (int m = by->first + s * by->marks; m < by->first + (s + 1) * by->marks; ++m) {
                 @P@_nudged(x, world->path[m], world->force[m], by->length, to, step, to, step);
             }
-            memcpy(x, to, sizeof to);
+            for (int i = 0; i < N; ++i) x[i] = to[i];
             @P@_product(step, seen->jacobian, seen->jacobian);
         }
     }
@@ -130,7 +129,7 @@ static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WO
     @WORK@ clock = 1, c;
     if (world->moved) {
         @WORK@ a[N * N];
-        memcpy(a, seen->jacobian, sizeof a);
+        for (int i = 0; i < N * N; ++i) a[i] = seen->jacobian[i];
         (void)@P@_solve(N, a, 1, v);
     }
     for (int g = world->groups - 1; g >= 0; --g) {

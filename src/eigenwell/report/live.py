@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "palette", "view", "formulas", "warps", "worlds", "waves", "ways", "latent", "model", "regions", "grid", "motions", "field",
-    "flow", "backdrop", "particles", "playground", "magnets", "scene", "push", "tips", "valley", "axes", "mount", "bar",
+    "flow", "backdrop", "particles", "playground", "magnets", "scene", "push", "tips", "valley", "axes", "pen", "mount", "bar",
 )  # fmt: skip
 """Of the studio's page, in the order in which they use each other."""
 DIGITS = 4

@@ -470,7 +470,7 @@ export function aside(a0, out0) {
   out0[1] = t5;
 }
 
-export function affine(a0, a1, a2, out0) {
+export function affine(a0, a1, a2, out0, out1) {
   const t0 = a1[0] * a0[0];
   const t1 = a1[1] * a0[1];
   const t2 = t0 + t1;
@@ -481,6 +481,10 @@ export function affine(a0, a1, a2, out0) {
   const t7 = t5 + a2[1];
   out0[0] = t6;
   out0[1] = t7;
+  out1[0] = a1[0];
+  out1[1] = a1[1];
+  out1[2] = a1[2];
+  out1[3] = a1[3];
 }
 
 export function nudged(a0, a1, a2, a3, a4, a5, out0, out1) {
@@ -843,6 +847,39 @@ export function braked2(a0, a1, a2, out0, out1) {
   out1[0] = t16;
 }
 
+export function alone2(a0, a1, a2, a3, a4, out0) {
+  const t0 = a4[0] - a0[0];
+  const t1 = a4[1] - a0[1];
+  const t2 = a2[0] * a2[0];
+  const t3 = t0 * t0;
+  const t4 = t1 * t1;
+  const t5 = t3 + t4;
+  const t6 = t2 * t5;
+  const t7 = t6 * t6;
+  const t8 = t7 * t7;
+  const t9 = 1 + t8;
+  const t10 = 1 / t9;
+  const t11 = a3[0] * t0;
+  const t12 = a3[1] * t1;
+  const t13 = t11 + t12;
+  const t14 = a3[2] * t0;
+  const t15 = a3[3] * t1;
+  const t16 = t14 + t15;
+  const t17 = t10 * t13;
+  const t18 = t10 * t16;
+  const t19 = t0 + t17;
+  const t20 = t1 + t18;
+  const t21 = -t19;
+  const t22 = -t20;
+  const t23 = t5 + 1e-30;
+  const t24 = Math.sqrt(t23);
+  const t25 = t24 + a1[0];
+  const t26 = t21 / t25;
+  const t27 = t22 / t25;
+  out0[0] = t26;
+  out0[1] = t27;
+}
+
 export function moved3(a0, a1, a2, a3, out0, out1, out2) {
   const t0 = a0[0] * a0[0];
   const t1 = a1[0] * a1[0];
@@ -985,4 +1022,54 @@ export function braked3(a0, a1, a2, out0, out1) {
   out0[1] = t24;
   out0[2] = t25;
   out1[0] = t19;
+}
+
+export function alone3(a0, a1, a2, a3, a4, out0) {
+  const t0 = a4[0] - a0[0];
+  const t1 = a4[1] - a0[1];
+  const t2 = a4[2] - a0[2];
+  const t3 = a2[0] * a2[0];
+  const t4 = t0 * t0;
+  const t5 = t1 * t1;
+  const t6 = t2 * t2;
+  const t7 = t4 + t5;
+  const t8 = t7 + t6;
+  const t9 = t3 * t8;
+  const t10 = t9 * t9;
+  const t11 = t10 * t10;
+  const t12 = 1 + t11;
+  const t13 = 1 / t12;
+  const t14 = a3[0] * t0;
+  const t15 = a3[1] * t1;
+  const t16 = t14 + t15;
+  const t17 = a3[2] * t2;
+  const t18 = t16 + t17;
+  const t19 = a3[3] * t0;
+  const t20 = a3[4] * t1;
+  const t21 = t19 + t20;
+  const t22 = a3[5] * t2;
+  const t23 = t21 + t22;
+  const t24 = a3[6] * t0;
+  const t25 = a3[7] * t1;
+  const t26 = t24 + t25;
+  const t27 = a3[8] * t2;
+  const t28 = t26 + t27;
+  const t29 = t13 * t18;
+  const t30 = t13 * t23;
+  const t31 = t13 * t28;
+  const t32 = t0 + t29;
+  const t33 = t1 + t30;
+  const t34 = t2 + t31;
+  const t35 = -t32;
+  const t36 = -t33;
+  const t37 = -t34;
+  const t38 = t8 + 1e-30;
+  const t39 = Math.sqrt(t38);
+  const t40 = t39 + a1[0];
+  const t41 = t35 / t40;
+  const t42 = t36 / t40;
+  const t43 = t37 / t40;
+  out0[0] = t41;
+  out0[1] = t42;
+  out0[2] = t43;
 }

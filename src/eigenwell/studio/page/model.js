@@ -105,9 +105,9 @@ export class StableField {
   velocity(x, into) {
     const { d, u, layers, latent, turned } = this;
     const unit = this.#toUnit(x);
-    latent.pull(this.forward(unit), u);
-    const gain = Math.exp(this.#logSpeed(unit)) / (latent.norm + latent.soft);
-    for (let i = 0; i < d; i++) u[i] *= gain;
+    latent.heading(this.forward(unit), u);
+    const speed = Math.exp(this.#logSpeed(unit));
+    for (let i = 0; i < d; i++) u[i] *= speed;
     for (let l = layers.length - 1; l >= 0; l--) {
       const { order, scale, shear } = layers[l];
       for (let i = 0; i < d; i++) turned[i] = u[order[i]];

@@ -35,7 +35,7 @@ export class Pen {
     canvas.addEventListener("pointercancel", (e) => this.#cancel(e));
     canvas.addEventListener("lostpointercapture", (e) => this.#cancel(e));
     // touch-action: none is not enough for the long-press menu of a pen.
-    canvas.addEventListener("contextmenu", (e) => e.preventDefault());
+    canvas.addEventListener("contextmenu", (e) => { if (e.pointerType !== "mouse") e.preventDefault(); });
     canvas.addEventListener("blur", () => {
       delete canvas.dataset.by;
       this.#keys.clear();

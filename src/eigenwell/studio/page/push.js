@@ -207,7 +207,7 @@ function line(ctx, view, points, style, width, alpha, dash = []) {
 }
 
 /** Where the elbow is of two links of one length from a base to a hand: the higher of the two places. */
-export function elbow([hx, hy], [bx, by], link) {
+function elbow([hx, hy], [bx, by], link) {
   const [dx, dy] = [hx - bx, hy - by], far = Math.hypot(dx, dy) || 1, half = Math.min(far / 2, link);
   const out = Math.sqrt(Math.max(link * link - half * half, 0)), side = dx < 0 ? -1 : 1;
   return [bx + (dx / far) * half + (side * dy * out) / far, by + (dy / far) * half - (side * dx * out) / far];

@@ -238,7 +238,7 @@ export function polygon(ctx, corners) {
 const ARROW = 0.36;
 
 /** Index of the sample where a line carries its arrow. */
-export function arrowPlace(points) {
+function arrowPlace(points) {
   const at = [0];
   for (let i = 1; i < points.length; i++) {
     at.push(at[i - 1] + Math.hypot(points[i][0] - points[i - 1][0], points[i][1] - points[i - 1][1]));

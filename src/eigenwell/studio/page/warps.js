@@ -92,8 +92,7 @@ class Moved extends Warp {
 
   enter(x) {
     const { matrix, shift, path, force, length, slope, to, step } = this;
-    affine(x, matrix, shift, x);
-    for (let k = 0; k < 4; k++) slope[k] = matrix[k];
+    affine(x, matrix, shift, x, slope);
     for (let s = 0; s < path.length; s++) {
       for (let k = 0; k < 4; k++) step[k] = k % 3 ? 0 : 1;
       [to[0], to[1]] = x;

@@ -25,8 +25,8 @@ from ..poses import EDGE
 from ..wording import plural
 from .c_world import world_tables, world_words
 from .exported import Precision
-from .kernels import Kernels, field_kernels, heading_kernel, model_kernels, pose_kernels, world_kernels
-from .printed import C, printed
+from .kernels import Kernels, body_kernels, field_kernels, heading_kernel, model_kernels, pose_kernels, world_kernels
+from .printed import c_function
 from .tables import Tables, tables
 
 Numbers = tuple[NDArray[Any], type]
@@ -74,7 +74,8 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
     }
     seen = world_words(field, writer.number, writer.braces)
     seen["TABLES"] = writer.written({name: (values, precision.inside) for name, values in world_tables(field).items()})
-    seen["KERNELS"] = writer.kernels(prefix, world_kernels(field.places.shape[1]))
+    n = field.places.shape[1]
+    seen["KERNELS"] = writer.kernels(prefix, world_kernels(n) | body_kernels(n))
     still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells)}
     words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
     words["WORLD"] = writer.filled("world.h", seen)
@@ -141,7 +142,7 @@ class Writer:
     def kernels(self, prefix: str, functions: Kernels) -> str:
         """Functions of `fields` as C."""
         return "\n".join(
-            self.fill(printed(C, f"{prefix}_{name}", function, self.number, *shapes), {})
+            self.fill(c_function(f"{prefix}_{name}", function, self.number, *shapes), {})
             for name, (function, *shapes) in functions.items()
         )
 

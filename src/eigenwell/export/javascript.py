@@ -9,7 +9,7 @@ import math
 import re
 
 from .kernels import heading_kernel, model_kernels, wall_inverses, world_kernels
-from .printed import JAVASCRIPT, printed
+from .printed import c_function, javascript
 
 HEAD = """// Printed from the formulas of eigenwell/fields by eigenwell/export/javascript.py: do not change it by hand.
 // Arrays are read row by row, and written once all is calculated: what comes out may go into what came in.
@@ -24,7 +24,7 @@ def formulas() -> str:
         every = model_kernels(d, d // 2) | heading_kernel(d, winds=True)
         named |= {f"{name}{d}": one for name, one in every.items()}
     return HEAD + "\n".join(
-        printed(JAVASCRIPT, re.sub(r"_(\w)", lambda match: match[1].upper(), name), function, _number, *shapes)
+        javascript(c_function(re.sub(r"_(\w)", lambda match: match[1].upper(), name), function, _number, *shapes))
         for name, (function, *shapes) in named.items()
     )
 

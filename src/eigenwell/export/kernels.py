@@ -16,7 +16,7 @@ from ..fields.around import Around, aside, gauge, joined
 from ..fields.curves import advance, clocked, decisions, softened, to_go, turning
 from ..fields.flows import TINY, window
 from ..fields.motion import credited, eased, law, shortened
-from ..fields.moved import Affine, Nudge
+from ..fields.moved import Affine, Dense, Nudge
 from ..fields.single import braked, kernels, layer_moved, layer_pulled
 from ..fields.stable import Wells, Winding, latent_velocity, length, potential_at, wound
 from ..fields.warps import Stretch, Within, returning
@@ -82,6 +82,21 @@ def _nudged(y: Any, path: Any, force: Any, length: Any, to: Any, slope: Any) -> 
     """What one landmark of a step adds to where y goes, and to the step's Jacobian."""
     there, own = Nudge(path[None], force[None], length).linearise(y)
     return to + (there - y), slope + (own.matrix[:, :, 0] - np.eye(len(length)))
+
+
+def body_kernels(n: int) -> Kernels:
+    """Of how far bodies are apart."""
+    return {
+        "gram": (lambda shape: (shape.T @ shape, np.eye(n)), (n, n)),
+        "grown": (_grown, (n,), (n,), (n, n), (n, n), (1,)),
+    }
+
+
+def _grown(a: Any, b: Any, p: Any, q: Any, s: Any) -> tuple[Any]:
+    """s (1 - s) b^T ((1 - s) P_1 + s P_2)^-1 b, of which `around` takes the largest for kappa^2."""
+    between = (a - b)[:, None]
+    mixed = (1.0 - s) * p + s * q
+    return (s * (1.0 - s) * (between * Dense(mixed[:, :, None]).pull(between)).sum(0),)
 
 
 def model_kernels(d: int, passes: int) -> Kernels:

@@ -177,39 +177,20 @@ static inline @WORK@ @P@_harden(const @P@_seen *seen, @WORK@ *v)
 /* (A^T A)^-1 of the shape A of a body. Returns 0 where it has none. */
 static inline int @P@_wide(const @P@_world *world, int m, @WORK@ *wide)
 {
-    enum { N = @P@_warped };
-    @WORK@ gram[N * N];
-    for (int i = 0; i < N; ++i) {
-        for (int j = 0; j < N; ++j) {
-            gram[i * N + j] = 0;
-            wide[i * N + j] = i == j;
-            for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[m][l][i] * world->shape[m][l][j];
-        }
-    }
-    return fabs@f@(@P@_solve(N, gram, N, wide)) > 0;
+    @WORK@ gram[@P@_warped * @P@_warped];
+    @P@_gram(world->shape[m][0], gram, wide);
+    return fabs@f@(@P@_solve(@P@_warped, gram, @P@_warped, wide)) > 0;
 }
 
 /* By how much two bodies can grow until they touch (Perram and Wertheim), below 1 where they overlap. */
 static inline @WORK@ @P@_contact(const @P@_world *world, int a, int b)
 {
-    enum { N = @P@_warped };
-    @WORK@ wide[2][N * N], low = 0, high = 1, height = 0;
+    @WORK@ wide[2][@P@_warped * @P@_warped], low = 0, high = 1, height = 0;
     if (!@P@_wide(world, a, wide[0]) || !@P@_wide(world, b, wide[1])) return 0;
     for (int turn = 0; turn < 32; ++turn) { /* golden section of a concave function */
-        @WORK@ at[2], found[2];
-        for (int k = 0; k < 2; ++k) {
-            @WORK@ mixed[N * N], answer[N];
-            at[k] = k ? low + @GOLDEN@ * (high - low) : high - @GOLDEN@ * (high - low);
-            for (int i = 0; i < N; ++i) {
-                answer[i] = world->centre[a][i] - world->centre[b][i];
-                for (int j = 0; j < N; ++j) mixed[i * N + j] = (1 - at[k]) * wide[0][i * N + j] + at[k] * wide[1][i * N + j];
-            }
-            if (@P@_solve(N, mixed, 1, answer) == 0) return 0;
-            found[k] = 0;
-            for (int i = 0; i < N; ++i) {
-                found[k] += at[k] * (1 - at[k]) * (world->centre[a][i] - world->centre[b][i]) * answer[i];
-            }
-        }
+        const @WORK@ step = @GOLDEN@ * (high - low), at[2] = {high - step, low + step};
+        @WORK@ found[2];
+        for (int k = 0; k < 2; ++k) @P@_grown(world->centre[a], world->centre[b], wide[0], wide[1], &at[k], &found[k]);
         height = found[0] > found[1] ? found[0] : found[1];
         if (found[0] > found[1]) high = at[1];
         else low = at[0];

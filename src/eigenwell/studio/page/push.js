@@ -249,7 +249,7 @@ function label(ctx, [x, y], words, theme, style, up) {
   ctx.fillText(words, x, y + up);
 }
 
-export const ARMS = "The dark arm follows the flow, the pale one replays the recording. Push the pen.";
+export const ARMS = "The bold arm follows the flow, the faint one replays the recording. Push the pen.";
 
 /** How both ended, as shares of the drawing; within `there` they arrived. */
 export function pushedWords({ pen, replay, there }) {

@@ -70,7 +70,9 @@ def _packed(through: Callable[..., Any], n: int, *shapes: tuple[int, ...]) -> Ke
             w, *(one.reshape(shape) for one, shape in zip(np.split(seen, ends[:-1]), its, strict=True))
         )
 
-    carried = {name: (of_row(made[name][0]), w, (int(ends[-1]),)) for name in ("carry", "brake") if name in made}
+    carried: Kernels = {
+        name: (of_row(made[name][0]), w, (int(ends[-1]),)) for name in ("carry", "brake") if name in made
+    }
     return {"through": (row, *given), **carried}
 
 

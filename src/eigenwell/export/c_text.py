@@ -25,7 +25,7 @@ from ..poses import EDGE
 from ..wording import plural
 from .c_world import world_tables, world_words
 from .exported import Precision
-from .kernels import Kernels, body_kernels, field_kernels, heading_kernel, model_kernels, pose_kernels, world_kernels
+from .kernels import Kernels, field_kernels, heading_kernel, model_kernels, pose_kernels, ready_kernels, world_kernels
 from .printed import c_function
 from .tables import Tables, tables
 
@@ -75,7 +75,7 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
     seen = world_words(field, writer.number, writer.braces)
     seen["TABLES"] = writer.written({name: (values, precision.inside) for name, values in world_tables(field).items()})
     n = field.places.shape[1]
-    seen["KERNELS"] = writer.kernels(prefix, world_kernels(n) | body_kernels(n))
+    seen["KERNELS"] = writer.kernels(prefix, world_kernels(n) | ready_kernels(n, field.n_attractors))
     still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells)}
     words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
     words["WORLD"] = writer.filled("world.h", seen)

@@ -86,11 +86,28 @@ def _nudged(y: Any, path: Any, force: Any, length: Any, to: Any, slope: Any) -> 
     return to + (there - y), slope + (own.matrix[:, :, 0] - np.eye(len(length)))
 
 
-def body_kernels(n: int) -> Kernels:
-    """Of how far bodies are apart."""
+def ready_kernels(n: int, goals: int) -> Kernels:
+    """What it takes to make a world ready: how far bodies are apart, and as `moved` has it the affine map for goals that are
+    elsewhere by some delta, and the flow that carries what is left."""
+    x, square, each, eye = (n,), (n, n), (goals, n), np.eye(n)
+
+    def homeward(back: Any, box: Any, middle: Any, drift: Any) -> tuple[Any, Any]:
+        matrix = back * box[:, None] / box
+        return matrix, middle - matrix @ (middle + drift)
+
+    def near(one: Any, other: Any, length: Any) -> tuple[Any]:
+        away = (one - other) / length
+        return (xp.exp(-0.5 * (away * away).sum(0)),)
+
     return {
-        "gram": (lambda shape: (shape.T @ shape, np.eye(n)), (n, n)),
-        "grown": (_grown, (n,), (n,), (n, n), (n, n), (1,)),
+        "gram": (lambda shape: (shape.T @ shape, eye), square),
+        "grown": (_grown, x, x, square, square, (1,)),
+        "led": (lambda delta, share, slope: (delta.T @ slope, share @ delta), each, (goals,), each),
+        "unbent": (lambda bend, box: ((eye + bend) * box / box[:, None], eye), square, x),
+        "strength": (lambda back: (xp.sqrt(((back - eye) * (back - eye)).sum()),), square),
+        "homeward": (homeward, square, x, x, x),
+        "near": (near, x, x, x),
+        "steep": (lambda force, size: (length(force / size) * np.exp(-0.5),), x, x),
     }
 
 

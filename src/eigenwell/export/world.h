@@ -259,48 +259,28 @@ static inline int @P@_way_ready(@P@_world *world, int way, int marks, const int 
 {
     enum { N = @P@_warped, M = @P@_most_marks, Q = @P@_attractor_count };
     @P@_way *by = &world->way[way];
-    @WORK@ to[M][N], left[M][N], bend[N][N] = {{0}}, drift[N] = {0}, forward[N * N], back[N * N], farthest = 0;
+    @WORK@ to[M][N], left[M][N], delta[Q][N] = {{0}}, bend[N * N], drift[N], forward[N * N], back[N * N], off, farthest = 0;
     by->marks = marks;
     by->steps = 0;
     by->first = first;
     for (int m = 0; m < marks; ++m) {
-        const int q = mark[m];
-        for (int i = 0; i < N; ++i) to[m][i] = q < Q ? world->goal[q < Q ? q : 0][i] : @P@_mark_new[q < M ? q : 0][i];
-        for (int i = 0; i < N && q < Q; ++i) {
-            const @WORK@ off = to[m][i] - @P@_mark_old[q][i];
-            drift[i] += @P@_lead_share[way][q < Q ? q : 0] * off;
-            for (int j = 0; j < N; ++j) bend[i][j] += off * @P@_lead_slope[way][q < Q ? q : 0][j];
-        }
+        const int q = mark[m], goal = q < Q ? q : 0;
+        for (int i = 0; i < N; ++i) to[m][i] = q < Q ? world->goal[goal][i] : @P@_mark_new[q < M ? q : 0][i];
+        for (int i = 0; i < N && q < Q; ++i) delta[goal][i] = to[m][i] - @P@_mark_old[goal][i];
     }
+    @P@_led(delta[0], @P@_lead_share[way], @P@_lead_slope[way][0], bend, drift);
     for (int turn = 0; turn < 60; ++turn) {
-        @WORK@ off = 0;
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) {
-                forward[i * N + j] = (i == j) + bend[i][j] * @P@_box[j] / @P@_box[i];
-                back[i * N + j] = i == j;
-            }
-        }
+        @P@_unbent(bend, @P@_box, forward, back);
         const @WORK@ determinant = @P@_solve(N, forward, N, back);
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) off += (back[i * N + j] - (i == j)) * (back[i * N + j] - (i == j));
-        }
-        if (determinant > 0 && sqrt@f@(off) <= @STRONGEST@) break;
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) bend[i][j] *= 0.9@f@;
-        }
+        @P@_strength(back, &off);
+        if (determinant > 0 && off <= @STRONGEST@) break;
+        for (int i = 0; i < N * N; ++i) bend[i] *= 0.9@f@;
     }
-    for (int i = 0; i < N; ++i) {
-        by->shift[i] = @P@_lead_middle[way][i];
-        for (int j = 0; j < N; ++j) {
-            by->matrix[i][j] = back[i * N + j] * @P@_box[i] / @P@_box[j];
-            by->shift[i] -= by->matrix[i][j] * (@P@_lead_middle[way][j] + drift[j]);
-        }
-    }
+    @P@_homeward(back, @P@_box, @P@_lead_middle[way], drift, by->matrix[0], by->shift);
     for (int m = 0; m < marks; ++m) {
+        @P@_affine(to[m], by->matrix[0], by->shift, left[m], forward);
         for (int i = 0; i < N; ++i) {
-            @WORK@ at = by->shift[i];
-            for (int j = 0; j < N; ++j) at += by->matrix[i][j] * to[m][j];
-            left[m][i] = @P@_mark_old[mark[m]][i] - at;
+            left[m][i] = @P@_mark_old[mark[m]][i] - left[m][i];
             if (fabs@f@(left[m][i] / @P@_box[i]) > farthest) farthest = fabs@f@(left[m][i] / @P@_box[i]);
         }
     }
@@ -320,24 +300,15 @@ static inline int @P@_way_ready(@P@_world *world, int way, int marks, const int 
                         force[m * N + i] = left[m][i] / (@WORK@)steps;
                     }
                 }
-                for (int m = 0; m < marks; ++m) {
-                    for (int k = 0; k < marks; ++k) {
-                        @WORK@ square = 0;
-                        for (int i = 0; i < N; ++i) {
-                            const @WORK@ off = (path[m][i] - path[k][i]) / by->length[i];
-                            square += off * off;
-                        }
-                        kernel[m * marks + k] = exp@f@(-square / 2) + (m == k ? @NOTHING@ : 0);
-                    }
+                for (int m = 0; m < marks * marks; ++m) {
+                    @P@_near(path[m / marks], path[m % marks], by->length, &kernel[m]);
+                    kernel[m] += m % (marks + 1) == 0 ? @NOTHING@ : 0;
                 }
                 if (@P@_solve(marks, kernel, N, force) == 0) return 0;
                 for (int m = 0; m < marks; ++m) {
-                    @WORK@ square = 0;
-                    for (int i = 0; i < N; ++i) {
-                        world->force[first + s * marks + m][i] = force[m * N + i];
-                        square += force[m * N + i] / by->length[i] * force[m * N + i] / by->length[i];
-                    }
-                    steep += sqrt@f@(square) * exp@f@(-0.5@f@);
+                    @P@_steep(force + m * N, by->length, &off);
+                    for (int i = 0; i < N; ++i) world->force[first + s * marks + m][i] = force[m * N + i];
+                    steep += off;
                 }
                 if (steep > steepest) steepest = steep;
             }

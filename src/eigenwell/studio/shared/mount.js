@@ -5,6 +5,7 @@ import { paintAxes } from "./axes.js";
 import { paintBackdrop } from "./backdrop.js";
 import { learnedOf } from "./field.js";
 import { Flow } from "./flow.js";
+import { round } from "./magnets.js";
 import { DARK, LIGHT } from "./palette.js";
 import { Particles } from "./particles.js";
 import { Pen } from "./pen.js";
@@ -258,18 +259,12 @@ export class Mounted {
         this.#moved();
       },
       cursor: () => {},
+      scrolls: this.#options.scrolls,
     });
     // Where the page around it scrolls under a finger, what the finger takes hold of does not.
     paper.addEventListener("touchstart", (event) => {
       const { left, top } = paper.getBoundingClientRect(), [{ clientX, clientY }] = event.touches;
       if (this.#held([clientX - left, clientY - top], REACH.touch)) event.preventDefault();
-    }, { passive: false });
-    paper.addEventListener("wheel", (event) => {
-      // A page that scrolls goes on scrolling.
-      if (this.#options.scrolls && !event.ctrlKey) return;
-      event.preventDefault();
-      this.view.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0016)), [event.offsetX, event.offsetY]);
-      this.#moved();
     }, { passive: false });
     paper.addEventListener("keydown", ({ key }) => {
       const some = this.strokes[Math.floor(Math.random() * this.strokes.length)];
@@ -315,7 +310,6 @@ export class Mounted {
     if (handle) return;
     if (tapped) this.particles.add(this.view.toWorld(at));
     else if (kind === "draw" && draft.length > 2) {
-      const round = (c) => Math.round(c * 1e5) / 1e5;
       this.#options.drawn({ t: draft.map(({ t }) => round(t)), x: draft.map(({ x }) => this.view.toWorld(x).map(round)) });
     }
   }

@@ -165,7 +165,7 @@ class Writer:
                 f"{self.shared['P']}_{kind}",
                 model_kernels(d, passes) | heading_kernel(d, bool(these.wells.swirls.any())),
             ),
-            "SOFT": int(these.knee.any()),
+            "KNEE": f"&{self.shared['P']}_{kind}_knee[n]" if these.knee.any() else "0",
             "TABLES": self.written(_model_tables(these, self.precision.inside), kind),
         }
         return self.filled("model.h", words)

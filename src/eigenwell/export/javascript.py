@@ -7,14 +7,33 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
+from ..fields.symbols import MAXIMUM, MINIMUM
 from .kernels import heading_kernel, model_kernels, wall_inverses, world_kernels
-from .printed import c_function, javascript
+from .printed import PATTERNS, c_function
 
 HEAD = """// Printed from the formulas of eigenwell/fields by eigenwell/export/javascript.py: do not change it by hand.
 // Arrays are read row by row, and written once all is calculated: what comes out may go into what came in.
 
 """
+
+
+WITHOUT_TYPES = (
+    ("static inline void", "export function"),
+    (r"(const )?@WORK@ \*", ""),
+    ("const (@WORK@|int)", "const"),
+    (r"\(void\)\w+;\s*|\(@WORK@\)", ""),
+    ("fabs@f@", "Math.abs"),
+    (r"(\w+)@f@", r"Math.\1"),
+    ("==", "==="),
+    ("\n    ", "\n  "),
+    (";\n  const ", ",\n  "),
+)
+"""What of a C function is another in JavaScript, which is C without types."""
+FORMS = PATTERNS | {MAXIMUM: "Math.max({0}, {1})", MINIMUM: "Math.min({0}, {1})"}
+WIDEST = 40
+"""Of what is written inside something else: lines stay in sight, and the page small."""
 
 
 def formulas() -> str:
@@ -23,10 +42,15 @@ def formulas() -> str:
     for d in (2, 3):
         every = model_kernels(d, d // 2) | heading_kernel(d, winds=True)
         named |= {f"{name}{d}": one for name, one in every.items()}
-    return HEAD + "\n".join(
-        javascript(c_function(re.sub(r"_(\w)", lambda match: match[1].upper(), name), function, _number, *shapes))
-        for name, (function, *shapes) in named.items()
-    )
+    return HEAD + "\n".join(_function(name, *one) for name, one in named.items())
+
+
+def _function(name: str, function: Any, *shapes: tuple[int, ...]) -> str:
+    camel = re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+    text = c_function(camel, function, _number, *shapes, forms=FORMS, widest=WIDEST)
+    for said, instead in WITHOUT_TYPES:
+        text = re.sub(said, instead, text)
+    return text
 
 
 def _number(value: float) -> str:

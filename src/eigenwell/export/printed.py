@@ -1,9 +1,9 @@
-"""C printed from the formulas of `fields`: each is run once on symbols, and what it wrote is the body of a C function; and
-JavaScript, which is C without types."""
+"""C printed from the formulas of `fields`: each is run once on symbols, and what it wrote is the body of a C function."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,43 +22,41 @@ PATTERNS = {
 
 
 def c_function(
-    name: str, function: Callable[..., Sequence[Any]], number: Callable[[float], str], *shapes: tuple[int, ...]
+    name: str,
+    function: Callable[..., Sequence[Any]],
+    number: Callable[[float], str],
+    *shapes: tuple[int, ...],
+    forms: dict[str, str] = PATTERNS,
+    widest: int = 0,
 ) -> str:
-    """static void name(const a0[], a1[], ..., out0[], ...) of arrays of some shapes; an `out` may be one of the given."""
+    """static void name(const a0[], a1[], ..., out0[], ...) of arrays of some shapes; an `out` may be one of the given.
+
+    What is used once stands where it is used, where it is no wider than `widest`.
+    """
     given, lines, out = written(function, *shapes)
+    uses = Counter(
+        operands[int(k)] for _, pattern, operands in lines for k in re.findall(r"{(\d)}", forms.get(pattern, pattern))
+    )
+    inside: dict[str, str] = {}
 
     def said(operand: str) -> str:
         if operand[0] == "a":
             return re.sub(r"_(\d+)", r"[\1]", operand)
-        return operand if operand[0] == "t" else number(float(operand))
+        return inside.get(operand, operand) if operand[0] == "t" else number(float(operand))
 
     words = [f"const @WORK@ *a{k}" for k in range(len(given))] + [f"@WORK@ *out{k}" for k in range(len(out))]
-    used = {operand for _, _, operands in lines for operand in operands} | {one for row in out for one in row}
-    body = [f"(void)a{k};" for k, names in enumerate(given) if not used.intersection(names)]
+    given_out = {one for row in out for one in row}
+    body = [f"(void)a{k};" for k, names in enumerate(given) if not (given_out | uses.keys()).intersection(names)]
     truths = {line for line, pattern, _ in lines if pattern in (LESS, EQUAL)}
     for line, pattern, operands in lines:
-        kind = "int" if line in truths else "@WORK@"
-        body.append(f"const {kind} {line} = {PATTERNS.get(pattern, pattern).format(*map(said, operands))};")
+        form = forms.get(pattern, pattern)
+        # Between commas nothing needs brackets.
+        value = form.format(*(f"({said(one)})" if one in inside and form[-1] != ")" else said(one) for one in operands))
+        if uses[line] == 1 and line not in given_out and len(value) <= widest:
+            inside[line] = value
+        else:
+            body.append(f"const {'int' if line in truths else '@WORK@'} {line} = {value};")
     # All is calculated before anything is written.
     for k, row in enumerate(out):
         body += [f"out{k}[{i}] = {'(@WORK@)' * (one in truths)}{said(one)};" for i, one in enumerate(row)]
     return f"static inline void {name}({', '.join(words)})\n{{\n    " + "\n    ".join(body) + "\n}\n"
-
-
-WITHOUT_TYPES = (
-    ("static inline void", "export function"),
-    (r"(const )?@WORK@ \*", ""),
-    ("const (@WORK@|int)", "const"),
-    (r"\(void\)\w+;\s*|\(@WORK@\)", ""),
-    ("fabs@f@", "Math.abs"),
-    (r"(\w+)@f@", r"Math.\1"),
-    ("==", "==="),
-)
-"""What of a C function is another in JavaScript."""
-
-
-def javascript(function: str) -> str:
-    """A function that `c_function` printed, as one of a module."""
-    for said, instead in WITHOUT_TYPES:
-        function = re.sub(said, instead, function)
-    return function

@@ -94,8 +94,9 @@ static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *
     return tau;
 }
 
-/* x = S(x): from the world to the learned one, of the map (0) or of goal n alone (n + 1). */
-static inline void @P@_enter(const @P@_world *world, int way, @WORK@ *x, @P@_seen *seen)
+/* x = S(x): from the world to the learned one, of the map (0) or of goal n alone (n + 1); and with a knee stretched beyond the
+ * data, which keeps the field home. */
+static inline void @P@_enter(const @P@_world *world, int way, const @WORK@ *knee, @WORK@ *x, @P@_seen *seen)
 {
     enum { N = @P@_warped };
     if (world->walls) @P@_within_through(x, world->low, world->high, world->margin[0], &world->braking, x, seen->walls);
@@ -120,13 +121,20 @@ static inline void @P@_enter(const @P@_world *world, int way, @WORK@ *x, @P@_see
             @P@_product(step, seen->jacobian, seen->jacobian);
         }
     }
+    for (int i = 0; i < N; ++i) seen->soft[i] = 1;
+#if @SOFT@
+    if (knee) @P@_stretch_through(x, @P@_soft_low, @P@_soft_high, @P@_soft_margin[0], knee, x, seen->soft);
+#else
+    (void)knee;
+#endif
 }
 
 /* v = c DS^-1 v: a velocity of the learned world as one of this. Returns c, by which the clock runs. */
 static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
 {
     enum { N = @P@_warped };
-    @WORK@ clock = 1, c;
+    @WORK@ clock, c;
+    @P@_stretch_carry(v, seen->soft, v, &clock);
     if (world->moved) {
         @WORK@ a[N * N];
         for (int i = 0; i < N * N; ++i) a[i] = seen->jacobian[i];
@@ -158,21 +166,6 @@ static inline @WORK@ @P@_slow(const @P@_world *world, const @P@_seen *seen, @WOR
     @P@_returning(v, &slow, back, v, &slow);
     return slow;
 }
-
-#if @SOFT@
-/* What keeps the field home: x is stretched beyond the data, v comes back. */
-static inline void @P@_soften(@WORK@ knee, @WORK@ *x, @P@_seen *seen)
-{
-    @P@_stretch_through(x, @P@_soft_low, @P@_soft_high, @P@_soft_margin[0], &knee, x, seen->soft);
-}
-
-static inline @WORK@ @P@_harden(const @P@_seen *seen, @WORK@ *v)
-{
-    @WORK@ c;
-    @P@_stretch_carry(v, seen->soft, v, &c);
-    return c;
-}
-#endif
 
 /* (A^T A)^-1 of the shape A of a body. Returns 0 where it has none. */
 static inline int @P@_wide(const @P@_world *world, int m, @WORK@ *wide)

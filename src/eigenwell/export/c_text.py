@@ -25,7 +25,7 @@ from ..poses import EDGE
 from ..wording import plural
 from .c_world import world_tables, world_words
 from .exported import Precision
-from .kernels import Kernels, field_kernels, heading_kernel, model_kernels, pose_kernels, ready_kernels, world_kernels
+from .kernels import Kernels, field_kernels, model_kernels, pose_kernels, ready_kernels, world_kernels
 from .printed import c_function
 from .tables import Tables, tables
 
@@ -44,7 +44,7 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
         models += writer.model("goal", "the models of one attractor each", tables(field.goals))
     if field.lifted:
         models += writer.model("lifted", "the models of (x, phase), one for each attractor", tables(field.lifted))
-    words = {
+    words: dict[str, Any] = {
         "TITLE": f"A vector field in {field.dimension} dimensions, stable at {plural(field.n_attractors, 'attractor')}{memory}.",
         "VERSION": __version__,
         "PROOF": f"agrees with its NumPy code to {precision.tolerance:g}, tried when it was made"
@@ -65,31 +65,27 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
         "TOWARD_ONLY": "0" if field.goals else "goal",
         "KERNELS": writer.kernels(prefix, field_kernels(field)),
         "MOST_STEPS": MOST_STEPS // 4,
-        "AT_REST": writer.number(AT_REST),
-        "LONGEST": writer.number(longest_step(field.map.wells)),
-        "REACH": writer.number(REACH**2),
-        "LATE": writer.number(LATE),
-        "MOTION": writer.filled("motion.h", _motion_words(writer)) if field.lifted else "",
+        "LONGEST": longest_step(field.map.wells),
+        "PACE": float(field.map.pace),
+        "REACH": REACH**2,
+        "PLACES": field.dimension - 3,
+        **{"AT_REST": AT_REST, "ON_TIME": ON_TIME, "LATE": LATE, "EDGE": EDGE},
+        **{"RETURN": RETURN, "CHANGE": CHANGE, "DONE": ARRIVED, "MOST": float(MOTION_STEPS)},
+        **dict.fromkeys(("MOTION", "MOTION_HELP", "POSES", "POSE_HELP"), ""),
         **_angle_words(precision.inside),
     }
-    seen = world_words(field, writer.number, writer.braces)
-    seen["TABLES"] = writer.written({name: (values, precision.inside) for name, values in world_tables(field).items()})
-    n = field.places.shape[1]
-    seen["KERNELS"] = writer.kernels(prefix, world_kernels(n) | ready_kernels(n, field.n_attractors))
-    still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells)}
-    words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
-    words["WORLD"] = writer.filled("world.h", seen)
-    words["MOTION_HELP"] = writer.filled("motion_help.h", words) if field.lifted else ""
-    words["POSES"] = (
-        ""
-        if field.chart is None
-        else writer.filled(
-            "pose.h", {"EDGE": writer.number(EDGE), "KERNELS": writer.kernels(prefix, pose_kernels(field.chart))}
-        )
-    )
-    words["POSE_HELP"] = (
-        "" if field.chart is None else writer.filled("pose_help.h", words | {"PLACES": field.dimension - 3})
-    )
+    n, seen = field.places.shape[1], world_tables(field)
+    world = {
+        "TABLES": writer.written({name: (values, precision.inside) for name, values in seen.items()}),
+        "KERNELS": writer.kernels(prefix, world_kernels(n) | ready_kernels(n, field.n_attractors)),
+    }
+    words["WORLD"] = writer.filled("world.h", world_words(field, writer.braces) | world)
+    words["ADVANCE"] = writer.filled("advance.h", words)
+    if field.lifted:
+        words |= {"MOTION": writer.filled("motion.h", words), "MOTION_HELP": writer.filled("motion_help.h", words)}
+    if field.chart is not None:
+        words["POSE_KERNELS"] = writer.kernels(prefix, pose_kernels(field.chart))
+        words |= {"POSES": writer.filled("pose.h", words), "POSE_HELP": writer.filled("pose_help.h", words)}
     return at_home(writer.filled("field.h", words), prefix)
 
 
@@ -111,15 +107,15 @@ class Writer:
 
     def __init__(self, prefix: str, precision: Precision) -> None:
         self.precision = precision
-        self.shared = {
+        self.shared: dict[str, Any] = {
             "P": prefix,
             "REAL": _c_type(precision.outside),
             "WORK": _c_type(precision.inside),
             "f": _suffix(precision.inside),
-            "TINY": _literal(TINY, precision.inside),
-            "NEAR": _literal(float(np.finfo(precision.inside).eps) ** 0.5, precision.inside),
-            "NEWTON": str(NEWTON),
-            "SHORTEST": _literal(SHORTEST, precision.inside),
+            "TINY": TINY,
+            "NEAR": float(np.finfo(precision.inside).eps) ** 0.5,
+            "NEWTON": NEWTON,
+            "SHORTEST": SHORTEST,
         }
 
     def number(self, value: float) -> str:
@@ -132,8 +128,14 @@ class Writer:
         return self.fill(resources.files(__package__).joinpath(template).read_text(encoding="ascii"), words)
 
     def fill(self, text: str, words: dict[str, Any]) -> str:
+        """With words for what stands between @; floats as C reads them."""
         known = words | self.shared
-        return re.sub(r"@(\w+)@", lambda match: str(known[match[1]]), text)
+
+        def said(match: re.Match[str]) -> str:
+            word = known[match[1]]
+            return self.number(word) if isinstance(word, float) else str(word)
+
+        return re.sub(r"@(\w+)@", said, text)
 
     def written(self, named: dict[str, Numbers], kind: str = "") -> str:
         prefix = f"{self.shared['P']}_{kind}_" if kind else f"{self.shared['P']}_"
@@ -147,8 +149,6 @@ class Writer:
         )
 
     def model(self, kind: str, what: str, these: Tables) -> str:
-        d = these.dimension
-        passes = len(split(d, 0)[0])
         words = {
             "WHAT": what,
             "M": f"{self.shared['P']}_{kind}",
@@ -163,7 +163,7 @@ class Writer:
             "ALL": int(kind == "map"),
             "KERNELS": self.kernels(
                 f"{self.shared['P']}_{kind}",
-                model_kernels(d, passes) | heading_kernel(d, bool(these.wells.swirls.any())),
+                model_kernels(these.dimension, bool(these.wells.swirls.any())),
             ),
             "KNEE": f"&{self.shared['P']}_{kind}_knee[n]" if these.knee.any() else "0",
             "TABLES": self.written(_model_tables(these, self.precision.inside), kind),
@@ -233,11 +233,6 @@ def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
     return named
 
 
-def _motion_words(writer: Writer) -> dict[str, str]:
-    numbers = {"RETURN": RETURN, "DONE": ARRIVED, "CHANGE": CHANGE, "AT_REST": AT_REST, "MOST": MOTION_STEPS}
-    return {name: writer.number(value) for name, value in numbers.items()}
-
-
 def kd_tree(points: FloatArray) -> tuple[IntArray, IntArray]:
     """An order of the points, and an axis for each: the middle of every range splits the rest along its axis."""
     order = np.arange(len(points))
@@ -255,7 +250,7 @@ def kd_tree(points: FloatArray) -> tuple[IntArray, IntArray]:
     return order, axis
 
 
-def _angle_words(inside: type) -> dict[str, str]:
+def _angle_words(inside: type) -> dict[str, Any]:
     """pi in three parts, and as many terms of the two series on [-pi/2, pi/2] as the type can see."""
     bits = np.finfo(inside).nmant + 1
     # Products of a part with k are exact while k has no more bits than the part leaves free.
@@ -265,11 +260,11 @@ def _angle_words(inside: type) -> dict[str, str]:
     third = (math.pi - first - second) + 1.2246467991473532e-16  # pi less the double nearest to it
     terms = 1 + next(n for n in range(2, 20) if (math.pi / 2) ** (2 * n) / math.factorial(2 * n) < 0.1 * 2.0**-bits)
     return {
-        "LIMIT": _literal(2.0 ** (free - 1), inside),
-        "INVERSE_PI": _literal(1 / math.pi, inside),
-        "PI_1": _literal(first, inside),
-        "PI_2": _literal(second, inside),
-        "PI_3": _literal(third, inside),
+        "LIMIT": 2.0 ** (free - 1),
+        "INVERSE_PI": 1 / math.pi,
+        "PI_1": first,
+        "PI_2": second,
+        "PI_3": third,
         "SINE": _horner([(-1) ** n / math.factorial(2 * n + 1) for n in range(terms)], inside),
         "COSINE": _horner([(-1) ** n / math.factorial(2 * n) for n in range(terms)], inside),
     }

@@ -52,10 +52,10 @@ def world_tables(field: Field) -> dict[str, FloatArray]:
     return named
 
 
-def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
-    """The words of world.h; `number` and `braces` write numbers and arrays as C reads them."""
+def world_words(field: Field, braces: Any) -> dict[str, Any]:
+    """The words of world.h; `braces` writes arrays as C reads them."""
     bodies = sum(len(one.centres) for one in of_kind(field, Around))
-    constants = {
+    return {
         "MARGIN": MARGIN,
         "REACH": REACH,
         "THINNEST": THINNEST,
@@ -64,8 +64,6 @@ def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
         "LENGTH": LENGTH,
         "NOTHING": NOTHING,
         "GOLDEN": (5**0.5 - 1) / 2,
-    }
-    return {name: number(value) for name, value in constants.items()} | {
         "N": field.places.shape[1],
         "PASSED": len(marks(field)[0]) - field.n_attractors,
         "WAYS": _ways(field),

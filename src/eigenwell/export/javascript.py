@@ -5,12 +5,11 @@ python -m eigenwell.export.javascript > src/eigenwell/studio/page/formulas.js
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
 from ..fields.symbols import MAXIMUM, MINIMUM
-from .kernels import heading_kernel, model_kernels, wall_inverses, world_kernels
+from .kernels import model_kernels, wall_inverses, world_kernels
 from .printed import PATTERNS, c_function
 
 HEAD = """// Printed from the formulas of eigenwell/fields by eigenwell/export/javascript.py: do not change it by hand.
@@ -40,24 +39,18 @@ def formulas() -> str:
     """A module of functions of plain numbers; those of fields end in their dimension."""
     named = world_kernels(2) | wall_inverses(2)
     for d in (2, 3):
-        every = model_kernels(d, d // 2) | heading_kernel(d, winds=True)
-        named |= {f"{name}{d}": one for name, one in every.items()}
+        named |= {f"{name}{d}": one for name, one in model_kernels(d, winds=True).items()}
     return HEAD + "\n".join(_function(name, *one) for name, one in named.items())
 
 
 def _function(name: str, function: Any, *shapes: tuple[int, ...]) -> str:
     camel = re.sub(r"_(\w)", lambda match: match[1].upper(), name)
-    text = c_function(camel, function, _number, *shapes, forms=FORMS, widest=WIDEST)
+    text = c_function(
+        camel, function, lambda value: repr(value).removesuffix(".0"), *shapes, forms=FORMS, widest=WIDEST
+    )
     for said, instead in WITHOUT_TYPES:
         text = re.sub(said, instead, text)
     return text
-
-
-def _number(value: float) -> str:
-    """As JavaScript reads it back to the last bit."""
-    return (
-        repr(int(value) if value.is_integer() and abs(value) < 1e9 else value) if math.isfinite(value) else "Infinity"
-    )
 
 
 if __name__ == "__main__":

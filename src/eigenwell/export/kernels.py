@@ -118,23 +118,20 @@ def _grown(a: Any, b: Any, p: Any, q: Any, s: Any) -> tuple[Any]:
     return (s * (1.0 - s) * (between * Dense(mixed[:, :, None]).pull(between)).sum(0),)
 
 
-def model_kernels(d: int, passes: int) -> Kernels:
-    """Of a stable field in d dimensions, of which every layer passes some."""
+def model_kernels(d: int, winds: bool) -> Kernels:
+    """Of a stable field in d dimensions, of which every layer passes half; `alone` is u of one attractor."""
+    passes, one, z = d // 2, (1,), (d, 1)
     moves = d - passes
     return {
         "moved": (
             lambda k, y, out, slope: layer_moved(passes)(k, y, np.concatenate([out, slope.T.reshape(-1, 1)])),
-            *((1,), (d, 1), (2 * moves, 1), (passes, 2 * moves)),
+            *(one, z, (2 * moves, 1), (passes, 2 * moves)),
         ),
-        "pulled": (layer_pulled(passes), (moves, 1), (moves, passes, 1), (d, 1)),
-        "within": (lambda k, z: (window(k, z),), (1,), (d, 1)),
-        "braked": (braked, (d,), (d, 1), (d, 1)),
+        "pulled": (layer_pulled(passes), (moves, 1), (moves, passes, 1), z),
+        "within": (lambda k, z: (window(k, z),), one, z),
+        "braked": (braked, (d,), z, z),
+        "alone": (_of_one(latent_velocity, winds), (d,), one, one, (d, d), z),
     }
-
-
-def heading_kernel(d: int, winds: bool) -> Kernels:
-    """u of one attractor alone."""
-    return {"alone": (_of_one(latent_velocity, winds), (d,), (1,), (1,), (d, d), (d, 1))}
 
 
 def _of_one(function: Callable[..., Any], winds: bool) -> Callable[..., Any]:
@@ -155,11 +152,7 @@ def field_kernels(field: Field) -> Kernels:
         "drawn": (lambda y: (latent_velocity(wells, y),), y),
         "softened": (lambda y: (softened(wells, y), to_go(wells, y)), y),
         "height": (lambda y: (potential_at(wells, y),), y),
-        "height_alone": (
-            lambda goal, y: _of_one(potential_at, False)(goal, np.zeros(1), np.zeros(1), np.eye(d), y),
-            (d,),
-            y,
-        ),
+        "height_alone": (_height_alone, (d,), y),
         "advanced": (lambda y, step: (advance(wells, y, step),), y, one),
         "clocked": (clocked, *[one] * 7),
     }
@@ -168,14 +161,18 @@ def field_kernels(field: Field) -> Kernels:
     return functions | (_motion_kernels(d, any(one.wells.winds for one in field.lifted)) if field.lifted else {})
 
 
+def _height_alone(goal: Any, y: Any) -> Any:
+    d = len(goal)
+    return _of_one(potential_at, False)(goal, np.zeros(1), np.zeros(1), np.eye(d), y)
+
+
 def _motion_kernels(d: int, winds: bool) -> Kernels:
-    """Of a motion in the plane of (x, phase), whose numbers and states come in the data's units."""
-    n, one, y, z, square = d + 1, (1,), (d, 1), (d + 1, 1), (d + 1, d + 1)
+    """Of a motion of (x, phase), whose velocities and ways come in the data's units."""
+    n, one, z, square = d + 1, (1,), (d + 1, 1), (d + 1, d + 1)
 
     def headed(goal: Any, y: Any) -> tuple[Any, Any]:
         away = y - goal[:, None]
-        r = length(away)
-        return away / r, r
+        return away / length(away), length(away)
 
     def asked(wells: Wells, y: Any, s: Any, heading: Any, radius: Any, clock: Any, *known: Any) -> Any:
         if winds:
@@ -183,17 +180,11 @@ def _motion_kernels(d: int, winds: bool) -> Kernels:
             heading = wound(Winding(*known), heading, wells.window, r, xp.maximum(radius, TINY))
         return law(wells, y, s, heading, eased(clock))
 
-    def short(w: Any, dt: Any, left: Any, scale: Any) -> tuple[Any]:
-        return (w * shortened(dt * w / scale[:, None], left / scale[:, None]),)
-
-    def credit(w: Any, dt: Any, moved: Any, scale: Any) -> tuple[Any]:
-        return (credited(dt * w / scale[:, None], moved / scale[:, None]),)
-
     return {
         "headed": (headed, (n,), z),
         "law": (_of_one(asked, winds), (n,), one, one, square, z, one, z, one, one, (n,), square, square),
-        "credited": (credit, y, one, y, (d,)),
-        "shortened": (short, z, one, z, (n,)),
+        "credited": (lambda w, dt, seen, size: (credited(dt * w / size, seen / size),), (d, 1), one, (d, 1), (d, 1)),
+        "shortened": (lambda w, dt, left, size: (w * shortened(dt * w / size, left / size),), z, one, z, z),
     }
 
 

@@ -3,7 +3,7 @@
 
 #define @P@_HAS_POSES 1
 
-@KERNELS@
+@POSE_KERNELS@
 /* The state of a pose. Returns 1, or 0 and NaN for an orientation half a turn away: nothing was learned there. */
 static inline int @P@_state(const @REAL@ *position, const @REAL@ *quaternion, @REAL@ *x)
 {

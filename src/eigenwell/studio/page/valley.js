@@ -2,12 +2,11 @@
 
 import { blurred } from "./backdrop.js";
 import { colour, rgb } from "./palette.js";
+import { BOTTOM, TOP } from "./view.js";
 
 // Every second node of the grid: quads as large as a fingertip are smooth enough, and quick to paint.
 const EVERY = 2;
 const TALL = 0.42;
-// Pixels above and below it that buttons lie on.
-const HEAD = 52, FOOT = 76;
 // Passes over the grid that soften where its colour fades, away from the strokes.
 const SOFT = 3;
 const TURN = 0.008; // radians a pixel
@@ -130,9 +129,9 @@ export class Valley {
     const [c, s] = [Math.cos(this.azimuth), Math.sin(this.azimuth)];
     // All of it in sight, however it is turned: from the farthest corner on high to the nearest, or to a goal in front.
     const deep = Math.cos(this.tilt), back = (size / 2) * deep, tall = TALL * size * Math.sin(this.tilt);
-    const above = back + tall, below = Math.max(back - tall, back / 2), room = height - HEAD - FOOT;
+    const above = back + tall, below = Math.max(back - tall, back / 2), room = height - TOP - BOTTOM;
     const scale = Math.min((1.02 * Math.min(width, 1.5 * height)) / size, room / (above + below));
-    const ground = HEAD + (room + scale * (above - below)) / 2;
+    const ground = TOP + (room + scale * (above - below)) / 2;
     return (x, y, h) => {
       const [u, v] = [c * (x - cx) - s * (y - cy), s * (x - cx) + c * (y - cy)];
       return [width / 2 + scale * u, ground - scale * (v * deep + h * tall)];

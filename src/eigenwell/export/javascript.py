@@ -37,7 +37,7 @@ WIDEST = 40
 
 def formulas() -> str:
     """A module of functions of plain numbers; those of fields end in their dimension."""
-    named = world_kernels(2) | wall_inverses(2)
+    named = world_kernels(2) | wall_inverses(2) | {"product": (lambda one, other: (one @ other,), (2, 2), (2, 2))}
     for d in (2, 3):
         named |= {f"{name}{d}": one for name, one in model_kernels(d, winds=True).items()}
     return HEAD + "\n".join(_function(name, *one) for name, one in named.items())

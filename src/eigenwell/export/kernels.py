@@ -16,7 +16,7 @@ from ..fields.around import Around, aside, gauge, joined
 from ..fields.curves import advance, clocked, decisions, softened, to_go, turning
 from ..fields.flows import TINY, window
 from ..fields.motion import credited, eased, law, shortened
-from ..fields.moved import Affine, Dense, Nudge
+from ..fields.moved import Affine, Nudge
 from ..fields.single import braked, kernels, layer_moved, layer_pulled
 from ..fields.stable import Wells, Winding, latent_velocity, length, potential_at, wound
 from ..fields.warps import Stretch, Within, returning
@@ -41,7 +41,6 @@ def world_kernels(n: int) -> Kernels:
         "aside": (lambda away: (aside(away),), x),
         "affine": (lambda x, *given: (Affine(given[0], None, given[1]).forward(x), given[0]), x, square, (n,)),
         "nudged": (_nudged, x, (n,), (n,), (n,), x, square),
-        "product": (lambda one, other: (one @ other,), square, square),
         "returning": (returning, x, (1,), x),
     }
 
@@ -87,8 +86,8 @@ def _nudged(y: Any, path: Any, force: Any, length: Any, to: Any, slope: Any) -> 
 
 
 def ready_kernels(n: int, goals: int) -> Kernels:
-    """What it takes to make a world ready: how far bodies are apart, and as `moved` has it the affine map for goals that are
-    elsewhere by some delta, and the flow that carries what is left."""
+    """What it takes to make a world ready, as `moved` has it: the affine map for goals that are elsewhere by some delta, and the
+    flow that carries what is left. Products of matrices are no formulas but loops: in many dimensions they would be endless."""
     x, square, each, eye = (n,), (n, n), (goals, n), np.eye(n)
 
     def homeward(back: Any, box: Any, middle: Any, drift: Any) -> tuple[Any, Any]:
@@ -100,8 +99,6 @@ def ready_kernels(n: int, goals: int) -> Kernels:
         return (xp.exp(-0.5 * (away * away).sum(0)),)
 
     return {
-        "gram": (lambda shape: (shape.T @ shape, eye), square),
-        "grown": (_grown, x, x, square, square, (1,)),
         "led": (lambda delta, share, slope: (delta.T @ slope, share @ delta), each, (goals,), each),
         "unbent": (lambda bend, box: ((eye + bend) * box / box[:, None], eye), square, x),
         "strength": (lambda back: (xp.sqrt(((back - eye) * (back - eye)).sum()),), square),
@@ -109,13 +106,6 @@ def ready_kernels(n: int, goals: int) -> Kernels:
         "near": (near, x, x, x),
         "steep": (lambda force, size: (length(force / size) * np.exp(-0.5),), x, x),
     }
-
-
-def _grown(a: Any, b: Any, p: Any, q: Any, s: Any) -> tuple[Any]:
-    """s (1 - s) b^T ((1 - s) P_1 + s P_2)^-1 b, of which `around` takes the largest for kappa^2."""
-    between = (a - b)[:, None]
-    mixed = (1.0 - s) * p + s * q
-    return (s * (1.0 - s) * (between * Dense(mixed[:, :, None]).pull(between)).sum(0),)
 
 
 def model_kernels(d: int, winds: bool) -> Kernels:

@@ -80,6 +80,17 @@ static inline @WORK@ @P@_solve(int n, @WORK@ *a, int columns, @WORK@ *b)
     return determinant;
 }
 
+/* a b, or with `across` the product of a's transpose and b. */
+static inline void @P@_product(int across, const @WORK@ *a, const @WORK@ *b, @WORK@ *out)
+{
+    enum { N = @P@_warped };
+    @WORK@ sum[N * N] = {0};
+    for (int i = 0; i < N * N; ++i) {
+        for (int k = 0; k < N; ++k) sum[i] += (across ? a[k * N + i / N] : a[i / N * N + k]) * b[k * N + i % N];
+    }
+    for (int i = 0; i < N * N; ++i) out[i] = sum[i];
+}
+
 /* The gauge of a group of bodies, 1 on its surface, and its gradient. */
 static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *away, @WORK@ *slope)
 {
@@ -118,7 +129,7 @@ static inline void @P@_enter(const @P@_world *world, int way, const @WORK@ *knee
                 @P@_nudged(x, world->path[m], world->force[m], by->length, to, step, to, step);
             }
             for (int i = 0; i < N; ++i) x[i] = to[i];
-            @P@_product(step, seen->jacobian, seen->jacobian);
+            @P@_product(0, step, seen->jacobian, seen->jacobian);
         }
     }
     for (int i = 0; i < N; ++i) seen->soft[i] = 1;
@@ -171,19 +182,27 @@ static inline @WORK@ @P@_slow(const @P@_world *world, const @P@_seen *seen, @WOR
 static inline int @P@_wide(const @P@_world *world, int m, @WORK@ *wide)
 {
     @WORK@ gram[@P@_warped * @P@_warped];
-    @P@_gram(world->shape[m][0], gram, wide);
+    @P@_product(1, world->shape[m][0], world->shape[m][0], gram);
+    for (int i = 0; i < @P@_warped * @P@_warped; ++i) wide[i] = i % (@P@_warped + 1) == 0;
     return fabs@f@(@P@_solve(@P@_warped, gram, @P@_warped, wide)) > 0;
 }
 
 /* By how much two bodies can grow until they touch (Perram and Wertheim), below 1 where they overlap. */
 static inline @WORK@ @P@_contact(const @P@_world *world, int a, int b)
 {
-    @WORK@ wide[2][@P@_warped * @P@_warped], low = 0, high = 1, height = 0;
+    enum { N = @P@_warped };
+    @WORK@ wide[2][N * N], low = 0, high = 1, height = 0;
     if (!@P@_wide(world, a, wide[0]) || !@P@_wide(world, b, wide[1])) return 0;
     for (int turn = 0; turn < 32; ++turn) { /* golden section of a concave function */
         const @WORK@ step = @GOLDEN@ * (high - low), at[2] = {high - step, low + step};
-        @WORK@ found[2];
-        for (int k = 0; k < 2; ++k) @P@_grown(world->centre[a], world->centre[b], wide[0], wide[1], &at[k], &found[k]);
+        @WORK@ found[2] = {0};
+        for (int k = 0; k < 2; ++k) {
+            @WORK@ mixed[N * N], answer[N];
+            for (int i = 0; i < N * N; ++i) mixed[i] = (1 - at[k]) * wide[0][i] + at[k] * wide[1][i];
+            for (int i = 0; i < N; ++i) answer[i] = world->centre[a][i] - world->centre[b][i];
+            if (@P@_solve(N, mixed, 1, answer) == 0) return 0;
+            for (int i = 0; i < N; ++i) found[k] += at[k] * (1 - at[k]) * (world->centre[a][i] - world->centre[b][i]) * answer[i];
+        }
         height = found[0] > found[1] ? found[0] : found[1];
         if (found[0] > found[1]) high = at[1];
         else low = at[0];

@@ -264,18 +264,6 @@ export function nudged(a0, a1, a2, a3, a4, a5, out0, out1)
   out1[3] = t34;
 }
 
-export function product(a0, a1, out0)
-{
-  const t2 = (a0[0] * a1[0]) + (a0[1] * a1[2]),
-  t5 = (a0[0] * a1[1]) + (a0[1] * a1[3]),
-  t8 = (a0[2] * a1[0]) + (a0[3] * a1[2]),
-  t11 = (a0[2] * a1[1]) + (a0[3] * a1[3]);
-  out0[0] = t2;
-  out0[1] = t5;
-  out0[2] = t8;
-  out0[3] = t11;
-}
-
 export function returning(a0, a1, a2, out0, out1)
 {
   const t3 = Math.sqrt((a2[0] * a2[0]) + (a2[1] * a2[1])),
@@ -343,6 +331,18 @@ export function stretchInverse(a0, a1, a2, a3, a4, out0)
   t118 = (a0[1] - (a3[1] * (t62 - t16))) + (a3[3] * (t112 - t18));
   out0[0] = t117;
   out0[1] = t118;
+}
+
+export function product(a0, a1, out0)
+{
+  const t2 = (a0[0] * a1[0]) + (a0[1] * a1[2]),
+  t5 = (a0[0] * a1[1]) + (a0[1] * a1[3]),
+  t8 = (a0[2] * a1[0]) + (a0[3] * a1[2]),
+  t11 = (a0[2] * a1[1]) + (a0[3] * a1[3]);
+  out0[0] = t2;
+  out0[1] = t5;
+  out0[2] = t8;
+  out0[3] = t11;
 }
 
 export function moved2(a0, a1, a2, a3, out0, out1, out2)

@@ -132,8 +132,8 @@ static inline void @P@_enter(const @P@_world *world, int way, const @WORK@ *knee
             @P@_product(0, step, seen->jacobian, seen->jacobian);
         }
     }
-    for (int i = 0; i < N; ++i) seen->soft[i] = 1;
 #if @SOFT@
+    for (int i = 0; i < N; ++i) seen->soft[i] = 1;
     if (knee) @P@_stretch_through(x, @P@_soft_low, @P@_soft_high, @P@_soft_margin[0], knee, x, seen->soft);
 #else
     (void)knee;
@@ -144,8 +144,10 @@ static inline void @P@_enter(const @P@_world *world, int way, const @WORK@ *knee
 static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WORK@ *v)
 {
     enum { N = @P@_warped };
-    @WORK@ clock, c;
+    @WORK@ clock = 1, c;
+#if @SOFT@
     @P@_stretch_carry(v, seen->soft, v, &clock);
+#endif
     if (world->moved) {
         @WORK@ a[N * N];
         for (int i = 0; i < N * N; ++i) a[i] = seen->jacobian[i];

@@ -52,8 +52,9 @@ check: setup
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-# The studio's page: a linter, unit tests of its parts; the page itself needs nothing of this.
-page:
+# The studio's page: its formulas, printed from Python's; a linter, unit tests of its parts. The page itself needs nothing of this.
+page: setup
+	$(PY) -m eigenwell.export.javascript > src/eigenwell/studio/page/formulas.js
 	npm install --no-audit --no-fund
 	npm run lint
 	npm test

@@ -13,6 +13,7 @@ from tests.test_warps import everything, two_goals
 from tests.untrained import field_of, stable_field
 
 import eigenwell as ew
+from eigenwell.export.javascript import formulas
 from eigenwell.fields import StableField
 from eigenwell.fields.home import kept_home
 from eigenwell.report.numbers import in_view, of_field, of_stable
@@ -202,6 +203,12 @@ def test_the_page_evaluates_what_python_does_and_its_parts_keep_their_laws(tmp_p
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert int(re.search(r"# pass (\d+)", done.stdout).group(1)) > 15
+
+
+def test_the_formulas_of_the_page_are_those_of_python():
+    """`make page` prints them."""
+    printed = (ROOT / "src" / "eigenwell" / "studio" / "page" / "formulas.js").read_text()
+    assert printed == formulas()
 
 
 def test_the_page_is_tidy():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -154,17 +155,19 @@ def orientations(x: FloatArray, chart: Chart) -> FloatArray:
     return composed(chart.reference, exponential(np.asarray(x)[..., -3:] / chart.scale))
 
 
-def angular_velocity(x: FloatArray, xdot: FloatArray, chart: Chart) -> FloatArray:
+def angular_velocity(x: FloatArray, xdot: FloatArray, chart: Chart, xp: Any = np) -> FloatArray:
     """omega (n, 3), radians per unit of time in the base frame, of coordinates that move with xdot: omega = R_r J(w) wdot.
 
-    J(w) = I + (1 - cos a)/a^2 [w] + (a - sin a)/a^3 [w]^2, a = |w|, the left Jacobian of the exponential.
+    J(w) = I + (1 - cos a)/a^2 [w] + (a - sin a)/a^3 [w]^2, a = |w|, the left Jacobian of the exponential. `xp`: the library
+    of the arrays.
     """
     w, rate = x[..., -3:] / chart.scale, xdot[..., -3:] / chart.scale
-    a = np.linalg.norm(w, axis=-1, keepdims=True)
+    a = xp.sqrt((w * w).sum(axis=-1, keepdims=True))
     small = a < SMALL
-    safe = np.where(small, 1.0, a)
-    first = np.where(small, 0.5 - a**2 / 24, (1 - np.cos(safe)) / safe**2)
-    second = np.where(small, 1 / 6 - a**2 / 120, (safe - np.sin(safe)) / safe**3)
+    safe = xp.where(small, 1.0, a)
+    half = xp.sin(safe / 2)
+    first = xp.where(small, 0.5 - a**2 / 24, 2 * half * half / safe**2)
+    second = xp.where(small, 1 / 6 - a**2 / 120, (safe - xp.sin(safe)) / safe**3)
     once = np.cross(w, rate)
     return rotated(chart.reference, rate + first * once + second * np.cross(w, once))
 
@@ -187,7 +190,8 @@ def coordinate_rates(x: FloatArray, omega: FloatArray, chart: Chart) -> FloatArr
 def rotated(q: FloatArray, v: FloatArray) -> FloatArray:
     """Vectors (..., 3) turned by a unit quaternion."""
     once = 2 * np.cross(q[..., :3], v)
-    return np.asarray(v + q[..., 3:] * once + np.cross(q[..., :3], once))
+    turned: FloatArray = v + q[..., 3:] * once + np.cross(q[..., :3], once)
+    return turned
 
 
 def mean_orientation(q: FloatArray) -> FloatArray:
@@ -195,13 +199,14 @@ def mean_orientation(q: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.eigh(q.T @ q)[1][:, -1])
 
 
-def logarithm(q: FloatArray, reference: FloatArray) -> FloatArray:
-    """Rotation vectors (n, 3) from the reference (4,) to q (n, 4), the short way round."""
-    relative = composed(_conjugate(reference), q)
-    relative = np.where(relative[:, 3:] < 0, -relative, relative)
-    sine = np.linalg.norm(relative[:, :3], axis=1, keepdims=True)
-    angle = 2 * np.arctan2(sine, relative[:, 3:])
-    return np.asarray(relative[:, :3] * np.where(sine > NO_TURN, angle / np.maximum(sine, NO_TURN), 2.0))
+def logarithm(q: FloatArray, reference: FloatArray, xp: Any = np) -> FloatArray:
+    """Rotation vectors (n, 3) from the reference (4,) to q (n, 4), the short way round; `xp`: the library of the arrays."""
+    relative = composed(_conjugate(reference), q).view(type(q))
+    relative = xp.where(relative[:, 3:] < 0, -relative, relative)
+    sine = xp.sqrt((relative[:, :3] * relative[:, :3]).sum(axis=1, keepdims=True))
+    angle = 2 * xp.arctan2(sine, relative[:, 3:])
+    turn: FloatArray = relative[:, :3] * xp.where(sine > NO_TURN, angle / xp.maximum(sine, NO_TURN), 2.0)
+    return turn
 
 
 def exponential(w: FloatArray) -> FloatArray:

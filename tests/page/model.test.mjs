@@ -17,9 +17,9 @@ for (const { name, numbers, x, v, potential, basin } of stable) {
     const top = Math.max(...v.flat().map(Math.abs));
     x.forEach((place, k) => {
       const got = Array.from(field.velocity(place, new Float64Array(field.d)));
-      assert.ok(furthest(got, v[k]) < 1e-5 * top, `${got} for ${v[k]}`);
+      assert.ok(furthest(got, v[k]) < 1e-7 * top, `${got} for ${v[k]}`);
       if (field.d !== 2) return;
-      assert.ok(Math.abs(field.potential(place) - potential[k]) < 1e-5 * (1 + potential[k]));
+      assert.ok(Math.abs(field.potential(place) - potential[k]) < 1e-7 * (1 + potential[k]));
       assert.equal(field.basin(place), basin[k]);
     });
     for (const goal of field.attractors) {

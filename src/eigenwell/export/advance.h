@@ -4,15 +4,12 @@
 /* dt/dsigma at a place; 0 where nothing moves. */
 static inline @WORK@ @P@_slowness(const @P@_world *world, const @P@_map_place *at)
 {
-    @WORK@ u[@P@_dimension], softened, clock, square = 0;
+    @WORK@ u[@P@_dimension], softened, left, clock;
     const @WORK@ speed = @P@_map_speed(0, at->z);
     @P@_drawn(at->y, u);
-    @P@_softened(at->y, &softened);
-    for (int i = 0; i < @P@_dimension; ++i) {
-        square += u[i] * u[i];
-        u[i] *= speed;
-    }
-    if (!(sqrt@f@(square) * softened >= @AT_REST@)) return 0;
+    @P@_softened(at->y, &softened, &left);
+    if (!(left >= @AT_REST@)) return 0;
+    for (int i = 0; i < @P@_dimension; ++i) u[i] *= speed;
     const @WORK@ m = @P@_map_finish(0, world, at, u, &clock);
     return softened / (m * clock * speed);
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
@@ -13,21 +12,21 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._types import FloatArray, IntArray
-from ..demonstrations import Chart
 from ..fields import REACH, Field
-from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, advance, clocked, decisions, longest_step, softened, turning
-from ..fields.flows import TINY, split, window
+from ..fields.curves import AT_REST, MOST_STEPS, ON_TIME, longest_step, turning
+from ..fields.flows import TINY, split
 from ..fields.learned import LATE
-from ..fields.motion import CHANGE, RETURN, credited, law, shortened
+from ..fields.motion import CHANGE, RETURN
 from ..fields.motion import MOST_STEPS as MOTION_STEPS
 from ..fields.simulation import ARRIVED
-from ..fields.single import NEWTON, braked, layer_moved, layer_pulled
-from ..fields.stable import Wells, Winding, latent_velocity, potential_at, winding, wound
-from ..poses import EDGE, NO_TURN, SMALL
+from ..fields.single import NEWTON
+from ..fields.stable import Wells, winding
+from ..poses import EDGE
 from ..wording import plural
-from .c_code import c_function
-from .c_world import world_kernels, world_tables, world_words
+from .c_world import world_tables, world_words
 from .exported import Precision
+from .kernels import Kernels, field_kernels, model_kernels, pose_kernels, ready_kernels, world_kernels
+from .printed import c_function
 from .tables import Tables, tables
 
 Numbers = tuple[NDArray[Any], type]
@@ -45,7 +44,7 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
         models += writer.model("goal", "the models of one attractor each", tables(field.goals))
     if field.lifted:
         models += writer.model("lifted", "the models of (x, phase), one for each attractor", tables(field.lifted))
-    words = {
+    words: dict[str, Any] = {
         "TITLE": f"A vector field in {field.dimension} dimensions, stable at {plural(field.n_attractors, 'attractor')}{memory}.",
         "VERSION": __version__,
         "PROOF": f"agrees with its NumPy code to {precision.tolerance:g}, tried when it was made"
@@ -64,26 +63,29 @@ def c_header(field: Field, prefix: str, precision: Precision, *, proved: bool) -
         "TOWARD": f"{prefix}_goal" if field.goals else f"{prefix}_map",
         "TOWARD_N": "goal" if field.goals else "0",
         "TOWARD_ONLY": "0" if field.goals else "goal",
-        "KERNELS": _kernels(field, writer),
+        "KERNELS": writer.kernels(prefix, field_kernels(field)),
         "MOST_STEPS": MOST_STEPS // 4,
-        "AT_REST": writer.number(AT_REST),
-        "LONGEST": writer.number(longest_step(field.map.wells)),
-        "REACH": writer.number(REACH**2),
-        "LATE": writer.number(LATE),
-        "MOTION": writer.filled("motion.h", _motion_words(writer)) if field.lifted else "",
+        "LONGEST": longest_step(field.map.wells),
+        "PACE": float(field.map.pace),
+        "REACH": REACH**2,
+        "PLACES": field.dimension - 3,
+        **{"AT_REST": AT_REST, "ON_TIME": ON_TIME, "LATE": LATE, "EDGE": EDGE},
+        **{"RETURN": RETURN, "CHANGE": CHANGE, "DONE": ARRIVED, "MOST": float(MOTION_STEPS)},
+        **dict.fromkeys(("MOTION", "MOTION_HELP", "POSES", "POSE_HELP"), ""),
         **_angle_words(precision.inside),
     }
-    seen = world_words(field, writer.number, writer.braces)
-    seen["TABLES"] = writer.written({name: (values, precision.inside) for name, values in world_tables(field).items()})
-    seen["KERNELS"] = writer.kernels(prefix, world_kernels(field.places.shape[1]))
-    still = {"PACE": field.map.pace, "ON_TIME": ON_TIME, "LONGEST": longest_step(field.map.wells)}
-    words["ADVANCE"] = writer.filled("advance.h", words | {name: writer.number(value) for name, value in still.items()})
-    words["WORLD"] = writer.filled("world.h", seen)
-    words["MOTION_HELP"] = writer.filled("motion_help.h", words) if field.lifted else ""
-    words["POSES"] = "" if field.chart is None else writer.filled("pose.h", _pose_words(field.chart, writer))
-    words["POSE_HELP"] = (
-        "" if field.chart is None else writer.filled("pose_help.h", words | {"PLACES": field.dimension - 3})
-    )
+    n, seen = field.places.shape[1], world_tables(field)
+    world = {
+        "TABLES": writer.written({name: (values, precision.inside) for name, values in seen.items()}),
+        "KERNELS": writer.kernels(prefix, world_kernels(n) | ready_kernels(n, field.n_attractors)),
+    }
+    words["WORLD"] = writer.filled("world.h", world_words(field, writer.braces) | world)
+    words["ADVANCE"] = writer.filled("advance.h", words)
+    if field.lifted:
+        words |= {"MOTION": writer.filled("motion.h", words), "MOTION_HELP": writer.filled("motion_help.h", words)}
+    if field.chart is not None:
+        words["POSE_KERNELS"] = writer.kernels(prefix, pose_kernels(field.chart))
+        words |= {"POSES": writer.filled("pose.h", words), "POSE_HELP": writer.filled("pose_help.h", words)}
     return at_home(writer.filled("field.h", words), prefix)
 
 
@@ -105,15 +107,15 @@ class Writer:
 
     def __init__(self, prefix: str, precision: Precision) -> None:
         self.precision = precision
-        self.shared = {
+        self.shared: dict[str, Any] = {
             "P": prefix,
             "REAL": _c_type(precision.outside),
             "WORK": _c_type(precision.inside),
             "f": _suffix(precision.inside),
-            "TINY": _literal(TINY, precision.inside),
-            "NEAR": _literal(float(np.finfo(precision.inside).eps) ** 0.5, precision.inside),
-            "NEWTON": str(NEWTON),
-            "SHORTEST": _literal(SHORTEST, precision.inside),
+            "TINY": TINY,
+            "NEAR": float(np.finfo(precision.inside).eps) ** 0.5,
+            "NEWTON": NEWTON,
+            "SHORTEST": SHORTEST,
         }
 
     def number(self, value: float) -> str:
@@ -126,22 +128,27 @@ class Writer:
         return self.fill(resources.files(__package__).joinpath(template).read_text(encoding="ascii"), words)
 
     def fill(self, text: str, words: dict[str, Any]) -> str:
+        """With words for what stands between @; floats as C reads them."""
         known = words | self.shared
-        return re.sub(r"@(\w+)@", lambda match: str(known[match[1]]), text)
+
+        def said(match: re.Match[str]) -> str:
+            word = known[match[1]]
+            return self.number(word) if isinstance(word, float) else str(word)
+
+        return re.sub(r"@(\w+)@", said, text)
 
     def written(self, named: dict[str, Numbers], kind: str = "") -> str:
         prefix = f"{self.shared['P']}_{kind}_" if kind else f"{self.shared['P']}_"
         return "\n".join(_table(f"{prefix}{name}", *numbers) for name, numbers in named.items())
 
-    def kernels(self, prefix: str, functions: dict[str, tuple[Any, ...]]) -> str:
-        """Functions of `fields` by their names, each with the shapes of what it is given, as C."""
+    def kernels(self, prefix: str, functions: Kernels) -> str:
+        """Functions of `fields` as C."""
         return "\n".join(
             self.fill(c_function(f"{prefix}_{name}", function, self.number, *shapes), {})
             for name, (function, *shapes) in functions.items()
         )
 
     def model(self, kind: str, what: str, these: Tables) -> str:
-        d, (passes, moves) = these.dimension, map(len, split(these.dimension, 0))
         words = {
             "WHAT": what,
             "M": f"{self.shared['P']}_{kind}",
@@ -156,27 +163,9 @@ class Writer:
             "ALL": int(kind == "map"),
             "KERNELS": self.kernels(
                 f"{self.shared['P']}_{kind}",
-                {
-                    "moved": (
-                        lambda k, y, out, slope: layer_moved(passes)(
-                            k, y, np.concatenate([out, slope.T.reshape(-1, 1)])
-                        ),
-                        *((1,), (d, 1), (2 * moves, 1), (passes, 2 * moves)),
-                    ),
-                    "pulled": (layer_pulled(passes), (moves, 1), (moves, passes, 1), (d, 1)),
-                    "within": (lambda k, z: (window(k, z),), (1,), (d, 1)),
-                    "braked": (braked, (d,), (d, 1), (d, 1)),
-                    "alone": (
-                        of_one(latent_velocity, bool(these.wells.swirls.any())),
-                        (d,),
-                        (1,),
-                        (1,),
-                        (d, d),
-                        (d, 1),
-                    ),
-                },
+                model_kernels(these.dimension, bool(these.wells.swirls.any())),
             ),
-            "SOFT": int(these.knee.any()),
+            "KNEE": f"&{self.shared['P']}_{kind}_knee[n]" if these.knee.any() else "0",
             "TABLES": self.written(_model_tables(these, self.precision.inside), kind),
         }
         return self.filled("model.h", words)
@@ -215,52 +204,6 @@ def _model_tables(these: Tables, inside: type) -> dict[str, Numbers]:
     return {"order": (order, np.uint16)} | {name: (values, inside) for name, values in named.items()}
 
 
-def of_one(function: Callable[..., Any], winds: bool) -> Callable[..., Any]:
-    """function(wells, ...) of one attractor alone, as one of its goal (d,), softening (1,), window (1,) and swirl (d, d)."""
-
-    def alone(goal: Any, softening: Any, window: Any, swirl: Any, *rest: Any) -> tuple[Any]:
-        swirls = swirl[None] if winds else np.zeros((1, *swirl.shape))
-        return (function(Wells(goal[None], np.zeros(1), swirls, softening, window), *rest),)
-
-    return alone
-
-
-def _kernels(field: Field, writer: Writer) -> str:
-    """Where the map's solutions run, and the law of its motions."""
-    wells, d = field.map.wells, field.dimension
-    turn = 1 + turning(wells)
-    functions: dict[str, tuple[Any, ...]] = {
-        "drawn": (lambda y: (latent_velocity(wells, y),), (d, 1)),
-        "softened": (lambda y: (softened(wells, y),), (d, 1)),
-        "height": (lambda y: (potential_at(wells, y),), (d, 1)),
-        "height_alone": (
-            lambda goal, y: of_one(potential_at, False)(goal, np.zeros(1), np.zeros(1), np.eye(d), y),
-            (d,),
-            (d, 1),
-        ),
-        "advanced": (lambda y, step: (advance(wells, y, step),), (d, 1), (1,)),
-    }
-    functions["clocked"] = (clocked, *[(1,)] * 7)
-    if field.n_attractors > 1:
-        functions["decisions"] = (lambda y: decisions(wells, y, turn), (d, 1))
-    if field.lifted:
-        n, winds = d + 1, any(one.wells.winds for one in field.lifted)
-        functions["law"] = (of_one(law, winds), (n,), (1,), (1,), (n, n), (n, 1), (1,), (n, 1), (1,))
-        functions["credited"] = (lambda *given: (credited(*given),), (d, 1), (d, 1))
-        functions["shortened"] = (lambda *given: (shortened(*given),), (n, 1), (n, 1))
-        functions["wound"] = (
-            lambda *a: (wound(Winding(*a[:3]), *a[3:]),),
-            (n,),
-            (n, n),
-            (n, n),
-            (n, 1),
-            (1,),
-            (1,),
-            (1,),
-        )
-    return writer.kernels(writer.shared["P"], functions)
-
-
 def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
     """Attractors and samples, and what motions need."""
     inside, outside = precision.inside, precision.outside
@@ -283,23 +226,11 @@ def _tables(field: Field, precision: Precision) -> dict[str, Numbers]:
         named |= {
             "phase": (field.phases[order], outside),
             "rest_phase": (np.array([one.attractors[0, -1] for one in field.lifted]), inside),
-            "winds": (np.array([one.wells.winds for one in field.lifted]), np.uint16),
             "wind_rate": (rates, inside),
             "wind_re": (real, inside),
             "wind_im": (imaginary, inside),
         }
     return named
-
-
-def _motion_words(writer: Writer) -> dict[str, str]:
-    numbers = {"RETURN": RETURN, "DONE": ARRIVED, "CHANGE": CHANGE, "AT_REST": AT_REST, "MOST": MOTION_STEPS}
-    return {name: writer.number(value) for name, value in numbers.items()}
-
-
-def _pose_words(chart: Chart, writer: Writer) -> dict[str, str]:
-    numbers = (("SCALE", chart.scale), ("EDGE", EDGE), ("SMALL", SMALL), ("NEAR", NO_TURN))
-    reference = ", ".join(writer.number(float(value)) for value in chart.reference)
-    return {name: writer.number(value) for name, value in numbers} | {"REFERENCE": f"{{{reference}}}"}
 
 
 def kd_tree(points: FloatArray) -> tuple[IntArray, IntArray]:
@@ -319,7 +250,7 @@ def kd_tree(points: FloatArray) -> tuple[IntArray, IntArray]:
     return order, axis
 
 
-def _angle_words(inside: type) -> dict[str, str]:
+def _angle_words(inside: type) -> dict[str, Any]:
     """pi in three parts, and as many terms of the two series on [-pi/2, pi/2] as the type can see."""
     bits = np.finfo(inside).nmant + 1
     # Products of a part with k are exact while k has no more bits than the part leaves free.
@@ -329,11 +260,11 @@ def _angle_words(inside: type) -> dict[str, str]:
     third = (math.pi - first - second) + 1.2246467991473532e-16  # pi less the double nearest to it
     terms = 1 + next(n for n in range(2, 20) if (math.pi / 2) ** (2 * n) / math.factorial(2 * n) < 0.1 * 2.0**-bits)
     return {
-        "LIMIT": _literal(2.0 ** (free - 1), inside),
-        "INVERSE_PI": _literal(1 / math.pi, inside),
-        "PI_1": _literal(first, inside),
-        "PI_2": _literal(second, inside),
-        "PI_3": _literal(third, inside),
+        "LIMIT": 2.0 ** (free - 1),
+        "INVERSE_PI": 1 / math.pi,
+        "PI_1": first,
+        "PI_2": second,
+        "PI_3": third,
         "SINE": _horner([(-1) ** n / math.factorial(2 * n + 1) for n in range(terms)], inside),
         "COSINE": _horner([(-1) ** n / math.factorial(2 * n) for n in range(terms)], inside),
     }

@@ -8,11 +8,10 @@ import numpy as np
 
 from .._types import FloatArray
 from ..fields import Field
-from ..fields.around import REACH, THINNEST, Around, aside, gauge, joined
+from ..fields.around import REACH, THINNEST, Around
 from ..fields.moved import LENGTH, MOST_STEPS, NOTHING, STEEPEST, STRONGEST, Moved
-from ..fields.single import kernels
 from ..fields.warping import MARGIN, of_kind
-from ..fields.warps import Stretch, Within, returning
+from ..fields.warps import Stretch, Within
 
 BODIES = 8
 """Room for so many, or for as many as the exported field has."""
@@ -53,31 +52,10 @@ def world_tables(field: Field) -> dict[str, FloatArray]:
     return named
 
 
-def world_kernels(n: int) -> dict[str, tuple[Any, ...]]:
-    """The formulas of warps of n coordinates, by the names they have in C, with the shapes of what they are given."""
-    x, walls = (n, 1), ((n,), (n,), (2, n), (1,))
-    warps = {
-        "within": kernels(lambda x, *given: Within(*given).linearise(x), n, x, *walls),
-        "stretch": kernels(lambda x, *given: Stretch(*given).linearise(x), n, x, *walls),
-        "around": kernels(_rounded, n, x, (1,), x, (n,), (1,)),
-    }
-    named = {f"{kind}_{name}": one for kind, made in warps.items() for name, one in made.items() if name != "pull"}
-    return named | {
-        "gauge_of": (gauge, (n,), (n,), (n, n), x),
-        "joined": (joined, (1,), x, (1,), x),
-        "aside": (lambda away: (aside(away),), x),
-        "returning": (returning, x, (1,), x),
-    }
-
-
-def _rounded(away: Any, tau: Any, slope: Any, centre: Any, reach: Any) -> Any:
-    return Around(centre, None, None, reach).rounded(away, tau, slope)
-
-
-def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
-    """The words of world.h; `number` and `braces` write numbers and arrays as C reads them."""
+def world_words(field: Field, braces: Any) -> dict[str, Any]:
+    """The words of world.h; `braces` writes arrays as C reads them."""
     bodies = sum(len(one.centres) for one in of_kind(field, Around))
-    constants = {
+    return {
         "MARGIN": MARGIN,
         "REACH": REACH,
         "THINNEST": THINNEST,
@@ -86,8 +64,6 @@ def world_words(field: Field, number: Any, braces: Any) -> dict[str, Any]:
         "LENGTH": LENGTH,
         "NOTHING": NOTHING,
         "GOLDEN": (5**0.5 - 1) / 2,
-    }
-    return {name: number(value) for name, value in constants.items()} | {
         "N": field.places.shape[1],
         "PASSED": len(marks(field)[0]) - field.n_attractors,
         "WAYS": _ways(field),

@@ -176,7 +176,7 @@ static inline int @P@_nearest(const @P@_world *world, const @REAL@ *x, int goal,
     @WORK@ z[D], least = (@WORK@)HUGE_VAL;
     @P@_seen seen;
     for (int i = 0; i < D; ++i) z[i] = (@WORK@)x[i];
-    @P@_enter(world, 0, z, &seen);
+    @P@_enter(world, 0, 0, z, &seen);
     for (int i = 0; i < D; ++i) z[i] = ((z[i] - (@WORK@)@P@_middle[i]) - @P@_middle_rest[i]) / @P@_box[i];
     for (;;) {
         while (low < high) {

@@ -31,10 +31,7 @@ static inline void @M@_at(int n, const @P@_world *world, const @WORK@ *x, @M@_pl
     enum { D = @M@_space, F = @M@_features, P = @M@_passes, M = @M@_moves };
     @WORK@ *y = at->y;
     for (int i = 0; i < D; ++i) y[i] = at->x[i] = x[i];
-    @P@_enter(world, @WAY@, y, &at->seen);
-#if @SOFT@
-    @P@_soften(@M@_knee[n], y, &at->seen);
-#endif
+    @P@_enter(world, @WAY@, @KNEE@, y, &at->seen);
     for (int i = 0; i < D; ++i) at->z[i] = y[i] = ((y[i] - @M@_centre[n][i]) - @M@_centre_rest[n][i]) / @M@_scale[n][i];
     for (int l = 0; l < @M@_layers; ++l) {
         const unsigned short *order = @M@_order[l]; /* passing, then moving coordinates */
@@ -92,13 +89,9 @@ static inline @WORK@ @M@_speed(int n, const @WORK@ *z)
 /* w = DS^-1 J^-1 w: what a small latent step is in the world. */
 static inline void @M@_back(int n, const @P@_world *world, const @M@_place *at, @WORK@ *w)
 {
-    @WORK@ clock = 1;
     @M@_pull(at, w);
     for (int i = 0; i < @M@_space; ++i) w[i] *= @M@_scale[n][i];
-#if @SOFT@
-    clock = @P@_harden(&at->seen, w);
-#endif
-    clock *= @P@_carry(world, &at->seen, w);
+    const @WORK@ clock = @P@_carry(world, &at->seen, w);
     for (int i = 0; i < @P@_warped; ++i) w[i] /= clock;
 }
 
@@ -106,13 +99,10 @@ static inline void @M@_back(int n, const @P@_world *world, const @M@_place *at, 
 static inline @WORK@ @M@_finish(int n, const @P@_world *world, const @M@_place *at, @WORK@ *w, @WORK@ *c)
 {
     enum { D = @M@_space, N = @P@_warped };
-    @WORK@ here[N], clock = 1, m;
+    @WORK@ here[N], m;
     @M@_pull(at, w);
     for (int i = 0; i < N; ++i) here[i] = w[i] * @M@_scale[n][i];
-#if @SOFT@
-    clock = @P@_harden(&at->seen, here);
-#endif
-    clock *= @P@_carry(world, &at->seen, here);
+    const @WORK@ clock = @P@_carry(world, &at->seen, here);
     for (int i = 0; i < D; ++i) w[i] = i < N ? here[i] / @M@_scale[n][i] : clock * w[i];
     @M@_braked(@M@_brake[n], @M@_gain[n], w, w, &m);
     const @WORK@ share = @P@_slow(world, &at->seen, w);

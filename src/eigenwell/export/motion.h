@@ -24,8 +24,6 @@ static inline void @P@_motion_at(const @P@_world *world, const @P@_motion *motio
 /* Begin at x towards a goal with a phase from 1 to 0. Returns 1, or 0 for a goal or a phase that does not exist. */
 static inline int @P@_motion_begin_at_in(const @P@_world *world, @P@_motion *motion, int goal, @REAL@ phase, const @REAL@ *x)
 {
-    enum { D = @P@_dimension + 1 };
-    @WORK@ square = 0;
     @P@_lifted_place at;
     if (goal < 0 || goal >= @P@_attractor_count || !(phase >= 0 && phase <= 1) || !@P@_known(x)) return 0;
     motion->goal = goal;
@@ -33,12 +31,7 @@ static inline int @P@_motion_begin_at_in(const @P@_world *world, @P@_motion *mot
     motion->rate = 0;
     motion->begun = 0;
     @P@_motion_at(world, motion, x, &at);
-    for (int i = 0; i < D; ++i) {
-        motion->heading[i] = at.y[i] - @P@_lifted_well[goal][0][i];
-        square += motion->heading[i] * motion->heading[i];
-    }
-    motion->radius = sqrt@f@(square);
-    for (int i = 0; i < D; ++i) motion->heading[i] /= motion->radius > 0 ? motion->radius : 1;
+    @P@_headed(@P@_lifted_well[goal][0], at.y, motion->heading, &motion->radius);
     return 1;
 }
 
@@ -55,23 +48,14 @@ static inline int @P@_motion_begin_in(const @P@_world *world, @P@_motion *motion
  * Returns s. */
 static inline @WORK@ @P@_motion_law(const @P@_world *world, const @P@_motion *motion, const @P@_lifted_place *at, @WORK@ *w)
 {
-    enum { D = @P@_dimension + 1 };
     const int n = motion->goal;
-    const @WORK@ speed = @P@_lifted_speed(n, at->z), *goal = @P@_lifted_well[n][0];
-    @WORK@ aim[D], drawn[D], clock, square = @TINY@;
+    const @WORK@ speed = @P@_lifted_speed(n, at->z);
+    @WORK@ drawn[@P@_dimension + 1], clock;
     @P@_lifted_heading(n, 0, at->y, drawn);
-    for (int i = 0; i < D; ++i) {
-        drawn[i] *= speed;
-        aim[i] = motion->heading[i];
-        square += (at->y[i] - goal[i]) * (at->y[i] - goal[i]);
-    }
-    if (@P@_winds[n] && motion->radius > 0) {
-        const @WORK@ radius = sqrt@f@(square), start = motion->radius;
-        @P@_wound(@P@_wind_rate[n], @P@_wind_re[n][0], @P@_wind_im[n][0], aim, &@P@_lifted_window[n], &radius, &start, aim);
-    }
+    for (int i = 0; i <= @P@_dimension; ++i) drawn[i] *= speed;
     (void)@P@_lifted_finish(n, world, at, drawn, &clock);
-    const @WORK@ ease = 1 / (clock > 1 ? clock : 1);
-    @P@_law(goal, @P@_lifted_softening[n], &@P@_lifted_window[n], @P@_lifted_swirl[n][0][0], at->y, &speed, aim, &ease, w);
+    @P@_law(@P@_lifted_well[n][0], @P@_lifted_softening[n], &@P@_lifted_window[n], @P@_lifted_swirl[n][0][0], at->y, &speed,
+            motion->heading, &motion->radius, &clock, @P@_wind_rate[n], @P@_wind_re[n][0], @P@_wind_im[n][0], w);
     return speed;
 }
 
@@ -81,13 +65,9 @@ static inline int @P@_motion_credit(@P@_motion *motion, const @REAL@ *x, @REAL@ 
 {
     if (!(dt > 0) || !isfinite(dt)) return 0;
     if (motion->begun) {
-        @WORK@ asked[@P@_dimension], moved[@P@_dimension], credit;
-        for (int i = 0; i < @P@_dimension; ++i) {
-            const @WORK@ scale = @P@_lifted_scale[motion->goal][i];
-            asked[i] = motion->dt * motion->asked[i] / scale;
-            moved[i] = ((@WORK@)x[i] - motion->last[i]) / scale;
-        }
-        @P@_credited(asked, moved, &credit);
+        @WORK@ moved[@P@_dimension], credit;
+        for (int i = 0; i < @P@_dimension; ++i) moved[i] = (@WORK@)x[i] - motion->last[i];
+        @P@_credited(motion->asked, &motion->dt, moved, @P@_lifted_scale[motion->goal], &credit);
         motion->phase += credit * motion->dt * motion->rate;
     }
     return 1;
@@ -117,15 +97,11 @@ static inline @WORK@ @P@_motion_goal(const @P@_world *world, const @P@_motion *m
  * past its goal, to and fro, for ever. */
 static inline void @P@_motion_shorten(const @P@_world *world, const @P@_motion *motion, const @REAL@ *x, @REAL@ dt, @WORK@ *w)
 {
-    enum { D = @P@_dimension };
-    @WORK@ left[D + 1], step[D + 1], share;
-    for (int i = 0; i <= D; ++i) {
-        const @WORK@ scale = @P@_lifted_scale[motion->goal][i];
-        left[i] = (@P@_motion_goal(world, motion, i) - (i < D ? (@WORK@)x[i] : motion->phase)) / scale;
-        step[i] = (@WORK@)dt * w[i] / scale;
-    }
-    @P@_shortened(step, left, &share);
-    for (int i = 0; i <= D; ++i) w[i] *= share;
+    const @WORK@ span = (@WORK@)dt;
+    @WORK@ left[@P@_dimension + 1];
+    for (int i = 0; i < @P@_dimension; ++i) left[i] = @P@_motion_goal(world, motion, i) - (@WORK@)x[i];
+    left[@P@_dimension] = @P@_rest_phase[motion->goal] - motion->phase;
+    @P@_shortened(w, &span, left, @P@_lifted_scale[motion->goal], w);
 }
 
 /* The velocity to move with for the next dt > 0 at the measured state x; carries the phase. Returns 1, or 0 with NaN in v

@@ -38,13 +38,10 @@ typedef struct {
 
 static const @P@_world @P@_home = @HOME@;
 
-/* DS at one state. */
+/* DS at one state: of walls, of what keeps the field home, of bodies, and of goals that are elsewhere. */
 typedef struct {
-    @WORK@ hard[@P@_warped], under[@P@_warped], over[@P@_warped], out[@P@_warped];
-    @WORK@ soft[@P@_warped];
-    @WORK@ away[@P@_most_bodies][@P@_warped], slope[@P@_most_bodies][@P@_warped];
-    @WORK@ tau[@P@_most_bodies], phi[@P@_most_bodies], rise[@P@_most_bodies], inside[@P@_most_bodies];
-    @WORK@ jacobian[@P@_warped][@P@_warped];
+    @WORK@ walls[4 * @P@_warped], soft[@P@_warped], body[@P@_most_bodies][2 * @P@_warped + 4];
+    @WORK@ jacobian[@P@_warped * @P@_warped];
 } @P@_seen;
 
 @KERNELS@
@@ -83,6 +80,17 @@ static inline @WORK@ @P@_solve(int n, @WORK@ *a, int columns, @WORK@ *b)
     return determinant;
 }
 
+/* a b, or with `across` the product of a's transpose and b. */
+static inline void @P@_product(int across, const @WORK@ *a, const @WORK@ *b, @WORK@ *out)
+{
+    enum { N = @P@_warped };
+    @WORK@ sum[N * N] = {0};
+    for (int i = 0; i < N * N; ++i) {
+        for (int k = 0; k < N; ++k) sum[i] += (across ? a[k * N + i / N] : a[i / N * N + k]) * b[k * N + i % N];
+    }
+    for (int i = 0; i < N * N; ++i) out[i] = sum[i];
+}
+
 /* The gauge of a group of bodies, 1 on its surface, and its gradient. */
 static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *away, @WORK@ *slope)
 {
@@ -97,64 +105,39 @@ static inline @WORK@ @P@_gauge(const @P@_world *world, int group, const @WORK@ *
     return tau;
 }
 
-/* x = S(x): from the world to the learned one, of the map (0) or of goal n alone (n + 1). */
-static inline void @P@_enter(const @P@_world *world, int way, @WORK@ *x, @P@_seen *seen)
+/* x = S(x): from the world to the learned one, of the map (0) or of goal n alone (n + 1); and with a knee stretched beyond the
+ * data, which keeps the field home. */
+static inline void @P@_enter(const @P@_world *world, int way, const @WORK@ *knee, @WORK@ *x, @P@_seen *seen)
 {
     enum { N = @P@_warped };
-    if (world->walls) {
-        @P@_within_through(x, world->low, world->high, world->margin[0], &world->braking, x, seen->hard, seen->under, seen->over,
-                           seen->out);
-    }
+    if (world->walls) @P@_within_through(x, world->low, world->high, world->margin[0], &world->braking, x, seen->walls);
     for (int g = 0; g < world->groups; ++g) {
         @WORK@ away[N], slope[N];
         for (int i = 0; i < N; ++i) away[i] = x[i] - world->middle[g][i];
         @P@_aside(away, away);
         const @WORK@ tau = @P@_gauge(world, g, away, slope);
-        @P@_around_through(away, &tau, slope, world->middle[g], &world->reach[g], x, seen->away[g], seen->slope[g], &seen->tau[g],
-                           &seen->phi[g], &seen->rise[g], &seen->inside[g]);
+        @P@_around_through(away, &tau, slope, world->middle[g], &world->reach[g], x, seen->body[g]);
     }
     if (world->moved) {
         const @P@_way *by = &world->way[way < @P@_ways ? way : 0];
-        @WORK@ y[N];
-        for (int i = 0; i < N; ++i) {
-            y[i] = by->shift[i];
-            for (int j = 0; j < N; ++j) {
-                y[i] += by->matrix[i][j] * x[j];
-                seen->jacobian[i][j] = by->matrix[i][j];
-            }
-        }
+        @P@_affine(x, by->matrix[0], by->shift, x, seen->jacobian);
         for (int s = 0; s < by->steps; ++s) {
-            @WORK@ to[N], step[N][N], product[N][N];
-            for (int i = 0; i < N; ++i) {
-                to[i] = y[i];
-                for (int j = 0; j < N; ++j) step[i][j] = i == j;
-            }
+            @WORK@ to[N], step[N * N];
+            for (int i = 0; i < N; ++i) to[i] = x[i];
+            for (int i = 0; i < N * N; ++i) step[i] = i % (N + 1) == 0;
             for (int m = by->first + s * by->marks; m < by->first + (s + 1) * by->marks; ++m) {
-                @WORK@ off[N], square = 0;
-                for (int i = 0; i < N; ++i) {
-                    off[i] = (y[i] - world->path[m][i]) / by->length[i];
-                    square += off[i] * off[i];
-                }
-                const @WORK@ k = exp@f@(-square / 2);
-                for (int i = 0; i < N; ++i) {
-                    const @WORK@ push = k * world->force[m][i];
-                    to[i] += push;
-                    for (int j = 0; j < N; ++j) step[i][j] -= push * off[j] / by->length[j];
-                }
+                @P@_nudged(x, world->path[m], world->force[m], by->length, to, step, to, step);
             }
-            for (int i = 0; i < N; ++i) {
-                y[i] = to[i];
-                for (int j = 0; j < N; ++j) {
-                    product[i][j] = 0;
-                    for (int k = 0; k < N; ++k) product[i][j] += step[i][k] * seen->jacobian[k][j];
-                }
-            }
-            for (int i = 0; i < N; ++i) {
-                for (int j = 0; j < N; ++j) seen->jacobian[i][j] = product[i][j];
-            }
+            for (int i = 0; i < N; ++i) x[i] = to[i];
+            @P@_product(0, step, seen->jacobian, seen->jacobian);
         }
-        for (int i = 0; i < N; ++i) x[i] = y[i];
     }
+#if @SOFT@
+    for (int i = 0; i < N; ++i) seen->soft[i] = 1;
+    if (knee) @P@_stretch_through(x, @P@_soft_low, @P@_soft_high, @P@_soft_margin[0], knee, x, seen->soft);
+#else
+    (void)knee;
+#endif
 }
 
 /* v = c DS^-1 v: a velocity of the learned world as one of this. Returns c, by which the clock runs. */
@@ -162,19 +145,20 @@ static inline @WORK@ @P@_carry(const @P@_world *world, const @P@_seen *seen, @WO
 {
     enum { N = @P@_warped };
     @WORK@ clock = 1, c;
+#if @SOFT@
+    @P@_stretch_carry(v, seen->soft, v, &clock);
+#endif
     if (world->moved) {
         @WORK@ a[N * N];
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) a[i * N + j] = seen->jacobian[i][j];
-        }
+        for (int i = 0; i < N * N; ++i) a[i] = seen->jacobian[i];
         (void)@P@_solve(N, a, 1, v);
     }
     for (int g = world->groups - 1; g >= 0; --g) {
-        @P@_around_carry(v, seen->away[g], seen->slope[g], &seen->tau[g], &seen->phi[g], &seen->rise[g], &seen->inside[g], v, &c);
+        @P@_around_carry(v, seen->body[g], v, &c);
         clock *= c;
     }
     if (world->walls) {
-        @P@_within_carry(v, seen->hard, seen->under, seen->over, seen->out, v, &c);
+        @P@_within_carry(v, seen->walls, v, &c);
         clock *= c;
     }
     return clock;
@@ -186,10 +170,9 @@ static inline @WORK@ @P@_slow(const @P@_world *world, const @P@_seen *seen, @WOR
 {
     enum { N = @P@_warped };
     @WORK@ slow = 1, share, back[N] = {0}, more[N];
-    if (world->walls) @P@_within_brake(v, seen->hard, seen->under, seen->over, seen->out, &slow, back);
+    if (world->walls) @P@_within_brake(v, seen->walls, &slow, back);
     for (int g = 0; g < world->groups; ++g) {
-        @P@_around_brake(v, seen->away[g], seen->slope[g], &seen->tau[g], &seen->phi[g], &seen->rise[g], &seen->inside[g], &share,
-                         more);
+        @P@_around_brake(v, seen->body[g], &share, more);
         slow = share < slow ? share : slow;
         for (int i = 0; i < N; ++i) back[i] += more[i];
     }
@@ -197,34 +180,13 @@ static inline @WORK@ @P@_slow(const @P@_world *world, const @P@_seen *seen, @WOR
     return slow;
 }
 
-#if @SOFT@
-/* What keeps the field home: x is stretched beyond the data, v comes back. */
-static inline void @P@_soften(@WORK@ knee, @WORK@ *x, @P@_seen *seen)
-{
-    @P@_stretch_through(x, @P@_soft_low, @P@_soft_high, @P@_soft_margin[0], &knee, x, seen->soft);
-}
-
-static inline @WORK@ @P@_harden(const @P@_seen *seen, @WORK@ *v)
-{
-    @WORK@ c;
-    @P@_stretch_carry(v, seen->soft, v, &c);
-    return c;
-}
-#endif
-
 /* (A^T A)^-1 of the shape A of a body. Returns 0 where it has none. */
 static inline int @P@_wide(const @P@_world *world, int m, @WORK@ *wide)
 {
-    enum { N = @P@_warped };
-    @WORK@ gram[N * N];
-    for (int i = 0; i < N; ++i) {
-        for (int j = 0; j < N; ++j) {
-            gram[i * N + j] = 0;
-            wide[i * N + j] = i == j;
-            for (int l = 0; l < N; ++l) gram[i * N + j] += world->shape[m][l][i] * world->shape[m][l][j];
-        }
-    }
-    return fabs@f@(@P@_solve(N, gram, N, wide)) > 0;
+    @WORK@ gram[@P@_warped * @P@_warped];
+    @P@_product(1, world->shape[m][0], world->shape[m][0], gram);
+    for (int i = 0; i < @P@_warped * @P@_warped; ++i) wide[i] = i % (@P@_warped + 1) == 0;
+    return fabs@f@(@P@_solve(@P@_warped, gram, @P@_warped, wide)) > 0;
 }
 
 /* By how much two bodies can grow until they touch (Perram and Wertheim), below 1 where they overlap. */
@@ -234,19 +196,14 @@ static inline @WORK@ @P@_contact(const @P@_world *world, int a, int b)
     @WORK@ wide[2][N * N], low = 0, high = 1, height = 0;
     if (!@P@_wide(world, a, wide[0]) || !@P@_wide(world, b, wide[1])) return 0;
     for (int turn = 0; turn < 32; ++turn) { /* golden section of a concave function */
-        @WORK@ at[2], found[2];
+        const @WORK@ step = @GOLDEN@ * (high - low), at[2] = {high - step, low + step};
+        @WORK@ found[2] = {0};
         for (int k = 0; k < 2; ++k) {
             @WORK@ mixed[N * N], answer[N];
-            at[k] = k ? low + @GOLDEN@ * (high - low) : high - @GOLDEN@ * (high - low);
-            for (int i = 0; i < N; ++i) {
-                answer[i] = world->centre[a][i] - world->centre[b][i];
-                for (int j = 0; j < N; ++j) mixed[i * N + j] = (1 - at[k]) * wide[0][i * N + j] + at[k] * wide[1][i * N + j];
-            }
+            for (int i = 0; i < N * N; ++i) mixed[i] = (1 - at[k]) * wide[0][i] + at[k] * wide[1][i];
+            for (int i = 0; i < N; ++i) answer[i] = world->centre[a][i] - world->centre[b][i];
             if (@P@_solve(N, mixed, 1, answer) == 0) return 0;
-            found[k] = 0;
-            for (int i = 0; i < N; ++i) {
-                found[k] += at[k] * (1 - at[k]) * (world->centre[a][i] - world->centre[b][i]) * answer[i];
-            }
+            for (int i = 0; i < N; ++i) found[k] += at[k] * (1 - at[k]) * (world->centre[a][i] - world->centre[b][i]) * answer[i];
         }
         height = found[0] > found[1] ? found[0] : found[1];
         if (found[0] > found[1]) high = at[1];
@@ -316,48 +273,28 @@ static inline int @P@_way_ready(@P@_world *world, int way, int marks, const int 
 {
     enum { N = @P@_warped, M = @P@_most_marks, Q = @P@_attractor_count };
     @P@_way *by = &world->way[way];
-    @WORK@ to[M][N], left[M][N], bend[N][N] = {{0}}, drift[N] = {0}, forward[N * N], back[N * N], farthest = 0;
+    @WORK@ to[M][N], left[M][N], delta[Q][N] = {{0}}, bend[N * N], drift[N], forward[N * N], back[N * N], off, farthest = 0;
     by->marks = marks;
     by->steps = 0;
     by->first = first;
     for (int m = 0; m < marks; ++m) {
-        const int q = mark[m];
-        for (int i = 0; i < N; ++i) to[m][i] = q < Q ? world->goal[q < Q ? q : 0][i] : @P@_mark_new[q < M ? q : 0][i];
-        for (int i = 0; i < N && q < Q; ++i) {
-            const @WORK@ off = to[m][i] - @P@_mark_old[q][i];
-            drift[i] += @P@_lead_share[way][q < Q ? q : 0] * off;
-            for (int j = 0; j < N; ++j) bend[i][j] += off * @P@_lead_slope[way][q < Q ? q : 0][j];
-        }
+        const int q = mark[m], goal = q < Q ? q : 0;
+        for (int i = 0; i < N; ++i) to[m][i] = q < Q ? world->goal[goal][i] : @P@_mark_new[q < M ? q : 0][i];
+        for (int i = 0; i < N && q < Q; ++i) delta[goal][i] = to[m][i] - @P@_mark_old[goal][i];
     }
+    @P@_led(delta[0], @P@_lead_share[way], @P@_lead_slope[way][0], bend, drift);
     for (int turn = 0; turn < 60; ++turn) {
-        @WORK@ off = 0;
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) {
-                forward[i * N + j] = (i == j) + bend[i][j] * @P@_box[j] / @P@_box[i];
-                back[i * N + j] = i == j;
-            }
-        }
+        @P@_unbent(bend, @P@_box, forward, back);
         const @WORK@ determinant = @P@_solve(N, forward, N, back);
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) off += (back[i * N + j] - (i == j)) * (back[i * N + j] - (i == j));
-        }
-        if (determinant > 0 && sqrt@f@(off) <= @STRONGEST@) break;
-        for (int i = 0; i < N; ++i) {
-            for (int j = 0; j < N; ++j) bend[i][j] *= 0.9@f@;
-        }
+        @P@_strength(back, &off);
+        if (determinant > 0 && off <= @STRONGEST@) break;
+        for (int i = 0; i < N * N; ++i) bend[i] *= 0.9@f@;
     }
-    for (int i = 0; i < N; ++i) {
-        by->shift[i] = @P@_lead_middle[way][i];
-        for (int j = 0; j < N; ++j) {
-            by->matrix[i][j] = back[i * N + j] * @P@_box[i] / @P@_box[j];
-            by->shift[i] -= by->matrix[i][j] * (@P@_lead_middle[way][j] + drift[j]);
-        }
-    }
+    @P@_homeward(back, @P@_box, @P@_lead_middle[way], drift, by->matrix[0], by->shift);
     for (int m = 0; m < marks; ++m) {
+        @P@_affine(to[m], by->matrix[0], by->shift, left[m], forward);
         for (int i = 0; i < N; ++i) {
-            @WORK@ at = by->shift[i];
-            for (int j = 0; j < N; ++j) at += by->matrix[i][j] * to[m][j];
-            left[m][i] = @P@_mark_old[mark[m]][i] - at;
+            left[m][i] = @P@_mark_old[mark[m]][i] - left[m][i];
             if (fabs@f@(left[m][i] / @P@_box[i]) > farthest) farthest = fabs@f@(left[m][i] / @P@_box[i]);
         }
     }
@@ -377,24 +314,15 @@ static inline int @P@_way_ready(@P@_world *world, int way, int marks, const int 
                         force[m * N + i] = left[m][i] / (@WORK@)steps;
                     }
                 }
-                for (int m = 0; m < marks; ++m) {
-                    for (int k = 0; k < marks; ++k) {
-                        @WORK@ square = 0;
-                        for (int i = 0; i < N; ++i) {
-                            const @WORK@ off = (path[m][i] - path[k][i]) / by->length[i];
-                            square += off * off;
-                        }
-                        kernel[m * marks + k] = exp@f@(-square / 2) + (m == k ? @NOTHING@ : 0);
-                    }
+                for (int m = 0; m < marks * marks; ++m) {
+                    @P@_near(path[m / marks], path[m % marks], by->length, &kernel[m]);
+                    kernel[m] += m % (marks + 1) == 0 ? @NOTHING@ : 0;
                 }
                 if (@P@_solve(marks, kernel, N, force) == 0) return 0;
                 for (int m = 0; m < marks; ++m) {
-                    @WORK@ square = 0;
-                    for (int i = 0; i < N; ++i) {
-                        world->force[first + s * marks + m][i] = force[m * N + i];
-                        square += force[m * N + i] / by->length[i] * force[m * N + i] / by->length[i];
-                    }
-                    steep += sqrt@f@(square) * exp@f@(-0.5@f@);
+                    @P@_steep(force + m * N, by->length, &off);
+                    for (int i = 0; i < N; ++i) world->force[first + s * marks + m][i] = force[m * N + i];
+                    steep += off;
                 }
                 if (steep > steepest) steepest = steep;
             }

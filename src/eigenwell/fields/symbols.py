@@ -3,12 +3,13 @@
 NumPy takes a microsecond a call however little there is to do, and a field asked for one state makes hundreds of them; Python
 multiplies two floats in thirty nanoseconds. So the formulas of `flows`, `stable` and `warps` are run once on arrays whose
 elements are symbols, and what they wrote, a line for every number, is what `single` runs for one state, and what
-`export.c_code` prints as C. This module is also the library of such arrays, as NumPy is that of its own.
+`export.printed` prints as C and JavaScript. This module is also the library of such arrays, as NumPy is that of its own.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -105,7 +106,7 @@ def _elementwise(pattern: str) -> Callable[..., Any]:
         known = next(value for value in values if isinstance(value, Symbol))
         return known._line(pattern, *values)
 
-    function = np.frompyfunc(write, 1 + max(int(c) for c in pattern if c.isdigit()), 1)
+    function = np.frompyfunc(write, len(set(re.findall(r"{\d}", pattern))), 1)
     return lambda *arrays: np.asarray(function(*map(_objects, arrays)), dtype=object).view(Symbols)
 
 
@@ -115,7 +116,8 @@ def _objects(array: Any) -> Any:
 
 LESS, EQUAL, WHERE = "{0} < {1}", "{0} == {1}", "{1} if {0} else {2}"
 MAXIMUM, MINIMUM = "{0} if {0} > {1} else {1}", "{0} if {0} < {1} else {1}"
-_less, equal, where, maximum, minimum = map(_elementwise, (LESS, EQUAL, WHERE, MAXIMUM, MINIMUM))
+ANGLE = "atan2({0}, {1})"
+_less, equal, where, maximum, minimum, arctan2 = map(_elementwise, (LESS, EQUAL, WHERE, MAXIMUM, MINIMUM, ANGLE))
 exp, log, sqrt, tanh, cos, sin, abs = np.exp, np.log, np.sqrt, np.tanh, np.cos, np.sin, np.abs
 eye, ones_like, zeros_like = np.eye, np.ones_like, np.zeros_like
 
@@ -162,6 +164,6 @@ def compiled(
     lines += [f"{name} = {pattern.format(*operands)}" for name, pattern, operands in work]
     lines.append("return " + ", ".join(f"({', '.join(names)},)" for names in out) + ",")
     source = f"def run({', '.join(f'a{k}' for k in range(len(shapes)))}):\n " + "\n ".join(lines)
-    known: dict[str, Any] = {name: getattr(math, name) for name in (*FUNCTIONS, "inf")}
+    known: dict[str, Any] = {name: getattr(math, name) for name in (*FUNCTIONS, "atan2", "inf")}
     exec(compile(source, f"<{function.__qualname__}>", "exec"), known)
     return known["run"]  # type: ignore[no-any-return]

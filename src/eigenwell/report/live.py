@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 MODULES = (
-    "palette", "view", "warps", "worlds", "waves", "ways", "latent", "model", "regions", "grid", "motions", "field", "flow",
-    "backdrop", "particles", "playground", "magnets", "scene", "push", "tips", "valley", "axes", "mount", "bar",
+    "palette", "view", "formulas", "warps", "worlds", "waves", "ways", "latent", "model", "regions", "grid", "motions", "field",
+    "flow", "backdrop", "particles", "playground", "magnets", "scene", "push", "tips", "valley", "axes", "pen", "mount", "bar",
 )  # fmt: skip
 """Of the studio's page, in the order in which they use each other."""
 DIGITS = 4

@@ -72,12 +72,13 @@ function row({ x, error, colour, strokes, samples }, q, ends, theme) {
   );
 }
 
-/** A place and its larger standard error, with as many digits as that leaves: two at least and three at most. */
+/** A place and its larger standard error, with as many digits as that leaves: two at least and three at most. Of ends that magnets
+ * put on one point it is less than is written. */
 function place(x, error) {
-  const most = Math.max(...(error ?? []).filter(Number.isFinite), 0);
+  const known = (error ?? []).filter(Number.isFinite), most = Math.max(...known, 0);
   const digits = most > 0 ? Math.min(Math.max(Math.ceil(-Math.log10(most)), 2), 3) : 3;
   const written = x.map((c) => c.toFixed(digits).replace(/^-(?=0\.?0*$)/, "").replace("-", "−")).join(", ");
-  return most > 0 ? `(${written}) ± ${Math.max(most, 10 ** -digits).toFixed(digits)}` : `(${written})`;
+  return known.length ? `(${written}) ± ${Math.max(most, 10 ** -digits).toFixed(digits)}` : `(${written})`;
 }
 
 export function element(name, attributes = {}, ...children) {

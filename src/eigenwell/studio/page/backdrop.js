@@ -40,7 +40,7 @@ export function paintBackdrop(ctx, view, theme, field, shown, faded) {
 }
 
 /** One pixel for a pixel of the regions, tinted where the field was learned, paler far from the data. */
-export function regionImage(field, theme) {
+function regionImage(field, theme) {
   if (field.image?.theme === theme) return field.image;
   const { regions } = field;
   const [nx, ny] = regions.goals ? [regions.nx, regions.ny] : [1, 1];

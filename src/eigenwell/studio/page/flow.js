@@ -156,7 +156,7 @@ export function tints({ q, points, speeds }, field, theme, bySpeed) {
 }
 
 /** As many as fill the screen without hiding it. */
-export function plenty(view) { return Math.round(Math.min(Math.max((view.width * view.height) / 700, 220), 2000)); }
+function plenty(view) { return Math.round(Math.min(Math.max((view.width * view.height) / 700, 220), 2000)); }
 
 function visible(field, view) {
   const a = field.born ? view.box() : field.box, b = view.box();

@@ -2,7 +2,7 @@
 
 import { ask, asked, unask } from "./ask.js";
 import { sprayed } from "./brush.js";
-import { bent, endedAt, isLoop, nearest, REACH, stoppedAt } from "./magnets.js";
+import { bent, endedAt, isLoop, nearest, REACH, round, stoppedAt } from "./magnets.js";
 import { hint, notify } from "./notify.js";
 import { Pen } from "./pen.js";
 import { GRIP } from "./push.js";
@@ -23,7 +23,6 @@ const LOOP = "A closed loop: the flow will come to rest where you lifted the pen
 // Particles of one shower, and milliseconds between two of them or two of a hose.
 const SHOWER = 16, DRIP = 90, SPRAY = 40;
 
-const round = (c) => Math.round(c * 1e5) / 1e5;
 /** Fingers are wider than arrows. */
 const reach = (event) => (event.pointerType === "mouse" ? 9 : 20);
 
@@ -57,7 +56,6 @@ export class Gestures {
     });
     paper.addEventListener("pointermove", (event) => this.#hover(event));
     new Tip(paper, (at) => (this.pen.busy ? "" : explained(studio.view, at, this.#marks())));
-    paper.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
   }
 
   /** What is to be painted of a gesture under way. */
@@ -225,14 +223,6 @@ export class Gestures {
     const { canvas } = this.#studio;
     canvas.pan(dx, dy);
     canvas.zoom(factor, at);
-    this.#studio.tell();
-  }
-
-  #wheel(event) {
-    event.preventDefault();
-    // Lines, pages or pixels; a wheel's notch is about a hundred pixels, a trackpad's pinch comes with Ctrl and is finer.
-    const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : event.deltaMode === 2 ? 400 : 1);
-    this.#studio.canvas.zoom(Math.exp(-pixels * (event.ctrlKey ? 0.01 : 0.0016)), [event.offsetX, event.offsetY]);
     this.#studio.tell();
   }
 

@@ -1,6 +1,8 @@
 // The stable system that every field is, behind its change of coordinates (fields/stable.py): a state moves towards the
 // inverse-distance mean of the goals. It alone decides where a state ends.
 
+import { alone2, alone3 } from "./formulas.js";
+
 const TINY = 1e-30;
 // Fates are looked up where all nodes around agree, else among finer nodes, and followed only where these differ, too. The whole
 // plane is a disc, u -> u / (1 + |u|) with u in units of how far the goals are apart, with so many nodes across; the outermost
@@ -13,50 +15,28 @@ const LONGEST = 4000;
 export class Latent {
   /** `goals` (Q, d) in latent coordinates; the others as report/numbers.py writes them. */
   constructor(goals, { log_weights, swirls, softening, window }) {
-    const d = (this.d = goals[0].length);
-    const top = Math.max(...log_weights);
-    Object.assign(this, { goals, swirls, softening, window, Q: goals.length, weights: log_weights.map((w) => Math.exp(w - top)) });
+    const [{ length: d }] = goals, top = Math.max(...log_weights);
+    Object.assign(this, { goals, d, window, Q: goals.length, weights: log_weights.map((w) => Math.exp(w - top)) });
     this.total = this.weights.reduce((a, b) => a + b, 0);
-    this.turning = swirls.some((m) => m.some((row) => row.some((c) => c !== 0)));
-    this.turn = 1 + Math.max(...swirls.map((m) => Math.hypot(...m.flat()) / (d > 1 ? Math.SQRT2 : 1)));
-    /** Of the last pull: |e|, epsilon. */
-    this.norm = this.soft = 0;
-    this.a = new Float64Array(this.Q);
-    this.e = new Float64Array(d);
+    this.turn = 1 + Math.max(...swirls.map((m) => Math.hypot(...m.flat()) / Math.SQRT2));
+    /** The one goal as its formula takes it; or several, of the plane. */
+    this.one = [goals[0], [softening[0]], [window], swirls[0].flat()];
+    this.plane = {
+      x: Float64Array.from(goals, (g) => g[0]), y: Float64Array.from(goals, (g) => g[1]), w: Float64Array.from(this.weights),
+      turn: Float64Array.from(swirls, (m) => m[1][0]), softening, window, out: new Float64Array(3),
+    };
     this.table = null;
   }
 
-  /** -(I + Omega) e into `into`, at a latent place. */
-  pull(y, into) {
-    const { d, Q, e, a, goals, weights, swirls } = this;
-    let total = 0, squares = TINY;
-    this.soft = 0;
-    e.fill(0);
-    for (let q = 0; q < Q; q++) {
-      const goal = goals[q];
-      let r2 = TINY;
-      for (let i = 0; i < d; i++) r2 += (y[i] - goal[i]) * (y[i] - goal[i]);
-      a[q] = Q === 1 ? 1 : weights[q] / (d > 2 ? r2 * Math.sqrt(r2) : r2);
-      total += a[q];
+  /** -(I + Omega) e / (|e| + epsilon) into `into`, at a latent place. */
+  heading(y, into) {
+    if (this.Q === 1) {
+      const [goal, softening, window, swirl] = this.one;
+      (this.d === 2 ? alone2 : alone3)(goal, softening, window, swirl, y, into);
+      return;
     }
-    for (let q = 0; q < Q; q++) {
-      const goal = goals[q];
-      a[q] /= total;
-      this.soft += a[q] * this.softening[q];
-      for (let i = 0; i < d; i++) e[i] += a[q] * (y[i] - goal[i]);
-    }
-    for (let i = 0; i < d; i++) {
-      squares += e[i] * e[i];
-      into[i] = -e[i];
-    }
-    if (this.turning) {
-      const share = fading(this.window, squares);
-      for (let q = 0; q < Q; q++) {
-        const swirl = swirls[q];
-        for (let i = 0; i < d; i++) for (let j = 0; j < d; j++) into[i] -= share * a[q] * swirl[i][j] * e[j];
-      }
-    }
-    this.norm = Math.sqrt(squares);
+    const { out } = this.plane, norm = pullInPlane(this.plane, y[0], y[1]);
+    for (let i = 0; i < 2; i++) into[i] = out[i] / (norm + out[2]);
   }
 
   /** V: half the squared mean of the distances, geometric in the plane. */
@@ -107,12 +87,7 @@ export class Latent {
 
   /** The same, followed all the way: Runge-Kutta 4, written out for the plane, since most of the time is spent here. */
   followed(y0, y1) {
-    const { Q, weights } = this;
-    const plane = (this.plane ??= {
-      x: Float64Array.from(this.goals, (g) => g[0]), y: Float64Array.from(this.goals, (g) => g[1]), w: Float64Array.from(weights),
-      turn: Float64Array.from(this.swirls, (m) => m[1][0]), window: this.window, out: new Float64Array(2),
-    });
-    const { x: gx, y: gy, out } = plane;
+    const { Q, weights, plane } = this, { x: gx, y: gy, out } = plane;
     const delta = 0.1 / Math.max(1, this.turn - 1);
     let px = y0, py = y1;
     for (let step = 0; step < LONGEST; step++) {
@@ -143,23 +118,22 @@ export class Latent {
   }
 }
 
-/** b: how much a field winds at |e|^2. */
-const fading = (window, squares) => 1 / (1 + (window * window * squares) ** 4);
-
-/** -(I + Omega) e into `out`, and |e|. */
-function pullInPlane({ x, y, w, turn, window, out }, px, py) {
-  let total = 0, mx = 0, my = 0, spin = 0;
+/** -(I + Omega) e and epsilon into `out`, and |e|. */
+function pullInPlane({ x, y, w, turn, softening, window, out }, px, py) {
+  let total = 0, mx = 0, my = 0, spin = 0, soft = 0;
   for (let q = 0; q < w.length; q++) {
     const dx = px - x[q], dy = py - y[q], a = w[q] / (TINY + dx * dx + dy * dy);
     total += a;
     mx += a * dx;
     my += a * dy;
     spin += a * turn[q];
+    soft += a * softening[q];
   }
   mx /= total;
   my /= total;
-  spin *= fading(window, mx * mx + my * my) / total;
+  spin /= total * (1 + (window * window * (mx * mx + my * my)) ** 4);
   out[0] = -mx + spin * my;
   out[1] = -my - spin * mx;
+  out[2] = soft / total;
   return Math.sqrt(mx * mx + my * my);
 }

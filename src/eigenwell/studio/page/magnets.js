@@ -15,11 +15,15 @@ export function nearest(places, [x, y], reach) {
   return best;
 }
 
+/** How long a line is up to each of its points. */
+export function along(x) {
+  let way = 0;
+  return x.map((p, i) => (way += i && Math.hypot(p[0] - x[i - 1][0], p[1] - x[i - 1][1])));
+}
+
 /** The line with its end moved by (dx, dy), its last part bending along: smoothly from nothing, the start stays. */
 export function bent(x, [dx, dy]) {
-  const to = [0];
-  for (let i = x.length - 1; i > 0; i--) to.push(to.at(-1) + Math.hypot(x[i][0] - x[i - 1][0], x[i][1] - x[i - 1][1]));
-  to.reverse(); // way to go from each sample
+  const at = along(x), to = at.map((way) => at.at(-1) - way); // way to go from each sample
   const part = Math.min(to[0], LONG * Math.hypot(dx, dy)) || 1;
   return x.map(([a, b], i) => {
     const s = Math.max(0, 1 - to[i] / part);
@@ -62,11 +66,7 @@ function braked(t) {
 /** Whether a stroke comes back to its own start: a closed loop, which no motion that comes to rest can be. */
 export function isLoop(x) {
   const [a, b] = [x[0], x.at(-1)];
-  let way = 0, out = 0;
-  for (let i = 1; i < x.length; i++) {
-    way += Math.hypot(x[i][0] - x[i - 1][0], x[i][1] - x[i - 1][1]);
-    out = Math.max(out, Math.hypot(x[i][0] - a[0], x[i][1] - a[1]));
-  }
+  const way = along(x).at(-1), out = Math.max(...x.map((p) => Math.hypot(p[0] - a[0], p[1] - a[1])));
   return Math.hypot(a[0] - b[0], a[1] - b[1]) < 0.12 * out && way > 2.2 * out;
 }
 
@@ -99,4 +99,5 @@ export function keptColours(before, now, reach) {
   });
 }
 
-function round(c) { return Math.round(c * 1e5) / 1e5; }
+/** A hundredth of a pixel is finer than any pen; digits behind it cost time to send. */
+export function round(c) { return Math.round(c * 1e5) / 1e5; }

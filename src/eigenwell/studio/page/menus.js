@@ -82,7 +82,7 @@ export class Menu {
 }
 
 /** Some lines [x, y, x, y...] in a square of 100 as a small picture. */
-export function thumbnail(lines) {
+function thumbnail(lines) {
   const sane = (Array.isArray(lines) ? lines : []).filter((line) => Array.isArray(line) && line.every(Number.isFinite));
   const parts = sane.map((line) => svg("polyline", { points: line.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 4.5 }));
   const ends = sane.map((line) => svg("circle", { cx: line.at(-2), cy: line.at(-1), r: 6, fill: "currentColor" }));

@@ -157,7 +157,7 @@ export function handleMessages(studio, menu) {
 function weights({ map, lifted }) { return (lifted?.length ? lifted : [map]).map((one) => one?.weights).join(" "); }
 
 /** The Python lines, with the numbers that the goals have here. */
-export function numbered(lines, order) {
+function numbered(lines, order) {
   if (order.every((q, k) => q === k)) return lines;
   const more = `found = found.renumbered([${order.join(", ")}])  # goals as numbered in the studio`;
   return lines.replace(/^found = .*$/m, (line) => `${line}\n${more}`);

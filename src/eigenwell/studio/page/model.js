@@ -1,14 +1,16 @@
 // A stable field in numbers, evaluated as eigenwell does it (fields/stable.py, flows.py): in the plane, and with the phase
 // as a third coordinate where motions remember. Nothing here knows of a page: node tests it, and shared pages carry it.
 
+import { braked2, braked3, moved2, moved3, pulled2, pulled3, within2, within3 } from "./formulas.js";
 import { Latent } from "./latent.js";
 import { World } from "./warps.js";
 import { Waves } from "./waves.js";
 import { rolled } from "./ways.js";
 
-const BOUND = 2; // largest log-scale of a layer
-const BRAKE_POWER = 8;
-const TINY = 1e-30;
+const FORMULAS = {
+  2: { braked: braked2, moved: moved2, pulled: pulled2, within: within2 },
+  3: { braked: braked3, moved: moved3, pulled: pulled3, within: within3 },
+};
 // Where waves have faded to less than this they are left out.
 const FADED = 1e-6;
 
@@ -23,18 +25,20 @@ export class StableField {
   /** `n`: what report/numbers.py writes. */
   constructor(n) {
     const d = (this.d = n.dimension);
-    Object.assign(this, { centre: n.centre, scale: n.scale, pace: n.pace, window: n.window, brake: n.brake });
+    Object.assign(this, FORMULAS[d], { centre: n.centre, scale: n.scale, window: [n.window], brake: n.brake });
+    this.gain = n.scale.map((side) => side * n.pace);
     const frequencies = unpack(n.frequencies), weights = unpack(n.weights);
     const F = frequencies.length / n.layers, rows = (this.rows = 2 * (d - 1));
     this.layers = [];
     for (let l = 0; l < n.layers; l++) {
-      // One coordinate passes, the others move, in turn.
-      const moving = Array.from({ length: d - 1 }, (_, i) => (l + 1 + i) % d);
       const theta = weights.subarray(l * rows * 2 * F, (l + 1) * rows * 2 * F);
-      this.layers.push({ p: l % d, moving, waves: new Waves(frequencies.subarray(l * F, (l + 1) * F), theta, rows) });
+      // One coordinate passes, the others move, in turn.
+      const order = Array.from({ length: d }, (_, i) => (l + i) % d);
+      const waves = new Waves(frequencies.subarray(l * F, (l + 1) * F), theta, rows);
+      this.layers.push({ order, waves, scale: new Float64Array(d - 1), shear: new Float64Array(d - 1) });
     }
     const { speed } = n;
-    this.speed = { W: unpack(speed.frequencies), w: unpack(speed.weights), offset: speed.offset, window: speed.window };
+    this.speed = { W: unpack(speed.frequencies), w: unpack(speed.weights), offset: speed.offset, window: [speed.window] };
     this.Q = n.attractors.length;
     this.unitGoals = n.attractors;
     /** In the data's units. */
@@ -42,13 +46,12 @@ export class StableField {
     this.own = n.world ?? { warps: [], places: this.attractors.map((a) => a.slice(0, 2)) };
     this.see([], this.own.places);
     this.out = new Float64Array(2 * rows);
-    this.unit = new Float64Array(d);
-    this.y = new Float64Array(d);
-    this.u = new Float64Array(d);
-    this.trail = this.layers.map(() => ({ scale: new Float64Array(d - 1), shear: new Float64Array(d - 1) }));
+    this.slopes = this.out.subarray(rows);
+    for (const name of ["unit", "y", "u", "turned"]) this[name] = new Float64Array(d);
+    this.number = [0];
     this.latent = new Latent(n.attractors.map((a) => {
       this.unit.set(a);
-      return Array.from(this.forward(this.unit, false));
+      return Array.from(this.forward(this.unit));
     }), n);
   }
 
@@ -59,39 +62,21 @@ export class StableField {
     places.forEach((place, q) => this.attractors[q].splice(0, 2, ...place));
   }
 
-  /** psi(x) of unit coordinates; with the factors of its Jacobian in `trail` where they are wanted. */
-  forward(x, jacobian) {
-    const { y, out, rows } = this;
-    const moved = rows / 2;
-    const k2 = this.window * this.window, k4 = k2 * k2;
+  /** psi(x) of unit coordinates; each layer keeps the factors of its Jacobian. */
+  forward(x) {
+    const { d, y, out, slopes, turned, window } = this, k2 = window[0] * window[0];
     y.set(x);
-    for (let l = 0; l < this.layers.length; l++) {
-      const layer = this.layers[l];
-      const p = y[layer.p];
-      const within = 1 / (1 + k4 * p * p * p * p);
-      if (within < FADED) {
-        if (jacobian) {
-          this.trail[l].scale.fill(1);
-          this.trail[l].shear.fill(0);
-        }
+    for (const { order, waves, scale, shear } of this.layers) {
+      const p = y[order[0]];
+      if (1 + (k2 * p * p) ** 2 > 1 / FADED) {
+        scale.fill(1);
+        shear.fill(0);
         continue;
       }
-      layer.waves.at(p, out);
-      const fall = -4 * k4 * within * within * p * p * p;
-      for (let r = 0; r < moved; r++) {
-        const i = layer.moving[r];
-        const q = y[i], tau = out[moved + r];
-        const squashed = Math.tanh(out[r] / BOUND);
-        const s = within * BOUND * squashed;
-        const fade = 1 / Math.sqrt(1 + k2 * q * q);
-        const stretch = Math.exp(s * fade), stretched = q * stretch;
-        if (jacobian) {
-          const slope = within * (1 - squashed * squashed) * out[rows + r] + BOUND * squashed * fall;
-          this.trail[l].scale[r] = stretch * (1 - s * fade * (1 - fade * fade));
-          this.trail[l].shear[r] = stretched * fade * slope + within * out[rows + moved + r] + tau * fall;
-        }
-        y[i] = stretched + within * tau;
-      }
+      waves.at(p, out);
+      for (let i = 0; i < d; i++) turned[i] = y[order[i]];
+      this.moved(window, turned, out, slopes, turned, scale, shear);
+      for (let i = 0; i < d; i++) y[order[i]] = turned[i];
     }
     return y;
   }
@@ -100,14 +85,14 @@ export class StableField {
     const { W, w, offset, window } = this.speed;
     const { d } = this;
     const F = w.length / 2;
-    let sum = 0, mean = 0;
+    let sum = 0;
     for (let f = 0; f < F; f++) {
       let angle = 0;
       for (let i = 0; i < d; i++) angle += W[f * d + i] * x[i];
       sum += w[f] * Math.cos(angle) + w[F + f] * Math.sin(angle);
     }
-    for (let i = 0; i < d; i++) mean += x[i] * x[i] / d;
-    return F ? offset + sum / Math.sqrt(F) / (1 + (window * window * mean) ** 2) : offset;
+    this.within(window, x, this.number);
+    return F ? offset + (sum / Math.sqrt(F)) * this.number[0] : offset;
   }
 
   #toUnit(x) {
@@ -118,31 +103,28 @@ export class StableField {
 
   /** xdot at x, both in the data's units, into `into`. */
   velocity(x, into) {
-    const { d, u, layers, latent } = this;
+    const { d, u, layers, latent, turned } = this;
     const unit = this.#toUnit(x);
-    latent.pull(this.forward(unit, true), u);
-    const gain = Math.exp(this.#logSpeed(unit)) / (latent.norm + latent.soft);
-    for (let i = 0; i < d; i++) u[i] *= gain;
+    latent.heading(this.forward(unit), u);
+    const speed = Math.exp(this.#logSpeed(unit));
+    for (let i = 0; i < d; i++) u[i] *= speed;
     for (let l = layers.length - 1; l >= 0; l--) {
-      const { p, moving } = layers[l], { scale, shear } = this.trail[l];
-      for (let r = 0; r < moving.length; r++) u[moving[r]] = (u[moving[r]] - shear[r] * u[p]) / scale[r];
+      const { order, scale, shear } = layers[l];
+      for (let i = 0; i < d; i++) turned[i] = u[order[i]];
+      this.pulled(scale, shear, turned, turned);
+      for (let i = 0; i < d; i++) u[order[i]] = turned[i];
     }
     this.world?.leave(u);
-    let r = TINY;
-    for (let i = 0; i < d; i++) r += (this.brake[i] * u[i]) ** 2;
-    r = Math.sqrt(r);
-    const top = Math.max(r, 1);
-    const brake = 1 / (top * (1 + (r / top / top) ** BRAKE_POWER) ** (1 / BRAKE_POWER));
-    for (let i = 0; i < d; i++) into[i] = brake * u[i] * this.scale[i] * this.pace;
+    this.braked(this.brake, this.gain, u, into, this.number);
     this.world?.slow(into);
     return into;
   }
 
   /** V at x. */
-  potential(x) { return this.latent.height(this.forward(this.#toUnit(x), false)); }
+  potential(x) { return this.latent.height(this.forward(this.#toUnit(x))); }
 
   /** The attractor in which a state of the plane ends; -1 on a border. */
-  basin(x) { return this.Q === 1 ? 0 : this.latent.fate(this.forward(this.#toUnit(x), false)); }
+  basin(x) { return this.Q === 1 ? 0 : this.latent.fate(this.forward(this.#toUnit(x))); }
 
   /** The way from a state to rest: {t, x, arrived}. */
   rollOut(x0) { return rolled(this, x0); }

@@ -11,7 +11,8 @@ const KEY_SPEED = 0.45;
  * tell.down(point, event) -> "draw" | "drag" | "pan" | null    what this gesture is
  * tell.samples([{t, x}...])                                    new samples of a drawn stroke, seconds from its start, pixels
  * tell.drag(from, to), tell.up(kind, event, tapped), tell.cancel(kind), tell.cursor(point or null)
- * tell.pinch(factor, middle, dx, dy)                           two fingers: nearer by a factor, and aside
+ * tell.pinch(factor, middle, dx, dy)                           two fingers or the wheel: nearer by a factor, and aside
+ * tell.scrolls                                                 the page around scrolls, and goes on doing so under the wheel
  */
 export class Pen {
   #canvas;
@@ -35,7 +36,8 @@ export class Pen {
     canvas.addEventListener("pointercancel", (e) => this.#cancel(e));
     canvas.addEventListener("lostpointercapture", (e) => this.#cancel(e));
     // touch-action: none is not enough for the long-press menu of a pen.
-    canvas.addEventListener("contextmenu", (e) => e.preventDefault());
+    canvas.addEventListener("contextmenu", (e) => { if (e.pointerType !== "mouse") e.preventDefault(); });
+    canvas.addEventListener("wheel", (e) => this.#wheel(e), { passive: false });
     canvas.addEventListener("blur", () => {
       delete canvas.dataset.by;
       this.#keys.clear();
@@ -109,6 +111,14 @@ export class Pen {
     const box = this.#canvas.getBoundingClientRect();
     this.#tell.pinch(now.apart / was.apart, [now.x - box.left, now.y - box.top], now.x - was.x, now.y - was.y);
     this.#pinched = now;
+  }
+
+  #wheel(event) {
+    if (this.#tell.scrolls && !event.ctrlKey) return;
+    event.preventDefault();
+    // Lines, pages or pixels; a wheel's notch is about a hundred pixels, a trackpad's pinch comes with Ctrl and is finer.
+    const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : event.deltaMode === 2 ? 400 : 1);
+    this.#tell.pinch(Math.exp(-pixels * (event.ctrlKey ? 0.01 : 0.0016)), [event.offsetX, event.offsetY], 0, 0);
   }
 
   #lifted(event) {

@@ -1,6 +1,7 @@
 // Push it: an arm draws the strokes along the learned flow, and may be shoved; beside it another one replays them as they were
 // recorded, takes the same shoves, and ends wherever they leave it.
 
+import { placeAt } from "./flow.js";
 import { colour } from "./palette.js";
 
 // Seconds that a stroke takes at least, so that there is time to push; seconds between two strokes, and at the end of a round.
@@ -120,7 +121,7 @@ export class Pusher extends EventTarget {
       pen.done = this.#away(pen.at) < 0.3 * THERE;
     }
     if (!this.#replay.done) {
-      const [a, b] = [this.#clock, this.#clock + dt].map((time) => recorded(t, x, time));
+      const [a, b] = [this.#clock, this.#clock + dt].map((time) => placeAt({ t, x }, time));
       this.#replay.at = [this.#replay.at[0] + b[0] - a[0], this.#replay.at[1] + b[1] - a[1]];
       this.#replay.done = this.#clock >= this.duration;
     }
@@ -187,15 +188,6 @@ export class Pusher extends EventTarget {
   }
 }
 
-/** Where a recording is at a time. */
-function recorded(t, x, time) {
-  const at = t[0] + time;
-  let i = 0;
-  while (i < t.length - 2 && t[i + 1] < at) i++;
-  const s = Math.min(Math.max((at - t[i]) / (t[i + 1] - t[i] || 1), 0), 1);
-  return [0, 1].map((k) => x[i][k] + s * (x[i + 1][k] - x[i][k]));
-}
-
 function line(ctx, view, points, style, width, alpha, dash = []) {
   ctx.beginPath();
   points.forEach((p) => ctx.lineTo(...view.toScreen(p)));
@@ -207,7 +199,7 @@ function line(ctx, view, points, style, width, alpha, dash = []) {
 }
 
 /** Where the elbow is of two links of one length from a base to a hand: the higher of the two places. */
-export function elbow([hx, hy], [bx, by], link) {
+function elbow([hx, hy], [bx, by], link) {
   const [dx, dy] = [hx - bx, hy - by], far = Math.hypot(dx, dy) || 1, half = Math.min(far / 2, link);
   const out = Math.sqrt(Math.max(link * link - half * half, 0)), side = dx < 0 ? -1 : 1;
   return [bx + (dx / far) * half + (side * dy * out) / far, by + (dy / far) * half - (side * dx * out) / far];
@@ -249,7 +241,7 @@ function label(ctx, [x, y], words, theme, style, up) {
   ctx.fillText(words, x, y + up);
 }
 
-export const ARMS = "The dark arm follows the flow, the pale one replays the recording. Push the pen.";
+export const ARMS = "The bold arm follows the flow, the faint one replays the recording. Push the pen.";
 
 /** How both ended, as shares of the drawing; within `there` they arrived. */
 export function pushedWords({ pen, replay, there }) {

@@ -1,7 +1,7 @@
 // What lies on the paper: axes, the graph, strokes in the colours of their sub-dynamics, attractors.
 
 import { arrow } from "./flow.js";
-import { REACH } from "./magnets.js";
+import { along, REACH } from "./magnets.js";
 import { colour, dash, mark } from "./palette.js";
 
 // Two standard errors, about 95 %.
@@ -238,11 +238,8 @@ export function polygon(ctx, corners) {
 const ARROW = 0.36;
 
 /** Index of the sample where a line carries its arrow. */
-export function arrowPlace(points) {
-  const at = [0];
-  for (let i = 1; i < points.length; i++) {
-    at.push(at[i - 1] + Math.hypot(points[i][0] - points[i - 1][0], points[i][1] - points[i - 1][1]));
-  }
+function arrowPlace(points) {
+  const at = along(points);
   return at.findIndex((s) => s >= ARROW * at[at.length - 1]);
 }
 

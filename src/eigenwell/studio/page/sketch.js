@@ -2,6 +2,7 @@
 // shrinks as they come to their end. It remembers how far along it is, as motions do, and always arrives; it is no smooth field.
 
 import { Learned } from "./field.js";
+import { along } from "./magnets.js";
 import { World } from "./warps.js";
 import { rolled } from "./ways.js";
 
@@ -59,22 +60,21 @@ class Bundle {
 
 /** A stroke at even shares of its length, up to its goal, with its speed there. */
 function track(t, x, goal) {
-  const end = x.at(-1), along = [0];
-  const n = x.length - 1;
+  const end = x.at(-1), n = x.length - 1;
   // The end is brought to the goal, and less so what comes before.
   const line = x.map((p, i) => p.map((c, k) => c + (i / n) ** 3 * (goal[k] - end[k])));
-  for (let i = 1; i <= n; i++) along.push(along[i - 1] + Math.hypot(line[i][0] - line[i - 1][0], line[i][1] - line[i - 1][1]));
-  const length = along[n] || 1e-9, mean = length / Math.max(t[n] - t[0], 0.1);
+  const way = along(line);
+  const length = way[n] || 1e-9, mean = length / Math.max(t[n] - t[0], 0.1);
   const out = { x: [], y: [], speed: [], length };
   for (let k = 0, i = 0; k < NODES; k++) {
     const s = (k / (NODES - 1)) * length;
-    while (i < n - 1 && along[i + 1] < s) i++;
-    const part = Math.min(Math.max((s - along[i]) / (along[i + 1] - along[i] || 1), 0), 1);
+    while (i < n - 1 && way[i + 1] < s) i++;
+    const part = Math.min(Math.max((s - way[i]) / (way[i + 1] - way[i] || 1), 0), 1);
     out.x.push(line[i][0] + part * (line[i + 1][0] - line[i][0]));
     out.y.push(line[i][1] + part * (line[i + 1][1] - line[i][1]));
     // Over some events: clocks are coarse.
     const [a, b] = [Math.max(i - 3, 0), Math.min(i + 4, n)];
-    out.speed.push(Math.max((along[b] - along[a]) / Math.max(t[b] - t[a], 1e-3), SLOWEST * mean));
+    out.speed.push(Math.max((way[b] - way[a]) / Math.max(t[b] - t[a], 1e-3), SLOWEST * mean));
   }
   // To rest at the end: the last eighth slows down.
   out.speed = out.speed.map((v, k) => v * Math.min(1, Math.sqrt((NODES - 1 - k) / (NODES / 8)) + 1e-3));

@@ -2,6 +2,7 @@
 
 import { blurred } from "./backdrop.js";
 import { colour, rgb } from "./palette.js";
+import { BOTTOM, TOP } from "./view.js";
 
 // Every second node of the grid: quads as large as a fingertip are smooth enough, and quick to paint.
 const EVERY = 2;
@@ -125,12 +126,15 @@ export class Valley {
   #projection({ box }, width, height) {
     const [cx, cy] = [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
     const size = Math.hypot(box[2] - box[0], box[3] - box[1]);
-    const scale = (1.02 * Math.min(width, 1.5 * height)) / size;
     const [c, s] = [Math.cos(this.azimuth), Math.sin(this.azimuth)];
-    const [ct, st] = [Math.cos(this.tilt), Math.sin(this.tilt)];
+    // All of it in sight, however it is turned: from the farthest corner on high to the nearest, or to a goal in front.
+    const deep = Math.cos(this.tilt), back = (size / 2) * deep, tall = TALL * size * Math.sin(this.tilt);
+    const above = back + tall, below = Math.max(back - tall, back / 2), room = height - TOP - BOTTOM;
+    const scale = Math.min((1.02 * Math.min(width, 1.5 * height)) / size, room / (above + below));
+    const ground = TOP + (room + scale * (above - below)) / 2;
     return (x, y, h) => {
       const [u, v] = [c * (x - cx) - s * (y - cy), s * (x - cx) + c * (y - cy)];
-      return [width / 2 + scale * u, 0.52 * height - scale * (v * ct + (h - 0.35) * TALL * size * st)];
+      return [width / 2 + scale * u, ground - scale * (v * deep + h * tall)];
     };
   }
 

@@ -3,8 +3,8 @@
 // A little air around the unit square, so that a stroke that starts at its edge is not cut.
 const HALF = 1.05;
 // Pixels at the top and at the bottom that buttons may cover: what is fitted keeps clear of them.
-const TOP = 40;
-const BOTTOM = 70;
+export const TOP = 40;
+export const BOTTOM = 70;
 // How far one may look in and out, times the fitted view.
 const CLOSEST = 40, WIDEST = 1 / 12;
 

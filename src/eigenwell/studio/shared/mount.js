@@ -5,16 +5,18 @@ import { paintAxes } from "./axes.js";
 import { paintBackdrop } from "./backdrop.js";
 import { learnedOf } from "./field.js";
 import { Flow } from "./flow.js";
+import { round } from "./magnets.js";
 import { DARK, LIGHT } from "./palette.js";
 import { Particles } from "./particles.js";
+import { Pen } from "./pen.js";
 import { Playground } from "./playground.js";
 import { GRIP, Pusher } from "./push.js";
 import { paintAttractor, paintDots, paintStroke } from "./scene.js";
 import { explained, Tip } from "./tips.js";
-import { between, View } from "./view.js";
+import { View } from "./view.js";
 
-// Pixels that a pointer must move to draw or to look elsewhere; and milliseconds until a moved view is computed anew.
-const TAP = 6, SETTLED = 90;
+// Milliseconds until a moved view is computed anew.
+const SETTLED = 90;
 // Particles of one shower; pixels within which a finger or an arrow takes hold; pixels to one of the regions under a hand.
 const RAIN = 14, REACH = { mouse: 14, touch: 26 }, ROUGH = 4;
 
@@ -51,11 +53,11 @@ export class Mounted {
   #last = 0;
   #timer = 0;
   #open = true;
-  #fingers = new Map();
-  #from = null;
-  #pinched = null;
+  #pen;
   #draft = null;
   #handle = null;
+  /** Where a hand that drags was last. */
+  #hand = [0, 0];
   #rough = false;
   #faint = false;
   #step = 0;
@@ -68,7 +70,7 @@ export class Mounted {
     this.particles.way = (at) => this.learned?.way(at) ?? null;
     this.particles.addEventListener("rest", () => this.#tell("arrived", 1));
     this.#wire();
-    new Tip(paper, (at) => (this.#from ? "" : explained(this.view, at, {
+    new Tip(paper, (at) => (this.#pen.busy ? "" : explained(this.view, at, {
       goals: (this.learned?.attractors ?? this.goals).map((x) => ({ x })), field: this.#seen, shown: this.shown,
       word: options.word, first: options.first,
     })));
@@ -224,7 +226,7 @@ export class Mounted {
       whole(this.#layer);
     }
     ctx.lineCap = ctx.lineJoin = "round";
-    if (this.#draft) paintStroke(ctx, view, theme, { x: this.#draft.map(({ at }) => view.toWorld(at)) }, null, false);
+    if (this.#draft) paintStroke(ctx, view, theme, { x: this.#draft.map(({ x }) => view.toWorld(x)) }, null, false);
     this.ground.paint(ctx, view, theme);
     (this.learned?.attractors ?? this.goals).forEach((x, q) => (
       paintAttractor(ctx, view, theme, { x }, this.learned?.colours[q] ?? q, q + (this.#options.first ?? 1) - 1)
@@ -245,21 +247,24 @@ export class Mounted {
 
   #wire() {
     const paper = this.#paper;
-    paper.addEventListener("pointerdown", (event) => this.#down(event));
-    paper.addEventListener("pointermove", (event) => this.#move(event));
-    paper.addEventListener("pointerup", (event) => this.#up(event, true));
-    paper.addEventListener("pointercancel", (event) => this.#up(event, false));
+    this.#pen = new Pen(paper, {
+      down: (at, event) => this.#down(at, event),
+      samples: (list) => (this.#draft ??= []).push(...list),
+      drag: (from, to, far) => this.#drag(to, far),
+      up: (kind, time, tapped, at) => this.#up(kind, tapped, at),
+      cancel: () => this.#rest(),
+      pinch: (factor, at, dx, dy) => {
+        this.view.pan(dx, dy);
+        this.view.zoom(factor, at);
+        this.#moved();
+      },
+      cursor: () => {},
+      scrolls: this.#options.scrolls,
+    });
     // Where the page around it scrolls under a finger, what the finger takes hold of does not.
     paper.addEventListener("touchstart", (event) => {
       const { left, top } = paper.getBoundingClientRect(), [{ clientX, clientY }] = event.touches;
       if (this.#held([clientX - left, clientY - top], REACH.touch)) event.preventDefault();
-    }, { passive: false });
-    paper.addEventListener("wheel", (event) => {
-      // A page that scrolls goes on scrolling.
-      if (this.#options.scrolls && !event.ctrlKey) return;
-      event.preventDefault();
-      this.view.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0016)), [event.offsetX, event.offsetY]);
-      this.#moved();
     }, { passive: false });
     paper.addEventListener("keydown", ({ key }) => {
       const some = this.strokes[Math.floor(Math.random() * this.strokes.length)];
@@ -276,64 +281,44 @@ export class Mounted {
     return pen && this.view.away(pen, at) < GRIP ? { kind: "pen" } : this.ground.at(this.view, at, reach);
   }
 
-  #down(event) {
-    this.#fingers.set(event.pointerId, [event.offsetX, event.offsetY]);
-    try {
-      this.#paper.setPointerCapture(event.pointerId);
-    } catch {
-      // Made by a script: it works without.
-    }
-    this.#handle = this.#fingers.size === 1 ? this.#held([event.offsetX, event.offsetY], REACH[event.pointerType] ?? 14) : null;
+  #down(at, event) {
+    this.#hand = at;
+    this.#handle = this.#held(at, REACH[event.pointerType] ?? 14);
     if (this.#handle?.kind === "pen") this.pusher.hold(true);
-    const drawing = !this.#handle && this.#fingers.size === 1 && Boolean(this.#options.draws?.());
-    const at = [event.offsetX, event.offsetY];
-    this.#from = { at, far: this.#fingers.size > 1, start: event.timeStamp, drawing };
-    this.#draft = drawing ? [{ at, t: 0 }] : null;
-    this.#pinched = this.#fingers.size === 2 ? between(this.#fingers) : null;
+    return this.#handle ? "drag" : this.#options.draws?.() && event.button === 0 ? "draw" : "pan";
   }
 
-  #move(event) {
-    if (!this.#fingers.has(event.pointerId)) return;
-    const was = this.#fingers.get(event.pointerId), now = [event.offsetX, event.offsetY];
-    this.#fingers.set(event.pointerId, now);
-    const from = this.#from;
-    if (this.#handle && from) {
-      from.far ||= Math.hypot(now[0] - from.at[0], now[1] - from.at[1]) > TAP;
-      if (this.#handle.kind === "pen") {
-        const [a, b] = [was, now].map((at) => this.view.toWorld(at));
-        this.pusher.push(b[0] - a[0], b[1] - a[1]);
-      } else if (from.far && this.ground.drag(this.#handle, this.view.toWorld(now), this.view)) this.worldChanged(true);
-      return;
-    }
-    if (this.#pinched && this.#fingers.size === 2) {
-      const next = between(this.#fingers);
-      this.view.pan(next.x - this.#pinched.x, next.y - this.#pinched.y);
-      this.view.zoom(next.apart / this.#pinched.apart, [next.x, next.y]);
-      this.#pinched = next;
-    } else if (from && (from.far ||= Math.hypot(now[0] - from.at[0], now[1] - from.at[1]) > TAP) && !from.drawing) {
-      this.view.pan(now[0] - was[0], now[1] - was[1]);
+  #drag(to, far) {
+    const [from, { view }] = [this.#hand, this];
+    if (this.#handle?.kind === "pen") {
+      const [a, b] = [from, to].map((at) => view.toWorld(at));
+      this.pusher.push(b[0] - a[0], b[1] - a[1]);
+    } else if (!far) return;
+    else if (this.#handle) {
+      if (this.ground.drag(this.#handle, view.toWorld(to), view)) this.worldChanged(true);
     } else {
-      if (this.#draft) this.#draft.push({ at: now, t: (event.timeStamp - from.start) / 1000 });
-      return;
+      view.pan(to[0] - from[0], to[1] - from[1]);
+      this.#moved();
     }
-    this.#moved();
+    this.#hand = to;
   }
 
-  #up(event, lifted) {
-    this.#fingers.delete(event.pointerId);
-    const [from, draft, handle] = [this.#from, this.#draft, this.#handle];
+  #up(kind, tapped, at) {
+    const [draft, handle] = [this.#draft, this.#handle];
+    if (tapped && handle?.kind === "stone") this.ground.remove(handle);
+    this.#rest();
+    if (handle) return;
+    if (tapped) this.particles.add(this.view.toWorld(at));
+    else if (kind === "draw" && draft.length > 2) {
+      this.#options.drawn({ t: draft.map(({ t }) => round(t)), x: draft.map(({ x }) => this.view.toWorld(x).map(round)) });
+    }
+  }
+
+  /** The hand is off the canvas. */
+  #rest() {
+    const handle = this.#handle;
     this.#draft = this.#handle = null;
     this.pusher.hold(false);
-    if (handle && handle.kind !== "pen") {
-      if (!from?.far && handle.kind === "stone") this.ground.remove(handle);
-      this.worldChanged();
-    } else if (!handle && lifted && from && !this.#fingers.size) {
-      if (!from.far) this.particles.add(this.view.toWorld(from.at));
-      else if (from.drawing && draft.length > 2) {
-        const round = (c) => Math.round(c * 1e5) / 1e5;
-        this.#options.drawn({ t: draft.map(({ t }) => round(t)), x: draft.map(({ at }) => this.view.toWorld(at).map(round)) });
-      }
-    }
-    if (!this.#fingers.size) this.#from = this.#pinched = null;
+    if (handle && handle.kind !== "pen") this.worldChanged();
   }
 }

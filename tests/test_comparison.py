@@ -17,7 +17,7 @@ from eigenwell.comparison.groups import _Rows
 from eigenwell.comparison.matching import Basins, Seen, between, match
 from eigenwell.flow.field import lifted, lifted_radial, radial
 from eigenwell.flow.integration import DIFFERENCE, TABLEAU, Stepper
-from eigenwell.flow.regression import fit_field, fit_fields, loosened
+from eigenwell.flow.regression import fit_fields, loosened
 from eigenwell.flow.slices import AtValue, Swept, follow, parting, sliced
 
 
@@ -153,7 +153,7 @@ def folding(n, values, noise=0.0, seed=0):
 @pytest.fixture(scope="module")
 def joint():
     x, v, p = folding(60, np.linspace(0, 0.8, 9))
-    return fit_field(np.column_stack([x, p]), v), x
+    return fit_fields(np.column_stack([x, p]), v)[0][1], x
 
 
 def test_a_slice_is_the_field_where_the_parameter_is_fixed(joint):
@@ -179,7 +179,7 @@ def test_a_toggle_parts_where_its_symmetric_rest_loses_stability():
     rng = np.random.default_rng(0)
     x, p = rng.uniform(0, 4, (1200, 2)), rng.uniform(1, 4, 1200)
     v = p[:, None] / (1 + x[:, ::-1] ** 2) - x
-    field = fit_field(np.column_stack([x, p]), v)
+    field = fit_fields(np.column_stack([x, p]), v)[0][1]
     one, other = np.array([0.3, 2.7]), np.array([2.7, 0.3])
     assert parting(field, one, other, 3.0, 1.2) == pytest.approx(2.0, abs=0.02)
     # Where nothing parts, or it never stops, an end of the way is the answer.
@@ -274,7 +274,7 @@ def test_an_interval_of_replicates_holds_one_more_as_often_as_it_says():
 def test_hardly_smoothed_is_the_fit_with_hardly_any_noise_ratio():
     x, v, p = folding(60, np.linspace(0, 0.8, 9), noise=0.1)
     y, n = np.column_stack([x, p]), len(x)
-    field, h = fit_field(y, v), np.column_stack([np.ones(n), y])
+    field, h = fit_fields(y, v)[0][1], np.column_stack([np.ones(n), y])
     loose = loosened(field, y, v)
     for (block, mine), less in zip(field.columns, loose.blocks, strict=True):
         assert less.kernel is block.kernel and len(less.inducing) >= len(block.inducing)
@@ -287,7 +287,7 @@ def test_hardly_smoothed_is_the_fit_with_hardly_any_noise_ratio():
     left = [np.abs(f(y) - v).mean() for f in (loose, field)]
     assert left[0] < left[1] and np.abs(loose(y) - truth).mean() < 0.05
     # An affine field has nothing to smooth.
-    flat = fit_field(y, np.column_stack([x[:, 0] - 1, -x[:, 1]]))
+    flat = fit_fields(y, np.column_stack([x[:, 0] - 1, -x[:, 1]]))[0][1]
     np.testing.assert_allclose(loosened(flat, y, flat(y))(y), flat(y), atol=1e-6)
 
 

@@ -16,15 +16,12 @@ from ..runge_kutta import returned
 from .integration import BETWEEN, hermite
 
 # A turn is closed when it misses its start by less than this share of its diameter, and is as large as the turn before
-# it to the same share: a spiral that loses less in a turn has more than thirty turns to go.
+# it to the same share: a spiral that loses less in a turn has more than thirty turns to go. Two curves are one when they lie
+# within as much of each other. A motion that slows to this share of its top speed somewhere on a turn stops there rather than
+# goes round; one whose whole turn is slower than that, beside the way there, is at rest, and its turn is noise.
 CLOSED = 0.03
-# A motion that slows to less than this share of its top speed somewhere on a turn stops there rather than goes round; one
-# whose whole turn is slower than that, beside the way there, is at rest, and its turn is noise.
-STOPS = 0.02
 # Fewest samples on a turn that show its shape.
 SHORTEST_TURN = 12
-# Two curves are one when they lie within this share of their diameter from each other.
-SAME = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +47,7 @@ def orbits(demos: Demonstrations) -> list[Orbit]:
     groups: list[list[int]] = []
     for k, turn in turns.items():
         for group in groups:
-            if max(turn.apart(turns[group[0]]), turns[group[0]].apart(turn)) < SAME:
+            if max(turn.apart(turns[group[0]]), turns[group[0]].apart(turn)) < CLOSED:
                 group.append(k)
                 break
         else:
@@ -130,10 +127,10 @@ class Turn:
     def carries(self, x: FloatArray, v: FloatArray) -> bool:
         """Whether most of the states x lie on the curve and move along it, both to the same share."""
         off, at = cKDTree(self.x).query(x)
-        along = (v * self.v[at]).sum(axis=1) > (1 - SAME) * np.linalg.norm(v, axis=1) * np.linalg.norm(
+        along = (v * self.v[at]).sum(axis=1) > (1 - CLOSED) * np.linalg.norm(v, axis=1) * np.linalg.norm(
             self.v[at], axis=1
         )
-        return bool((along & (off < SAME * self.size)).mean() > 0.5)
+        return bool((along & (off < CLOSED * self.size)).mean() > 0.5)
 
 
 def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
@@ -156,7 +153,7 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
     size, size_before = (np.linalg.norm(np.ptp(turn, axis=0)) for turn in (x[first:], x[before[0] + 1 : first + 1]))
     speed = np.linalg.norm(v[first:], axis=1)
     change, most = abs(size - size_before), CLOSED * size
-    if change >= most or speed.min() < STOPS * speed.max() or speed.max() < STOPS * np.linalg.norm(v, axis=1).max():
+    if change >= most or speed.min() < CLOSED * speed.max() or speed.max() < CLOSED * np.linalg.norm(v, axis=1).max():
         return None
     return Turn(x[first:], v[first:], float(1 - change / most))
 

@@ -11,7 +11,7 @@ from tests.test_cli import run
 import eigenwell as ew
 from eigenwell.attractors import Attractor
 from eigenwell.comparison import Event, shares
-from eigenwell.comparison.branches import _event, branches, numbers
+from eigenwell.comparison.branches import _event, branches
 from eigenwell.comparison.conditions import tracked
 from eigenwell.comparison.groups import _Rows
 from eigenwell.comparison.matching import Basins, Seen, between, match
@@ -186,12 +186,6 @@ def test_a_toggle_parts_where_its_symmetric_rest_loses_stability():
     assert parting(field, one, other, 1.8, 1.2) == 1.8 and parting(field, one, other, 3.5, 3.0) == 3.0
 
 
-def test_numbers_that_come_and_go_need_odds():
-    sure, doubtful = {1: 1.0}, {1: 0.4, 2: 0.6}
-    assert numbers([sure, sure, doubtful, sure], 24).tolist() == [1, 1, 1, 1]
-    assert numbers([sure, sure, {2: 1.0}, {2: 1.0}], 24).tolist() == [1, 1, 2, 2]
-
-
 @pytest.fixture(scope="module")
 def swept():
     x, v, p = folding(110, np.linspace(0, 0.8, 7), noise=0.05)
@@ -307,19 +301,10 @@ def at_value(*places):
     return AtValue(located, put, {len(put): 1.0}, scouts, fates)
 
 
-def test_a_state_bridges_values_where_the_number_says_it_is_there():
-    gap = [at_value(-1.0), at_value(-1.0), at_value(), at_value(), at_value(-0.4), at_value(-0.4)]
-    one, seen = branches(gap, np.ones(6, dtype=int))
-    assert one.shape == (1, 6) and (one >= 0).all()
-    np.testing.assert_allclose(
-        [a.places[q, 0] for a, q in zip(seen, one[0], strict=True)], [-1, -1, -0.8, -0.6, -0.4, -0.4]
-    )
-    # Where the number says that there is none, there is none.
-    none, _ = branches(gap, np.array([1, 1, 0, 0, 1, 1]))
-    assert ((none >= 0).sum(axis=0) == [1, 1, 0, 0, 1, 1]).all()
-    # One that is there once, where there is one too many, is none.
-    once = [at_value(-1.0), at_value(-1.0, 1.5), at_value(-1.0)]
-    assert ((branches(once, np.ones(3, dtype=int))[0] >= 0).sum(axis=0) == 1).all()
+def test_states_are_numbered_as_they_appear_and_then_by_place():
+    seen = [at_value(1.0, -1.0), at_value(-1.1, 1.0), at_value(0.9), at_value(0.9, -1.0, 2.9)]
+    assert branches(seen).tolist() == [[1, 0, -1, 1], [0, 1, 0, 0], [-1, -1, -1, 2]]
+    assert branches([at_value(), at_value()]).shape == (0, 2)
 
 
 # --- the commands -------------------------------------------------------------------------------------

@@ -11,13 +11,13 @@ from tests.test_cli import run
 import eigenwell as ew
 from eigenwell.attractors import Attractor
 from eigenwell.comparison import Event, shares
-from eigenwell.comparison.branches import _event, branches, numbers
+from eigenwell.comparison.branches import _event, branches
 from eigenwell.comparison.conditions import tracked
 from eigenwell.comparison.groups import _Rows
 from eigenwell.comparison.matching import Basins, Seen, between, match
 from eigenwell.flow.field import lifted, lifted_radial, radial
 from eigenwell.flow.integration import DIFFERENCE, TABLEAU, Stepper
-from eigenwell.flow.regression import fit_field, fit_fields, loosened
+from eigenwell.flow.regression import fit_fields, loosened
 from eigenwell.flow.slices import AtValue, Swept, follow, parting, sliced
 
 
@@ -153,7 +153,7 @@ def folding(n, values, noise=0.0, seed=0):
 @pytest.fixture(scope="module")
 def joint():
     x, v, p = folding(60, np.linspace(0, 0.8, 9))
-    return fit_field(np.column_stack([x, p]), v), x
+    return fit_fields(np.column_stack([x, p]), v)[0][1], x
 
 
 def test_a_slice_is_the_field_where_the_parameter_is_fixed(joint):
@@ -179,17 +179,11 @@ def test_a_toggle_parts_where_its_symmetric_rest_loses_stability():
     rng = np.random.default_rng(0)
     x, p = rng.uniform(0, 4, (1200, 2)), rng.uniform(1, 4, 1200)
     v = p[:, None] / (1 + x[:, ::-1] ** 2) - x
-    field = fit_field(np.column_stack([x, p]), v)
+    field = fit_fields(np.column_stack([x, p]), v)[0][1]
     one, other = np.array([0.3, 2.7]), np.array([2.7, 0.3])
     assert parting(field, one, other, 3.0, 1.2) == pytest.approx(2.0, abs=0.02)
     # Where nothing parts, or it never stops, an end of the way is the answer.
     assert parting(field, one, other, 1.8, 1.2) == 1.8 and parting(field, one, other, 3.5, 3.0) == 3.0
-
-
-def test_numbers_that_come_and_go_need_odds():
-    sure, doubtful = {1: 1.0}, {1: 0.4, 2: 0.6}
-    assert numbers([sure, sure, doubtful, sure], 24).tolist() == [1, 1, 1, 1]
-    assert numbers([sure, sure, {2: 1.0}, {2: 1.0}], 24).tolist() == [1, 1, 2, 2]
 
 
 @pytest.fixture(scope="module")
@@ -274,7 +268,7 @@ def test_an_interval_of_replicates_holds_one_more_as_often_as_it_says():
 def test_hardly_smoothed_is_the_fit_with_hardly_any_noise_ratio():
     x, v, p = folding(60, np.linspace(0, 0.8, 9), noise=0.1)
     y, n = np.column_stack([x, p]), len(x)
-    field, h = fit_field(y, v), np.column_stack([np.ones(n), y])
+    field, h = fit_fields(y, v)[0][1], np.column_stack([np.ones(n), y])
     loose = loosened(field, y, v)
     for (block, mine), less in zip(field.columns, loose.blocks, strict=True):
         assert less.kernel is block.kernel and len(less.inducing) >= len(block.inducing)
@@ -287,7 +281,7 @@ def test_hardly_smoothed_is_the_fit_with_hardly_any_noise_ratio():
     left = [np.abs(f(y) - v).mean() for f in (loose, field)]
     assert left[0] < left[1] and np.abs(loose(y) - truth).mean() < 0.05
     # An affine field has nothing to smooth.
-    flat = fit_field(y, np.column_stack([x[:, 0] - 1, -x[:, 1]]))
+    flat = fit_fields(y, np.column_stack([x[:, 0] - 1, -x[:, 1]]))[0][1]
     np.testing.assert_allclose(loosened(flat, y, flat(y))(y), flat(y), atol=1e-6)
 
 
@@ -307,19 +301,10 @@ def at_value(*places):
     return AtValue(located, put, {len(put): 1.0}, scouts, fates)
 
 
-def test_a_state_bridges_values_where_the_number_says_it_is_there():
-    gap = [at_value(-1.0), at_value(-1.0), at_value(), at_value(), at_value(-0.4), at_value(-0.4)]
-    one, seen = branches(gap, np.ones(6, dtype=int))
-    assert one.shape == (1, 6) and (one >= 0).all()
-    np.testing.assert_allclose(
-        [a.places[q, 0] for a, q in zip(seen, one[0], strict=True)], [-1, -1, -0.8, -0.6, -0.4, -0.4]
-    )
-    # Where the number says that there is none, there is none.
-    none, _ = branches(gap, np.array([1, 1, 0, 0, 1, 1]))
-    assert ((none >= 0).sum(axis=0) == [1, 1, 0, 0, 1, 1]).all()
-    # One that is there once, where there is one too many, is none.
-    once = [at_value(-1.0), at_value(-1.0, 1.5), at_value(-1.0)]
-    assert ((branches(once, np.ones(3, dtype=int))[0] >= 0).sum(axis=0) == 1).all()
+def test_states_are_numbered_as_they_appear_and_then_by_place():
+    seen = [at_value(1.0, -1.0), at_value(-1.1, 1.0), at_value(0.9), at_value(0.9, -1.0, 2.9)]
+    assert branches(seen).tolist() == [[1, 0, -1, 1], [0, 1, 0, 0], [-1, -1, -1, 2]]
+    assert branches([at_value(), at_value()]).shape == (0, 2)
 
 
 # --- the commands -------------------------------------------------------------------------------------

@@ -7,12 +7,12 @@ import eigenwell as ew
 from eigenwell import systems
 from eigenwell.cells import from_anndata
 from eigenwell.flow import weigh
-from eigenwell.flow.bootstrap import replicates, reweighted, sharpened
+from eigenwell.flow.bootstrap import replicates, reweighted, taken
 from eigenwell.flow.estimation import estimate, known_share
 from eigenwell.flow.field import Whitening, blend, left_out_errors, radial
 from eigenwell.flow.integration import Stepper, Support
 from eigenwell.flow.orbits import last_turn
-from eigenwell.flow.regression import fit_field, golden_draws, pivots
+from eigenwell.flow.regression import fit_fields, golden_draws, pivots
 from eigenwell.flow.steering import fewest_steering, relevant_metric, sliced_metric, steering_metric
 from eigenwell.flow.traps import limit_cycle, sinks, zeros
 from eigenwell.runge_kutta import returned
@@ -22,7 +22,7 @@ def fitted(system, n=400, noise=0.0, seed=0):
     demos = system.snapshots(n, seed=seed, noise=noise)
     frame = Whitening.of(demos.x)
     y, w = frame.enter(demos.x), demos.v @ frame.forward
-    return frame, y, w, fit_field(y, w)
+    return frame, y, w, fit_fields(y, w)[0][1]
 
 
 def right(system, found):
@@ -44,7 +44,7 @@ def test_an_affine_field_is_recovered_exactly():
     rng = np.random.default_rng(0)
     y = rng.standard_normal((100, 3))
     matrix, offset = rng.standard_normal((3, 3)), rng.standard_normal(3)
-    field = fit_field(y, y @ matrix + offset)
+    field = fit_fields(y, y @ matrix + offset)[0][1]
     far = 5 * rng.standard_normal((50, 3))
     np.testing.assert_allclose(field(far), far @ matrix + offset, atol=1e-6)
 
@@ -80,7 +80,7 @@ def test_pivots_explain_the_kernel_of_all_samples(tail):
 def test_covariance_matches_the_spread_of_the_replicates():
     """Both hold noise and smoothing; on Gaussian noise they agree."""
     _, y, w, field = fitted(systems.saddle, n=500, noise=0.3)
-    drawn = np.array([f(y[:20]) for f in reweighted(field, y, w, seed=1, numbers=np.arange(200))])
+    drawn = np.array([b.field(y[:20]) for b in replicates([(1.0, field)], y, w, seed=1, count=200)])
     measured = drawn.std(axis=0)
     expected = np.sqrt(np.diagonal(field.covariance(y[:20]), axis1=1, axis2=2))
     assert 0.8 < np.median(measured / expected) < 1.25
@@ -105,8 +105,8 @@ def test_lonely_samples_determine_little_of_the_field():
     y = rng.standard_normal((120, 8))
     bent = np.sin(2 * y @ mixing)
     near = rng.standard_normal((120, 2))
-    assert known_share(fit_field(y, bent), y) < 0.5
-    assert known_share(fit_field(near, np.sin(near @ mixing[:2, :2])), near) > 0.95
+    assert known_share(fit_fields(y, bent)[0][1], y) < 0.5
+    assert known_share(fit_fields(near, np.sin(near @ mixing[:2, :2]))[0][1], near) > 0.95
 
 
 @pytest.mark.parametrize("r", [2, 3, 4])
@@ -233,7 +233,7 @@ def test_the_limit_cycle_has_the_period_of_van_der_pol():
 def test_an_undamped_oscillator_has_no_attracting_cycle():
     rng = np.random.default_rng(0)
     y = rng.standard_normal((200, 2))
-    field = fit_field(y, np.stack([y[:, 1], -y[:, 0]], axis=1))
+    field = fit_fields(y, np.stack([y[:, 1], -y[:, 0]], axis=1))[0][1]
     assert limit_cycle(field, np.array([1.0, 0.0]), []) is None
 
 
@@ -644,17 +644,27 @@ def test_cells_that_leave_are_told_where():
         np.testing.assert_allclose(x[stands], one.position, atol=1e-9)
 
 
-def test_sharpening_gives_back_half_of_what_smoothing_took():
-    _, y, _, field = fitted(systems.unequal_wells, n=300, noise=0.2, seed=1)
-    sharp = sharpened(field)
-    for before, after in zip(field.blocks, sharp.blocks, strict=True):
-        kept = before.e[:, None] / (before.e[:, None] + before.ratios)
-        np.testing.assert_allclose(
-            before.basis.T @ after.weights, (2 - kept) * (before.basis.T @ before.weights), atol=1e-9
-        )
+def test_what_smoothing_takes_is_what_smoothing_again_would_take():
+    _, y, w, field = fitted(systems.unequal_wells, n=300, noise=0.2, seed=1)
+    more = taken(field)
+    for block, lost in zip(field.blocks, more, strict=True):
+        kept = block.e[:, None] / (block.e[:, None] + block.ratios)
+        np.testing.assert_allclose(lost, (1 - kept) * (block.basis.T @ block.weights), atol=1e-9)
     # What is affine was not smoothed.
     h = np.column_stack([np.ones(len(y)), y])
+    sharp = field.plus(np.zeros_like(field.affine), more)
     np.testing.assert_allclose(h.T @ (sharp(y) - field(y)), 0.0, atol=1e-6)
+    # Replicates lie about the field that has it back, from none to twice as much of it.
+    many = [one.field for one in replicates([(1.0, field)], y, w, seed=0, count=200)]
+    back = np.concatenate([m.ravel() for m in more])
+    moved = [
+        np.concatenate(
+            [(b.basis.T @ (o.weights - b.weights)).ravel() for b, o in zip(field.blocks, f.blocks, strict=True)]
+        )
+        for f in many
+    ]
+    share = np.array(moved) @ back / (back @ back)
+    assert share.mean() == pytest.approx(1.0, abs=0.15) and share.std() > 0.5
 
 
 def test_a_narrow_basin_may_be_wider_than_it_is_seen():

@@ -14,7 +14,7 @@ from eigenwell.flow.builder import _doubts
 from eigenwell.flow.field import Whitening
 from eigenwell.flow.integration import LEFT, WANDERING, Support
 from eigenwell.flow.portrait import portrait
-from eigenwell.flow.regression import fit_field
+from eigenwell.flow.regression import fit_fields
 from eigenwell.flow.votes import most_frequent, reached
 
 
@@ -24,7 +24,7 @@ def four_wells():
     demos = systems.four_wells.snapshots(300, seed=0)
     frame = Whitening.of(demos.x)
     y, w = frame.enter(demos.x), demos.v @ frame.forward
-    field = fit_field(y, w)
+    field = fit_fields(y, w)[0][1]
     support = Support.of(y, 1.0)
     return y, field, support, portrait(field, y, y, support)[0]
 
@@ -115,7 +115,7 @@ def test_states_that_stop_at_the_edge_count_unless_they_clearly_go_on(place, noi
     rng = np.random.default_rng(3)
     y = rng.uniform([0, -1], [2, 1], (300, 2))
     goal = np.array([place, 0.0])
-    field = fit_field(y, goal - y + noise * rng.standard_normal(y.shape))
+    field = fit_fields(y, goal - y + noise * rng.standard_normal(y.shape))[0][1]
     support = Support.of(y, 1.0)
     found = edge_sinks(field, y[:50], support)
     assert len(found) == count and edge_sinks(field, y[:0], support) == []

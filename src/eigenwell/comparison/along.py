@@ -15,7 +15,7 @@ from ..demonstrations import Caution, DataError, Demonstrations
 from ..flow.slices import REPLICATES, Swept
 from ..progress import Progress, advance, told
 from ..wording import plural
-from .branches import Event, branches, events, numbers
+from .branches import Event, branches, events
 from .groups import column, parts, samples
 from .page import Tabled
 
@@ -191,8 +191,7 @@ def sweep(
         for c, value in enumerate(values):
             seen.append(swept.at(float(value)))
             advance("values", c + 1, len(values))
-    counts = [a.counts for a in seen]
-    states, seen = branches(seen, numbers(counts, replicates))
+    states = branches(seen)
     share = np.zeros((len(states) + 1, len(values)))
     for c, a in enumerate(seen):
         part = np.bincount(np.where(a.fates >= 0, a.fates, len(a.located)), minlength=len(a.located) + 1) / len(a.fates)
@@ -205,7 +204,7 @@ def sweep(
         tuple(a.located for a in seen),
         states,
         events(values, states, seen, swept),
-        tuple(counts),
+        tuple(a.counts for a in seen),
         share,
         swept.reach,
         demos.warnings + _doubts(name, p, values, group, swept.reach, [a.bounded for a in seen]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -16,12 +16,8 @@ from .conditions import tracked
 from .matching import Basins, between
 from .shares import TAIL
 
-# A change of number is as likely as not once in so many values: a number that comes and goes needs better odds than this.
-SELDOM = 20.0
 # Values beside a change within which it is looked for.
 BESIDE = 3
-# Of the replicates: most of them; and what none of so many shows may still be as likely as half of one.
-HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -65,80 +61,16 @@ class Event:
         return f"state {self.state} {does}{whom.get(self.what, '')} at {value} ({low} to {high})"
 
 
-def numbers(counts: Sequence[dict[int, float]], tries: int) -> IntArray:
-    """(C,) the likeliest number of attractors at every value, where numbers change seldom (Viterbi)."""
-    most = max(max(c) for c in counts) + 1
-    odds = np.array([[(c.get(q, 0.0) * tries + HALF) / (tries + 2 * HALF) for q in range(most)] for c in counts])
-    best, come = np.log(odds[0]), []
-    change = -np.log(SELDOM) * (1 - np.eye(most))
-    for row in odds[1:]:
-        total = best[:, None] + change
-        come.append(total.argmax(axis=0))
-        best = total.max(axis=0) + np.log(row)
-    path = [int(best.argmax())]
-    for back in reversed(come):
-        path.append(int(back[path[-1]]))
-    return np.array(path[::-1], dtype=np.intp)
-
-
-def branches(seen: list[AtValue], number: IntArray) -> tuple[IntArray, list[AtValue]]:
-    """(S, C) the attractor that is state s at each value. A state that is there at one value alone, where there is one too many,
-    is none; where there are too few, one that is there before and after is between these places."""
-    states = tracked([_basins(a) for a in seen])
-    seen = list(seen)
-    for c in range(len(seen)):
-        excess = int((states[:, c] >= 0).sum() - number[c])
-        beside = [k for k in (c - 1, c + 1) if 0 <= k < len(seen)]
-        for s in range(len(states)):
-            if excess > 0 and states[s, c] >= 0 and max(states[s, beside]) < 0:
-                states[s, c], excess = -1, excess - 1
-    states = _bridged(states, seen, number)
-    for s, row in enumerate(states):
-        there = np.flatnonzero(row >= 0)
-        for low, high in zip(there[:-1], there[1:], strict=True):
-            few = (states[:, low + 1 : high] >= 0).sum(axis=0) < number[low + 1 : high]
-            for c in range(low + 1, high) if few.all() else ():
-                states[s, c] = len(seen[c].located)
-                seen[c] = _between(seen[c], [(seen[k], int(row[k])) for k in (low, high)], (c - low) / (high - low))
-    alive = [row for row in states if (row >= 0).any()]
+def branches(seen: Sequence[AtValue]) -> IntArray:
+    """(S, C) the attractor that is state s at each value: as they appear, and those that appear together by their place, as
+    identify numbers attractors."""
+    states = tracked([Basins(a.places, a.fates, cKDTree(a.scouts)) for a in seen])
 
     def first(row: IntArray) -> tuple[int, list[float]]:
         c = int(np.flatnonzero(row >= 0)[0])
         return c, list(seen[c].located[row[c]].position)
 
-    # As they appear, and those that appear together by their place, as identify numbers attractors.
-    return np.array(sorted(alive, key=first), dtype=np.intp).reshape(-1, len(seen)), seen
-
-
-def _bridged(states: IntArray, seen: list[AtValue], number: IntArray) -> IntArray:
-    """Two states are one where one ends, the other begins, and between them, at every value, there are fewer than the number."""
-    while True:
-        few = (states >= 0).sum(axis=0) < number
-        ends = [(int(there[0]), int(there[-1])) for there in map(np.flatnonzero, states >= 0) if len(there)]
-        states = states[(states >= 0).any(axis=1)]
-        pairs = [
-            (float(np.linalg.norm(seen[e].places[states[a, e]] - seen[b].places[states[s, b]])), a, s)
-            for a, (_, e) in enumerate(ends)
-            for s, (b, _) in enumerate(ends)
-            if b > e + 1 and few[e + 1 : b].all()
-        ]
-        if not pairs:
-            return states
-        _, first, second = min(pairs)
-        states[first] = np.maximum(states[first], states[second])
-        states = np.delete(states, second, axis=0)
-
-
-def _between(here: AtValue, ends: Sequence[tuple[AtValue, int]], share: float) -> AtValue:
-    """With one attractor more: a `share` of the way from one that is there before to one that is there after."""
-    (a, p), (b, q) = ((e.located[k], e.places[k]) for e, k in ends)
-    error = np.hypot(np.maximum(a.standard_error, b.standard_error), np.abs(a.position - b.position) / 2)
-    new = replace(a, position=(1 - share) * a.position + share * b.position, standard_error=error)
-    return replace(here, located=(*here.located, new), places=np.vstack([here.places, (1 - share) * p + share * q]))
-
-
-def _basins(a: AtValue) -> Basins:
-    return Basins(a.places, a.fates, cKDTree(a.scouts))
+    return np.array(sorted(states, key=first), dtype=np.intp).reshape(-1, len(seen))
 
 
 def events(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept) -> tuple[Event, ...]:
@@ -186,10 +118,10 @@ def _end(values: FloatArray, states: IntArray, seen: list[AtValue], swept: Swept
             a, b = max(c + 1 - BESIDE, 0), min(c + BESIDE, len(values) - 1)
             at = swept.parts(place, partner, *(values[[a, b]] if dies else values[[b, a]]))
             inside = (at > values[a]) & (at < values[b])
-            if inside.sum() > HALF * len(at):
+            if 2 * inside.sum() > len(at):
                 return _event("merges" if dies else "splits", s, at[inside], gap, other)
     beyond = np.isclose(_lost(values, states[s], seen, swept, c, forward=dies, smoothed=True), stop)
-    if beyond.sum() > HALF * len(beyond):
+    if 2 * beyond.sum() > len(beyond):
         # By most fields the rest goes on, where none of the samples goes.
         return _event("leaves the data" if dies else "enters the data", s, None, gap)
     at = _lost(values, states[s], seen, swept, c, forward=dies)
@@ -224,7 +156,7 @@ def _lost(
     place, stop = seen[start].places[row[start]], values[_beyond(here, step, len(values))]
     if not smoothed:
         at = swept.lost(place, values[start], stop, swept.loose)
-        if len(at) > HALF * len(swept.loose):
+        if 2 * len(at) > len(swept.loose):
             return at
     return swept.lost(place, values[start], stop, [b.field for b in swept.many])
 

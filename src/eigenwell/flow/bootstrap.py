@@ -5,9 +5,14 @@ random weight w_i (exponential, mean 1: the Bayesian bootstrap) and the prior a 
 replicates holds what noise can do, what smoothing hides and how little is known of the right smoothing. To first order,
 in eigenvectors of the features and independent components k,
 
-    delta_jk = [sum_i phi_ij (w_i - 1) r_ik + sqrt(lambda_k) xi_jk] / (e_j + lambda_k),
+    delta_jk = [sum_i phi_ij (w_i - 1) r_ik + lambda_k xi_jk / sqrt(e_j + lambda_k)] / (e_j + lambda_k),
 
 r the residuals, each divided by one minus its leverage: one pass over the samples serves all replicates.
+
+A kernel has one length everywhere, and what is narrower than the rest it smooths in all of these alike. What a second
+smoothing would take off tells how much the first has taken, but for what is taken off this in turn: each replicate gets back
+anything from nothing to twice as much (`taken`). So of the prior's variance, lambda xi^2, only the share lambda / (e + lambda)
+is drawn that samples do not show.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from ..progress import advance
 from .field import FlowField
 from .integration import FEW
 from .portrait import Portrait, Trap
-from .regression import ROWS, golden_draws
+from .regression import golden_steps, in_parts
 from .traps import LimitCycle
 
 # Replicates. The rest is spared where a third of them agree on the number and on all fates but one in FEW, or two thirds on the
@@ -54,11 +59,16 @@ def replicates(
 
     They are made when they are asked for, the first few together: often they are enough.
     """
-    which = golden_draws(np.cumsum([p for p, _ in fields]), count)
+    edges = np.append(0.0, np.cumsum([p for p, _ in fields]))
+    steps = edges[-1] * golden_steps(count)
+    which = np.searchsorted(edges[1:], steps)
+    share = (steps - edges[which]) / (edges[which + 1] - edges[which])
     for batch in np.split(np.arange(count), [third(count)]):
         drawn = {k: iter(reweighted(fields[k][1], y, v, seed, batch[which[batch] == k])) for k in set(which[batch])}
-        for k in which[batch]:
-            yield Replicate(next(drawn[k]), fields[k][1])
+        for b, k in zip(batch, which[batch], strict=True):
+            estimate, field = fields[k][1], next(drawn[k])
+            lost = [2 * share[b] * one for one in taken(estimate)]
+            yield Replicate(field.plus(np.zeros_like(field.affine), lost), estimate)
 
 
 def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, numbers: IntArray) -> list[FlowField]:
@@ -69,8 +79,7 @@ def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, number
     rngs = [np.random.default_rng([seed, int(b)]) for b in numbers]
     push = [np.zeros((len(b.e), len(b.ratios) * count)) for b in field.blocks]
     flat = np.zeros((r + 1, d * count))
-    for a in range(0, n, ROWS):
-        rows = slice(a, min(a + ROWS, n))
+    for rows in in_parts(n):
         h = np.column_stack([np.ones(len(y[rows])), y[rows]])
         bent = [b.bent(y[rows], h) for b in field.blocks]
         leverage = field.variance(h, bent)
@@ -85,19 +94,18 @@ def reweighted(field: FlowField, y: FloatArray, v: FloatArray, seed: int, number
     for total, (block, _) in zip(push, field.columns, strict=True):
         m, k = len(block.e), len(block.ratios)
         xi = np.stack([g.standard_normal((m, k)) for g in rngs], axis=1)
-        deltas.append(
-            (total.reshape(m, count, k) + np.sqrt(block.ratios) * xi) / (block.e[:, None, None] + block.ratios)
-        )
+        both = block.e[:, None, None] + block.ratios
+        deltas.append((total.reshape(m, count, k) + block.ratios / np.sqrt(both) * xi) / both)
     return [field.plus(affine[b], [delta[:, b] for delta in deltas]) for b in range(count)]
 
 
-def sharpened(field: FlowField) -> FlowField:
-    """The field and what smoothing it again would take off: half, in powers of it, of what smoothing has taken (twicing, Tukey).
+def taken(field: FlowField) -> list[FloatArray]:
+    """What smoothing the field again would take off the features of every block, in their eigenvectors (twicing, Tukey).
 
-    A feature that the samples show with eigenvalue e keeps e / (e + lambda) of its weight; here 1 - (lambda / (e + lambda))^2.
+    A feature that the samples show with eigenvalue e keeps e / (e + lambda) of its weight; with this it has
+    1 - (lambda / (e + lambda))^2.
     """
-    lost = [b.ratios / (b.e[:, None] + b.ratios) * (b.basis.T @ b.weights) for b in field.blocks]
-    return field.plus(np.zeros_like(field.affine), lost)
+    return [b.ratios / (b.e[:, None] + b.ratios) * (b.basis.T @ b.weights) for b in field.blocks]
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,28 +96,28 @@ class FlowGraph:
         likely = [(p, replace(f, work=work)) for p, f in seen.fields]
         field = likely[0][1]
         support = Support.of(y, field.length, walls=self._walls(frame, demos))
-        work.allow(WORK)
+        work.left = WORK
         found, carried = portrait(field, y[:ASKED], y[:ASKED], support)
         # As many samples are asked as the work allows to follow to their ends; where it does not reach for all, a few.
-        affordable, bounded = int(WORK * min(ASKED, len(y)) / work.done), work.over
+        affordable, bounded = int(WORK * min(ASKED, len(y)) / (WORK - work.left)), work.over
         if bounded:
-            work.allow(WORK)
+            work.left = WORK
             affordable = FEW
             found, carried = portrait(field, y[:ASKED], y[:affordable], support)
         first_look = found, carried
-        work.allow(2 * WORK)
+        work.left = 2 * WORK
         scouts = y[: min(ASKED, max(2 * affordable // third(self.replicates), FEW))]
         others = replicates(likely, y, w, self.seed, self.replicates)
         many = ensemble(others, self.replicates, scouts, found, told.n_attractors)
         bounded |= work.over
-        work.allow(WORK)
+        work.left = WORK
         found = most_frequent(found, many, y, told.n_attractors)
         found = in_order(found, frame, x)
         made = len(many.portraits)
         alone, asked = many.counts, (made + 1) / (made + 2) if made < third(self.replicates) else 1.0
         if told.n_attractors is not None:
             many = many.having(len(found.attractors))
-        work.allow(WORK)
+        work.left = WORK
         labels, time = fates(found, y, min(CARRIED, affordable), first_look)
         bounded |= work.over
         found, labels = reached(found, labels)

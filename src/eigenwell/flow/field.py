@@ -16,8 +16,13 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 
-# A call costs as much as so many evaluations for each of its kernels, and an evaluation as so many products.
-CALL, PRODUCTS = 8000, 16
+# Velocities are taken to be measured to four digits at best: what bends by less than this share of its variation is affine,
+# and zeros nearer than this are one.
+PRECISION = 1e-4
+# In more dimensions than these the products of a kernel's evaluation cost as much as the rest of it.
+MANY_DIMENSIONS = 4
+# A call costs as much as so many evaluations for each of its kernels.
+CALL = 8000
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +76,13 @@ def spread_out(x: FloatArray, count: int) -> IntArray:
 
 @dataclass(eq=False)
 class Work:
-    """Kernel evaluations of all fields that share this, and how many are enough: a bound that is the same on every machine."""
+    """Kernel evaluations `left` to all fields that share this: a bound that is the same on every machine."""
 
-    done: int = 0
-    most: float = np.inf
+    left: float = np.inf
 
     @property
     def over(self) -> bool:
-        return self.done >= self.most
-
-    def allow(self, more: float) -> None:
-        self.most = self.done + more
+        return self.left <= 0
 
 
 class Kernel(NamedTuple):
@@ -186,7 +187,7 @@ class FlowField:
         return sum(len(b.inducing) for b in self.blocks)
 
     def _count(self, states: int, products: int) -> None:
-        self.work.done += states * self.size * (1 + products // PRODUCTS) + CALL * len(self.blocks)
+        self.work.left -= states * self.size * (1 + products // MANY_DIMENSIONS**2) + CALL * len(self.blocks)
 
     @cached_property
     def back(self) -> FloatArray:

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray, IntArray
-from .field import FlowField, Whitening
+from .field import MANY_DIMENSIONS, PRECISION, FlowField, Whitening
 
 # Error allowed in a step, in standard deviations of the data: a turn of twenty steps then errs by a per mille.
-TOLERANCE = 5e-5
+TOLERANCE = PRECISION / 2
 # Dormand and Prince 1980: their stages, the last of them the step, and by how much the step of order 4 differs.
 TABLEAU = [
     np.array(row)
@@ -31,8 +31,7 @@ DIFFERENCE = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 2
 STEPS, LOOKS = 50, 4
 # States asked where more would say the same, and where those known already say most of it.
 ASKED, FEW = 250, 50
-# In more dimensions than these a tree is no faster than asking all its places: it holds fewer.
-MANY_DIMENSIONS = 4
+# Places that a tree holds in many dimensions, where it is no faster than asking all of them.
 PLACES = 4 * ASKED
 LEFT, WANDERING = -1, -2
 # Places between two states on a curve, by Hermite's cubic, which errs there by less than the steps do.

@@ -16,13 +16,11 @@ from ..paths import PathFinding, TrajectoryGraph
 from ..runge_kutta import CLOSED, radius, returned
 from .integration import BETWEEN, hermite
 
-# A motion that slows to less than this share of its top speed somewhere on a turn stops there rather than goes round; one
-# whose whole turn is slower than that, beside the way there, is at rest, and its turn is noise.
-STOPS = 0.02
+# Two curves are one when they lie within the shares of their diameter by which both may miss their start. A motion that slows to
+# this share of its top speed somewhere on a turn stops there rather than goes round; one whose whole turn is slower than that,
+# beside the way there, is at rest, and its turn is noise.
 # Fewest samples on a turn that show its shape, and fewest windows: a cubic misses a sixth of a circle by less than a thousandth.
 SHORTEST_TURN, WINDOWS = 12, 6
-# Two curves are one when they lie within this share of their diameter from each other.
-SAME = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +46,7 @@ def orbits(demos: Demonstrations) -> list[Orbit]:
     groups: list[list[int]] = []
     for k, turn in turns.items():
         for group in groups:
-            if max(turn.apart(turns[group[0]]), turns[group[0]].apart(turn)) < SAME:
+            if max(turn.apart(turns[group[0]]), turns[group[0]].apart(turn)) < 2 * CLOSED:
                 group.append(k)
                 break
         else:
@@ -134,10 +132,10 @@ class Turn:
             return False
         x, v = _seen(x, window)[-SHORTEST_TURN:], _seen(v, window)[-SHORTEST_TURN:]
         off, at = cKDTree(self.x).query(x)
-        along = (v * self.v[at]).sum(axis=1) > (1 - SAME) * np.linalg.norm(v, axis=1) * np.linalg.norm(
+        along = (v * self.v[at]).sum(axis=1) > (1 - 2 * CLOSED) * np.linalg.norm(v, axis=1) * np.linalg.norm(
             self.v[at], axis=1
         )
-        return bool((along & (off < SAME * self.size)).mean() > 0.5)
+        return bool((along & (off < 2 * CLOSED * self.size)).mean() > 0.5)
 
 
 def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
@@ -175,7 +173,7 @@ def _closed(x: FloatArray, v: FloatArray, least: int, top: float) -> Turn | None
     speed = np.linalg.norm(turn.v, axis=1)
     size = radius(turn.x)
     grown = size - radius(x[before[0] + 1 : first + 1])
-    if abs(grown) >= CLOSED * size or speed.min() < STOPS * speed.max() or speed.max() < STOPS * top:
+    if abs(grown) >= CLOSED * size or speed.min() < CLOSED * speed.max() or speed.max() < CLOSED * top:
         return None
     return replace(turn, grown=grown / size)
 

@@ -13,8 +13,8 @@ from .._types import FloatArray, IntArray
 from ..demonstrations import SHORTEST_PATH
 from ..graphs import PathGraph
 from .border import EdgeSink, edge_sinks, held_fates
-from .field import FlowField, spread_out
-from .integration import ASKED, FEW, LEFT, LOOKS, MANY_DIMENSIONS, PLACES, STEPS, WANDERING, Carried, Support, carry
+from .field import MANY_DIMENSIONS, FlowField, spread_out
+from .integration import ASKED, FEW, LEFT, LOOKS, PLACES, STEPS, WANDERING, Carried, Support, carry
 from .traps import LimitCycle, Sink, limit_cycle, sinks, without
 
 Trap = Sink | LimitCycle | EdgeSink

@@ -21,10 +21,9 @@ import numpy as np
 import scipy.linalg
 
 from .._types import FloatArray, IntArray
-from .field import Block, FlowField, Kernel, radial
-from .integration import ASKED, MANY_DIMENSIONS
+from .field import MANY_DIMENSIONS, PRECISION, Block, FlowField, Kernel, radial
+from .integration import ASKED
 from .steering import (
-    PRECISION,
     RATIOS,
     SHORTEST,
     SPREAD,
@@ -50,8 +49,7 @@ HOPELESS = 20.0
 # Prior variance that inducing samples may leave unexplained, as a share of the noise, and of all at most.
 UNEXPLAINED = 1e-2
 # Directions of features with less than this share of the largest variance are rounding error.
-RANK = 1e-9
-ROWS = 4096
+RANK = INDUCING * np.finfo(np.float64).eps
 # With more samples than these one kernel sees as much, and what the components leave out would outweigh their noise: the
 # samples that choose do not show it.
 FEW = 2 * CHOOSING
@@ -126,8 +124,9 @@ def _best_ratio(n: int, p: int, e: FloatArray, g: FloatArray, total: FloatArray)
     return float(RATIOS[best]), float(score[best])
 
 
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(a, min(a + ROWS, n)) for a in range(0, n, ROWS))
+def in_parts(n: int) -> Iterator[slice]:
+    """All of n samples, in parts that fit into memory."""
+    return (slice(a, min(a + CHOOSING, n)) for a in range(0, n, CHOOSING))
 
 
 def _fit(x: FloatArray, v: FloatArray, kernel: Kernel, z: FloatArray) -> _Fit:
@@ -136,7 +135,7 @@ def _fit(x: FloatArray, v: FloatArray, kernel: Kernel, z: FloatArray) -> _Fit:
     m = features.shape[1]
     gram, cross = np.zeros((m, m)), np.zeros((m, k))
     h_phi, h_y, hh, yy = np.zeros((r + 1, m)), np.zeros((r + 1, k)), np.zeros((r + 1, r + 1)), np.zeros((k, k))
-    for rows in _blocks(n):
+    for rows in in_parts(n):
         phi = kernel(x[rows], z) @ features
         h = np.column_stack([np.ones(len(phi)), x[rows]])
         gram += phi.T @ phi
@@ -354,8 +353,3 @@ def _components(x: FloatArray, v: FloatArray, shapes: _Shapes, tail: float, more
         combined = [([*c, f], p + one) for c, p in combined for f, one in zip(fits, log, strict=True)]
         combined = sorted(combined, key=lambda c: -c[1])[:FIELDS]
     return [_Candidate(fits, outputs, float(p)) for fits, p in combined]
-
-
-def fit_field(y: FloatArray, v: FloatArray) -> FlowField:
-    """The likeliest field."""
-    return fit_fields(y, v)[0][1]

@@ -16,7 +16,7 @@ from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..paths.blocks import sample_hash
 from . import bootstrap
-from .bootstrap import Replicate, ensemble, replicates
+from .bootstrap import SAME_ATTRACTOR, Replicate, ensemble, replicates
 from .builder import WORK
 from .field import FlowField, Whitening, Work
 from .integration import FEW, Support
@@ -27,10 +27,9 @@ from .votes import located, most_frequent
 
 # Values share what they know: each needs fewer replicates than data of its own.
 REPLICATES = 3 * bootstrap.REPLICATES // 5
-# A rest is followed in so many steps, halved down to as many parts of one; a jump farther than this, in standard deviations of
-# the data, is to another rest. Between two rests as many values are tried, and as many places there are asked.
+# A rest is followed in so many steps, halved down to as many parts of one. Between two rests as many values are tried, and as
+# many places there are asked.
 STEPS = FEW // 2
-JUMP = 0.25
 
 
 def sliced(whole: FlowField, p: float) -> FlowField:
@@ -105,7 +104,7 @@ class Swept:
         field = sliced(self.fitted[0][1], s)
         support = Support.of(here, field.length)
         scouts = here[: INDUCING // 4]
-        field.work.allow(WORK)
+        field.work.left = WORK
         found, carried = portrait(field, here[:FEW], scouts, support)
         others = (Replicate(sliced(b.field, s), sliced(b.estimate, s)) for b in self.many)
         some = ensemble(others, len(self.many), scouts, found)
@@ -139,7 +138,7 @@ def follow(field: FlowField, place: FloatArray, start: float, stop: float) -> fl
         # A fold is a square root: the last step shows where the next one leads.
         guess = x + (x - before) * (step / back if back else 0.0)
         new = _rest(sliced(field, p + step), guess)
-        if new is None or np.linalg.norm(new - x) > JUMP:
+        if new is None or np.linalg.norm(new - x) > SAME_ATTRACTOR:
             step /= 2
             if abs(step) < finest:
                 break

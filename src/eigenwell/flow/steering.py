@@ -19,7 +19,7 @@ import scipy.linalg
 import scipy.optimize
 
 from .._types import FloatArray
-from .field import radial
+from .field import PRECISION, radial
 from .integration import ASKED, STEPS
 
 # Angles of a turn in the plane of two components, and sweeps over all pairs: enough for a tenth of the angle between them.
@@ -98,13 +98,12 @@ def _concentration(g: FloatArray) -> FloatArray:
     return np.asarray((g**2).sum(axis=(-2, -1)) / np.maximum(trace**2, np.finfo(np.float64).tiny))
 
 
-# Lengths allowed, in standard deviations of the data, from the finest that so many samples can show to nearly affine.
-SHORTEST, LONGEST = 0.15, 30.0
+# The shortest length allowed, in standard deviations of the data: the finest that so many samples can show.
+SHORTEST = 0.15
+# The longest: over one standard deviation it bends by no more than the precision of a velocity.
+LONGEST = PRECISION**-0.5
 # Noise ratios: from none that would show to nothing but noise.
 RATIOS = np.geomspace(1e-7, 1e4, 45)
-# Velocities are taken to be measured to four digits at best: what bends by less than this share of its variation is affine,
-# and zeros nearer than this are one.
-PRECISION = 1e-4
 # Standard deviation of log length under the prior: a third to three standard deviations of the data are likely.
 SPREAD, IRRELEVANT = 0.75, 0.1
 

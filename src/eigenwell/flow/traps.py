@@ -12,12 +12,9 @@ from scipy.spatial import cKDTree
 
 from .._types import BoolArray, FloatArray
 from ..runge_kutta import returned
-from .field import FlowField
+from .field import PRECISION, FlowField
 from .integration import BETWEEN, LOOKS, STEPS, Stepper, Trap, hermite
-from .steering import PRECISION
 
-# A Newton step this short, in standard deviations, is an arrival: rounding error of the field allows no less.
-CONVERGED = 1e-7
 # Directions per dimension and radii at which a trapping region is tested, and the part of the tested radius that is used.
 DIRECTIONS, RADII, MARGIN = 24, np.geomspace(0.005, 2.0, 24), 0.8
 
@@ -40,6 +37,8 @@ class Sink:
 def newton(field: FlowField, starts: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Where Newton's method leads from every start (n, r), and whether the field is zero there.
 
+    Each step doubles the digits: after one as short as zeros may be apart the place is known to twice as many.
+
     Steps are cut to half a standard deviation of the data, so that a start finds a zero near it or none; farther than the starts
     are apart from each other, or a few steps from a single one, nothing is looked for.
     """
@@ -57,9 +56,9 @@ def newton(field: FlowField, starts: FloatArray) -> tuple[FloatArray, BoolArray]
         step = -np.linalg.solve(jacobian + 1e-12 * np.eye(r), f[..., None])[..., 0]
         size = np.linalg.norm(step, axis=1)
         x[moving] += step * np.minimum(1.0, 0.5 / np.maximum(size, 1e-300))[:, None]
-        done[moving[size < CONVERGED]] = True
+        done[moving[size < PRECISION]] = True
         lost = ((x[moving] < far[0]) | (x[moving] > far[1])).any(axis=1)
-        moving = moving[(size >= CONVERGED) & ~lost]
+        moving = moving[(size >= PRECISION) & ~lost]
     return x, done
 
 

@@ -12,12 +12,11 @@ from .._types import FloatArray, IntArray
 from ..attractors import Attractor
 from ..demonstrations import SHORTEST_PATH
 from ..numbering import by_place
-from .bootstrap import Ensemble, matched, sharpened
+from .bootstrap import Ensemble, matched
 from .border import EdgeSink
 from .field import Whitening, blend
 from .integration import ASKED, LEFT, WANDERING
 from .portrait import Portrait, Trap
-from .regression import golden_steps
 from .traps import LimitCycle, Sink
 
 
@@ -81,34 +80,18 @@ def reached(found: Portrait, labels: IntArray) -> tuple[Portrait, IntArray]:
 def fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
     """(n, Q + 1) how often each fate came out, the estimate itself counted as one replicate; and how the shares of the fates in
     the replicates that have as many attractors differ from those of the estimate.
-
-    What smoothing takes off a narrow basin it takes off every replicate. What a second smoothing would take off tells how much
-    that is, but for what is taken off this in turn: anything from nothing to twice as much is held to be as likely.
     """
     q = len(found.attractors)
     asked = len(many.fates[0])
     end = np.where(labels >= 0, labels, q)
     here = np.bincount(end[:asked], minlength=q + 1) / asked
-
-    def ends(other: Portrait, fate: IntArray) -> tuple[IntArray, FloatArray | None]:
-        """What it means by its fates, and by how much their shares differ, where it has the same attractors."""
+    odds, spread = np.zeros((len(y), q + 1)), []
+    for other, fate in zip(many.portraits, many.fates, strict=True):
         meant = matched(found.attractors, other.attractors)
         mine = np.append(np.where(meant >= 0, meant, q), [q, q]).astype(np.intp)[fate]
-        same = len(other.attractors) == q and (meant >= 0).all()
-        return mine, np.bincount(mine, minlength=q + 1) / asked - here if same else None
-
-    odds, shares = np.zeros((asked, q + 1)), []
-    for other, fate in zip(many.portraits, many.fates, strict=True):
-        mine, differ = ends(other, fate)
         odds[np.arange(asked), mine] += 1
-        if differ is not None:
-            shares.append(differ)
-    spread = np.array(shares).reshape(-1, q + 1)
-    sharp, carried = found.of(sharpened(found.field), y[:asked])
-    _, taken = ends(sharp, sharp.number(carried.fate))
-    if taken is not None and not found.field.work.over:
-        spread += 2 * golden_steps(len(spread))[:, None] * taken
-    odds = np.concatenate([odds, np.zeros((len(y) - asked, q + 1))])
+        if len(other.attractors) == q and (meant >= 0).all():
+            spread.append(np.bincount(mine, minlength=q + 1) / asked - here)
     # One that was not asked is as sure as those next to it on its side of the border.
     for k in range(q + 1):
         said, silent = np.flatnonzero(end[:asked] == k), asked + np.flatnonzero(end[asked:] == k)
@@ -116,7 +99,7 @@ def fate_odds(found: Portrait, many: Ensemble, y: FloatArray, labels: IntArray) 
             near = cKDTree(y[said]).query(y[silent], k=min(SHORTEST_PATH, len(said)))[1].reshape(len(silent), -1)
             odds[silent] = odds[said[near]].mean(axis=1)
     odds[np.arange(len(y)), end] += 1
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True)), spread
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True)), np.array(spread).reshape(-1, q + 1)
 
 
 def located(frame: Whitening, q: int, trap: Trap, many: Ensemble, found: Portrait) -> Attractor:

@@ -50,8 +50,8 @@ NOISES = 10.0 ** np.arange(-5, -1)
 ONE_FIELD = NOTABLE
 """Paths that are predicted from each other to this share of the root mean square speed are of one field; errors below it no
 longer decide on the kernel."""
-AFFINE = 100.0
-"""Prior variance of the affine part in units of alpha^2: as good as flat."""
+AFFINE = LENGTHS[0] ** -2
+"""Prior variance of the affine part in units of alpha^2: that of the slopes of the finest kernel, as good as flat."""
 NODES, FEWEST = INDUCING_CHOOSING, SHORTEST_TURN
 """Samples that are looked at, and of every path."""
 PIECES = FEWEST // 2

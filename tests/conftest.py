@@ -7,6 +7,7 @@ was trained from the same numbers by the same code is not trained again.
 trains every field anew.
 """
 
+import gc
 import hashlib
 import mmap
 import os
@@ -21,9 +22,11 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from tests.browsers import FLAGS, chromium
+from tests.untrained import compared_little
 
 from eigenwell import datasets, learning, progress
 from eigenwell.demonstrations import DataError
+from eigenwell.export import parity
 from eigenwell.learning import Recipe, learner
 
 pytest_plugins = ["tests.studio_hands"]
@@ -40,7 +43,8 @@ def compiler_knows(flag: str) -> bool:
     return False
 
 
-settings.register_profile("eigenwell", deadline=None, derandomize=True)
+# The same examples every day, of which the second fifty say little more than the first; new ones at night.
+settings.register_profile("eigenwell", deadline=None, derandomize=True, database=None, max_examples=50)
 settings.register_profile("nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))
 
@@ -53,12 +57,18 @@ QUICK = ("--xla_backend_optimization_level=0", "--xla_cpu_use_fusion_emitters=fa
 if not NIGHTLY:
     os.environ.setdefault("XLA_FLAGS", " ".join(flag for flag in QUICK if compiler_knows(flag)))
 
+# The objects of what is imported are many, and stay: a collector that looks through them each time takes a fifteenth of it all.
+gc.set_threshold(200_000, 50, 100)
+
 LONGEST = (
+    "studio_page",
+    "studio_trust",
+    "studio_flow",
     "studio_server",
+    "export",
     "distributed",
     "reproduce",
     "docs",
-    "export",
     "snapshots",
     "fields",
     "training",
@@ -93,6 +103,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("lasa"):
                 item.add_marker(pytest.mark.skip(reason=str(error)))
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
 
 
 @cache
@@ -138,6 +153,8 @@ def learned(*args, learn_bundles=learning.learn_bundles, **options):
 if not NIGHTLY:
     # Here, before test files import it from where it is.
     learning.learn_bundles = learner.learn_bundles = learned
+    # NumPy takes motions one at a time: two fifths of them are advanced by day, all at night.
+    parity.ADVANCED = 40
 
 
 @pytest.fixture
@@ -146,8 +163,8 @@ def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Exports of it are compared with it at a tenth of the usual states, and in few loops: tests/test_export.py has all of them.
     """
-    for name, few in {"STATES": 1000, "MOTIONS": 50, "LOOPS": 10, "CROSSING": 50, "ADVANCED": 20}.items():
-        monkeypatch.setattr(f"eigenwell.export.parity.{name}", few)
+    compared_little(monkeypatch.setattr)
+    monkeypatch.setattr(parity, "CROSSING", 50)
     # Spirals arrive as straight ways do: loops on a field that only decays take thousands of steps.
     small = {"layers": 4, "features": 12, "batch": 100}
     little = Recipe(steps=40, focus_softening=0.02, **small)
@@ -155,9 +172,13 @@ def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"eigenwell.learning.{module}.Recipe", lambda **given: replace(little, **given))
 
 
-@pytest.fixture(scope="module")
+def alone(fixture_name: str, config: pytest.Config) -> str:
+    return "session" if config.option.markexpr == "browser" else "module"
+
+
+@pytest.fixture(scope=alone)
 def browser():
-    """One browser a module: the event loop of a second one beside it would be refused."""
+    """One browser for all where only browsers are tested, else one a module: event loops of others would be refused beside it."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     executable = chromium()
     if executable is None:

@@ -12,6 +12,8 @@ import hashlib
 import mmap
 import os
 import pickle
+import shutil
+import tempfile
 from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -47,6 +49,11 @@ def compiler_knows(flag: str) -> bool:
 settings.register_profile("eigenwell", deadline=None, derandomize=True, database=None, max_examples=50)
 settings.register_profile("nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))
+
+# Tests write and remove thousands of files: in memory, where there is room.
+MEMORY = Path("/dev/shm")
+if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 # Programs that training compiles: kept for the other workers and the next run, but not at home.
 os.environ.setdefault("EIGENWELL_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "eigenwell"))

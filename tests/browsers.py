@@ -9,7 +9,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
 # No request to anybody's servers; WebGL in software, for plots in space on machines without a graphics card.
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -29,11 +31,11 @@ def chromium() -> str | None:
 
 
 @contextmanager
-def served(**environment: str) -> Iterator[str]:
-    """The address of a real studio on a free port."""
-    command = [sys.executable, "-m", "eigenwell", "studio", "--no-browser", "--port", "0"]
+def served(module: str = "eigenwell", **environment: str) -> Iterator[str]:
+    """The address of a real studio on a free port, or of that of another module (`tests.small_studio`)."""
+    command = [sys.executable, "-m", module, "studio", "--no-browser", "--port", "0"]
     settings = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings) as server:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings, cwd=ROOT) as server:
         assert server.stdout is not None
         try:
             found = re.search(r"http://\S+", server.stdout.readline())

@@ -7,10 +7,13 @@ was trained from the same numbers by the same code is not trained again.
 trains every field anew.
 """
 
+import gc
 import hashlib
 import mmap
 import os
 import pickle
+import shutil
+import tempfile
 from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -21,9 +24,11 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from tests.browsers import FLAGS, chromium
+from tests.untrained import compared_little
 
 from eigenwell import datasets, learning, progress
 from eigenwell.demonstrations import DataError
+from eigenwell.export import parity
 from eigenwell.learning import Recipe, learner
 
 pytest_plugins = ["tests.studio_hands"]
@@ -40,9 +45,15 @@ def compiler_knows(flag: str) -> bool:
     return False
 
 
-settings.register_profile("eigenwell", deadline=None, derandomize=True)
+# The same examples every day, of which the second fifty say little more than the first; new ones at night.
+settings.register_profile("eigenwell", deadline=None, derandomize=True, database=None, max_examples=50)
 settings.register_profile("nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("EIGENWELL_TESTS", "eigenwell"))
+
+# Tests write and remove thousands of files: in memory, where there is room.
+MEMORY = Path("/dev/shm")
+if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 # Programs that training compiles: kept for the other workers and the next run, but not at home.
 os.environ.setdefault("EIGENWELL_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "eigenwell"))
@@ -53,19 +64,29 @@ QUICK = ("--xla_backend_optimization_level=0", "--xla_cpu_use_fusion_emitters=fa
 if not NIGHTLY:
     os.environ.setdefault("XLA_FLAGS", " ".join(flag for flag in QUICK if compiler_knows(flag)))
 
+# The objects of what is imported are many, and stay: a collector that looks through them each time takes a fifteenth of it all.
+gc.set_threshold(200_000, 50, 100)
+
 LONGEST = (
+    "studio_page",
+    "studio_trust",
+    "studio_flow",
     "studio_server",
+    "export",
     "distributed",
     "reproduce",
     "docs",
-    "export",
     "snapshots",
+    "ends",
+    "readme",
     "fields",
-    "training",
     "distributed_faults",
     "identification",
+    "training",
+    "audit",
+    "warps_export",
+    "comparison",
     "cli",
-    "readme",
     "release",
     "report",
 )
@@ -93,6 +114,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("lasa"):
                 item.add_marker(pytest.mark.skip(reason=str(error)))
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
 
 
 @cache
@@ -138,6 +164,8 @@ def learned(*args, learn_bundles=learning.learn_bundles, **options):
 if not NIGHTLY:
     # Here, before test files import it from where it is.
     learning.learn_bundles = learner.learn_bundles = learned
+    # NumPy takes motions one at a time: two fifths of them are advanced by day, all at night.
+    parity.ADVANCED = 40
 
 
 @pytest.fixture
@@ -146,8 +174,8 @@ def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Exports of it are compared with it at a tenth of the usual states, and in few loops: tests/test_export.py has all of them.
     """
-    for name, few in {"STATES": 1000, "MOTIONS": 50, "LOOPS": 10, "CROSSING": 50, "ADVANCED": 20}.items():
-        monkeypatch.setattr(f"eigenwell.export.parity.{name}", few)
+    compared_little(monkeypatch.setattr)
+    monkeypatch.setattr(parity, "CROSSING", 50)
     # Spirals arrive as straight ways do: loops on a field that only decays take thousands of steps.
     small = {"layers": 4, "features": 12, "batch": 100}
     little = Recipe(steps=40, focus_softening=0.02, **small)
@@ -155,9 +183,13 @@ def trains_little(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"eigenwell.learning.{module}.Recipe", lambda **given: replace(little, **given))
 
 
-@pytest.fixture(scope="module")
+def alone(fixture_name: str, config: pytest.Config) -> str:
+    return "session" if config.option.markexpr == "browser" else "module"
+
+
+@pytest.fixture(scope=alone)
 def browser():
-    """One browser a module: the event loop of a second one beside it would be refused."""
+    """One browser for all where only browsers are tested, else one a module: event loops of others would be refused beside it."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     executable = chromium()
     if executable is None:

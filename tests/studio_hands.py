@@ -24,10 +24,10 @@ STARTS_B = ((0.85, 0.22), (0.88, 0.34), (0.8, 0.15))
 
 KEY = "eigenwell-studio"
 
-# What moves is painted by software here: twenty pictures a second show that it moves as well as sixty, and leave the processor
+# What moves is painted by software here: twelve pictures a second show that it moves as well as sixty, and leave the processor
 # to what is waited for.
 FEWER_FRAMES = """{ const next = requestAnimationFrame.bind(window);
-    window.requestAnimationFrame = (call) => next(() => setTimeout(() => call(performance.now()), 34)) }"""
+    window.requestAnimationFrame = (call) => next(() => setTimeout(() => call(performance.now()), 66)) }"""
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +35,7 @@ def address():
     """The real server on a free port."""
     pytest.importorskip("starlette", reason='the studio needs pip install "eigenwell[studio]"')
     # A fifth of the training: what is learned is coarse, and everything else about it the same.
-    with served(EIGENWELL_STUDIO_STEPS="60") as where:
+    with served("tests.small_studio", EIGENWELL_STUDIO_STEPS="60") as where:
         yield where
 
 

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from tests.untrained import field_of
+from tests.untrained import compared_little, field_of
 
 import eigenwell as ew
 from eigenwell import files
@@ -239,7 +239,7 @@ def test_learn_replaces_models_and_nothing_else(folder, tmp_path, trains_little)
 
 @pytest.mark.slow
 def test_export(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("eigenwell.export.parity.STATES", 1000)  # tests/test_export.py has all 10,000
+    compared_little(monkeypatch.setattr)  # tests/test_export.py has all 10,000 states
     code, out, err = run("export", model, "--c", tmp_path / "field.h")
     assert code == (6 if shutil.which("cc") is None else 0), err  # where no compiler is there, nothing is proved
     assert (tmp_path / "field.h").stat().st_size > 1000 and "field.h" in out

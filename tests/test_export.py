@@ -1,7 +1,6 @@
 """Exports say what the library says, in C and in ONNX, or they are not written."""
 
 import math
-import os
 import runpy
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import numpy as np
 import onnxruntime
 import pytest
 from tests.test_models import many, stable_field
-from tests.untrained import learned_field
+from tests.untrained import compared_little, learned_field
 
 from eigenwell.demonstrations import Chart
 from eigenwell.export import (
@@ -28,7 +27,6 @@ from eigenwell.export import (
     c_text,
     export_c,
     export_onnx,
-    parity,
 )
 from eigenwell.export.c_header import FLAGS, find_compiler
 from eigenwell.export.c_text import kd_tree
@@ -57,15 +55,9 @@ ABOUT_PARITY = {
 
 @pytest.fixture(autouse=True)
 def asked_little(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All 10,000 states where agreement is in question; a tenth of them where only the file is wanted.
-
-    Of what is advanced two fifths are asked by day, all of it at night: NumPy takes motions one at a time.
-    """
-    about_parity = request.node.originalname in ABOUT_PARITY
-    if not about_parity:
-        monkeypatch.setattr(parity, "STATES", 1000)
-    if os.environ.get("EIGENWELL_TESTS") != "nightly":
-        monkeypatch.setattr(parity, "ADVANCED", 40 if about_parity else 20)
+    """All 10,000 states where agreement is in question; few where only the file is wanted."""
+    if request.node.originalname not in ABOUT_PARITY:
+        compared_little(monkeypatch.setattr)
 
 
 def name_of(export: Export) -> str:
@@ -166,7 +158,7 @@ def test_every_range_of_the_tree_is_split_by_its_middle(count: int) -> None:
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Field, dict[str, onnxruntime.InferenceSession]]:
     field, path = many(2, 2, toward=True, memory=True), tmp_path_factory.mktemp("graph") / "field.onnx"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parity, "STATES", 1000)
+        compared_little(patch.setattr)
         export_onnx(field, path)
     sessions = {
         part: onnxruntime.InferenceSession(str(path.with_name(f"field{part}.onnx")), providers=["CPUExecutionProvider"])
@@ -560,7 +552,8 @@ def test_the_c_example_compiles_without_a_warning(memory: bool, tmp_path: Path) 
 @pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("precision", [SINGLE, DOUBLE, FLOAT])
-def test_a_field_of_poses_gives_twists_in_c(tmp_path, precision):
+def test_a_field_of_poses_gives_twists_in_c(tmp_path, precision, monkeypatch):
+    monkeypatch.setattr("eigenwell.export.parity.MOTIONS", 500)  # as many poses are asked
     rng = np.random.default_rng(3)
     goals = np.array([[0.2, 0.1, 0.0, 0.3, -0.2, 0.1], [-0.2, 0.0, 0.1, -0.2, 0.3, 0.2]])
     labels = np.repeat([0, 1], 40)

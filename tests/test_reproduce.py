@@ -10,6 +10,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 import typer
+from matplotlib import rcParams
 from matplotlib.image import imread
 from scipy.io import savemat
 from typer.testing import CliRunner
@@ -49,6 +50,8 @@ def small():
         patch.setattr(run, "QUICK", effort)
         for name, rough in {"CELLS": 16, "DOTS": 60, "DENSITY": 0.4, "LAYOUT": None}.items():
             patch.setattr(drawing, name, rough)
+        for name, rough in {"svg.fonttype": "none", "xtick.labelbottom": False, "ytick.labelleft": False}.items():
+            patch.setitem(rcParams, name, rough)
         patch.setattr(euclideanizing, "PublishedSettings", lambda: published)
         for module in (drawn_fields, handwriting):
             patch.setattr(module, "Recipe", lambda: little)

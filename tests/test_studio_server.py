@@ -14,6 +14,7 @@ import threading
 import time
 import zipfile
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -28,6 +29,7 @@ from eigenwell.studio import presets, protocol
 from eigenwell.studio.protocol import MESSAGE_BYTES
 from eigenwell.studio.server import SESSIONS, page_files
 
+ROOT = Path(__file__).parents[1]
 TOKEN = "a-token-for-the-test"
 SVG = b"http://www.w3.org/2000/svg"
 
@@ -38,11 +40,12 @@ pytestmark = pytest.mark.slow
 
 
 @contextmanager
-def studio(*options: str, **more: str):
+def studio(*options: str, module: str = "eigenwell", **more: str):
     """A server in a process of its own, with more in its environment; the address it prints, and the process."""
-    command = [sys.executable, "-m", "eigenwell", "studio", "--no-browser", *options]
+    command = [sys.executable, "-m", module, "studio", "--no-browser", *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **more}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, **piped, env=environment, cwd=ROOT)
     try:
         line = process.stdout.readline()
         found = re.fullmatch(r"Studio at (http://\S+/\S*)\n", line)
@@ -60,7 +63,7 @@ def studio(*options: str, **more: str):
 @pytest.fixture(scope="module")
 def server():
     # A fifth of the training: what is learned is coarse, and everything else about it the same.
-    with studio(EIGENWELL_STUDIO_STEPS="60") as (address, process):
+    with studio(module="tests.small_studio", EIGENWELL_STUDIO_STEPS="60") as (address, process):
         yield Server(address, process)
         assert process.poll() is None
 

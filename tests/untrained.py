@@ -1,4 +1,4 @@
-"""Fields without training, for what shows or carries one: any numbers make a stable field."""
+"""Fields without training, for what shows or carries one: any numbers make a stable field; and exports without long comparing."""
 
 import numpy as np
 
@@ -59,3 +59,16 @@ def field_of(found, **more):
             labels.append(np.full(len(path), q))
             phases.append(np.linspace(1.0, 0.0, len(path)))
     return learned_field(found.attractors, *map(np.concatenate, (samples, labels, phases)), **more)
+
+
+FEW = {"STATES": 1000, "MOTIONS": 50, "LOOPS": 10, "ADVANCED": 20}
+
+
+def compared_little(setattr):
+    """Where only the file of an export is wanted: it is compared at a tenth of the usual states and in few loops, by a program
+    that is compiled quickly."""
+    from eigenwell.export import c_header, parity
+
+    for name, few in FEW.items():
+        setattr(parity, name, few)
+    setattr(c_header, "FLAGS", tuple(flag for flag in c_header.FLAGS if flag != "-O2"))

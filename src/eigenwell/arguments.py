@@ -21,6 +21,7 @@ from .checks import (
     spread_stamps,
     time_stamps,
 )
+from .data_frames import is_frame
 from .errors import DataError
 from .velocities import Smoothed, smoothed
 
@@ -144,11 +145,7 @@ def is_sequence_of_trajectories(data: Any) -> bool:
 def has_names(data: Any) -> bool:
     """A data frame (pandas, polars, Arrow), or a list of them: its columns say what they are."""
     items = data if isinstance(data, list | tuple) else [data]
-    return len(items) > 0 and all(
-        not isinstance(item, np.ndarray)
-        and (hasattr(item, "column_names") or (hasattr(item, "columns") and hasattr(item, "to_numpy")))
-        for item in items
-    )
+    return len(items) > 0 and all(map(is_frame, items))
 
 
 def _is_table(item: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Results as data frames: pandas by default, or whatever is made from a dictionary of columns."""
+"""Data frames: what is one, and results as frames, pandas by default or whatever is made from a dictionary of columns."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 
 from .errors import missing_extra
 
-__all__ = ["Framed", "Kind", "data_frame", "sample_columns"]
+__all__ = ["Framed", "Kind", "data_frame", "is_frame", "sample_columns"]
 
 Kind = Callable[[dict[str, Any]], Any]
 """What makes a frame of named columns: `pandas.DataFrame`, `polars.DataFrame`, `pyarrow.table`, `dict`."""
+
+
+def is_frame(data: Any) -> bool:
+    """Whether this is a table with names: a pandas or polars frame, an Arrow table or batch."""
+    if isinstance(data, np.ndarray):
+        return False
+    arrow = hasattr(data, "column_names") and hasattr(data, "column")
+    return arrow or (hasattr(data, "columns") and hasattr(data, "to_numpy") and hasattr(data, "shape"))
 
 
 def data_frame(columns: dict[str, NDArray[Any]], kind: Kind | None) -> Any:

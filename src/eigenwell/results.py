@@ -62,11 +62,65 @@ class Result(ABC):
 
     @abstractmethod
     def in_memory(self) -> Identification:
-        """The result with its samples in memory, thinned along the paths where there are very many.
+        """The result with its samples in memory, thinned along the paths where there are very many; itself where it has them.
 
         Returns
         -------
         Identification
+        """
+
+    @abstractmethod
+    def members(self, q: int) -> IntArray:
+        """Samples of sub-dynamics q, path after path in order of time: the rows of `embeddings[q]`.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics, 0 to Q - 1.
+
+        Returns
+        -------
+        (n_q,) int array
+
+        Raises
+        ------
+        DataError
+            For a number that no sub-dynamics has.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+        >>> len(found.members(0)) == len(found.embeddings[0])
+        True
+        """
+
+    @abstractmethod
+    def paths(self, q: int) -> list[IntArray]:
+        """Sample indices of every path of sub-dynamics q, in order of time.
+
+        Of snapshots, a path is the samples along one solution of the estimated field, by the time they have to go.
+
+        Parameters
+        ----------
+        q : int
+            The sub-dynamics, 0 to Q - 1.
+
+        Returns
+        -------
+        list of int arrays
+
+        Raises
+        ------
+        DataError
+            For a number that no sub-dynamics has, and for a kernel graph, which has no paths.
+
+        Examples
+        --------
+        >>> import eigenwell as ew
+        >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
+        >>> [len(path) for path in found.paths(1)]
+        [201, 201, 201]
         """
 
     def _check(self, q: int) -> None:
@@ -225,58 +279,10 @@ class Identification(Result, Framed):
         return isinstance(self.graph, PathGraph)
 
     def members(self, q: int) -> IntArray:
-        """Samples of sub-dynamics q, path after path in order of time: the rows of `embeddings[q]`.
-
-        Parameters
-        ----------
-        q : int
-            The sub-dynamics, 0 to Q - 1.
-
-        Returns
-        -------
-        (n_q,) int array
-
-        Raises
-        ------
-        DataError
-            For a number that no sub-dynamics has.
-
-        Examples
-        --------
-        >>> import eigenwell as ew
-        >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
-        >>> len(found.members(0)) == len(found.embeddings[0])
-        True
-        """
         self._check(q)
         return self.spectra[q].nodes
 
     def paths(self, q: int) -> list[IntArray]:
-        """Sample indices of every path of sub-dynamics q, in order of time.
-
-        Of snapshots, a path is the samples along one solution of the estimated field, by the time they have to go.
-
-        Parameters
-        ----------
-        q : int
-            The sub-dynamics, 0 to Q - 1.
-
-        Returns
-        -------
-        list of int arrays
-
-        Raises
-        ------
-        DataError
-            For a number that no sub-dynamics has, and for a kernel graph, which has no paths.
-
-        Examples
-        --------
-        >>> import eigenwell as ew
-        >>> found = ew.identify(ew.systems.heart.sample(seed=0, frequency=20.0))
-        >>> [len(path) for path in found.paths(1)]
-        [201, 201, 201]
-        """
         self._check(q)
         if isinstance(self.graph, Graph):
             raise DataError("A kernel graph has no paths; identify with SuccessorGraph or TrajectoryGraph to get them.")
@@ -315,12 +321,6 @@ class Identification(Result, Framed):
         )
 
     def in_memory(self) -> Identification:
-        """Itself: what a distributed result gives as well, so that plots, reports and `learn` take both.
-
-        Returns
-        -------
-        Identification
-        """
         return self
 
     def _picture(self) -> str:

@@ -77,8 +77,7 @@ def rests(episode: Episode, size: float) -> Rests:
 
 def run_ends(flags: BoolArray) -> IntArray:
     """(m, 2) where runs of True begin and end (the first row after them)."""
-    padded = np.concatenate([[False], flags, [False]])
-    return np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2)
+    return np.flatnonzero(np.diff(flags, prepend=False, append=False)).reshape(-1, 2)
 
 
 def steps(episode: Episode) -> tuple[FloatArray, FloatArray]:

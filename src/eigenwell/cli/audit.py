@@ -64,6 +64,8 @@ def audit(
 
 def show(found: Audit) -> None:
     """The headline, the bad episodes, then what is missing."""
+    from ..report.wording import point
+
     say(found.headline, bold=interactive())
     rows = [
         (str(v.episode), v.name, f.name, f"{f.confidence:.2f}", f.action, f.message)
@@ -73,8 +75,7 @@ def show(found: Audit) -> None:
     if rows:
         table(("episode", "file", "fault", "confidence", "do", "what"), rows, numbers_from=99)
     for q, goal in enumerate(found.goals):
-        place = ", ".join(f"{c:.4g}" for c in goal.place[:4]) + (", …" if len(goal.place) > 4 else "")
-        say(f"goal {q} at ({place}): {plural(len(goal.episodes), 'episode')}")
+        say(f"goal {q} at {point(goal.place)}: {plural(len(goal.episodes), 'episode')}")
     for name, why in found.skipped:
         say(f"skipped {name}: {why}")
     for said in found.missing:

@@ -120,10 +120,9 @@ def simulate(
     if as_json:
         print_json({"time": t, "states": rolled, "attractors": attractors, "distance_to_attractor": gap})
     elif interactive() or output is not None:
-        rows = [
-            (*(_point(p) for p in (x[0], x[-1], a)), f"{g:.2g}")
-            for x, a, g in zip(rolled, attractors, gap, strict=True)
-        ]
+        from ..report.wording import point
+
+        rows = [(*map(point, (x[0], x[-1], a)), f"{g:.2g}") for x, a, g in zip(rolled, attractors, gap, strict=True)]
         if output is not None:
             say(f"{output}: {plural(len(rolled), 'trajectory', 'trajectories')} of {samples} samples")
         table(("from", f"after {duration:g} s", "attractor", "distance"), rows, numbers_from=3)
@@ -200,8 +199,3 @@ def _states(at: list[str] | None, file: Path | None, position: str | None) -> Fl
 
 def _number(value: Any) -> str:
     return f"{value:.4g}" if interactive() else repr(float(value))
-
-
-def _point(point: Any) -> str:
-    shown = ", ".join(f"{c:.4g}" for c in point[:4])
-    return f"({shown}, …)" if len(point) > 4 else f"({shown})"

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import from_anndata, is_cells
+from ..data_frames import is_frame
 from ..demonstrations import DataError, Demonstrations
-from ..files.frames import columns_of, is_frame
+from ..files.frames import columns_of
 
 
 @dataclass(frozen=True, eq=False)

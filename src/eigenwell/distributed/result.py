@@ -168,31 +168,9 @@ class DistributedIdentification(Result):
         return dd.read_parquet([str(self.folder / name) for name in self.partitions], split_row_groups=False)
 
     def members(self, q: int) -> IntArray:
-        """Samples of sub-dynamics q, path after path in order of time.
-
-        Parameters
-        ----------
-        q : int
-            The sub-dynamics, 0 to Q - 1.
-
-        Returns
-        -------
-        (n_q,) int array
-        """
         return np.concatenate(self.paths(q))
 
     def paths(self, q: int) -> list[IntArray]:
-        """Sample indices of every path of sub-dynamics q, in order of time.
-
-        Parameters
-        ----------
-        q
-            As for `members`.
-
-        Returns
-        -------
-        list of int arrays
-        """
         table = self._table(q)
         return _by_path(table, table.column("sample").to_numpy().astype(np.intp))
 

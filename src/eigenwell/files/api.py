@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
+from ..data_frames import is_frame
 from ..demonstrations import Caution, DataError, Demonstrations
 from ..errors import MissingExtra
 from ..poses import from_poses
@@ -31,7 +32,7 @@ from .errors import (
     UnreadableFile,
     parsing,
 )
-from .frames import from_frame, is_frame
+from .frames import from_frame
 from .h5ad import H5AD
 from .json_lines import JSON
 from .mat import MAT
@@ -111,15 +112,8 @@ def read(
     """
     if quaternion not in (None, "xyzw", "wxyz"):
         raise DataError(f"Expected quaternion as 'xyzw' or 'wxyz', got {quaternion!r}.")
-    said: dict[str, Any] = {
-        "time": time,
-        "trajectory": trajectory,
-        "dt": dt,
-        "every": every,
-        "task": task,
-        "quaternion": quaternion,
-    }
-    wanted = Wanted.of(position, velocity, **said)
+    more = {"dt": dt, "every": every, "task": task, "quaternion": quaternion}
+    wanted = Wanted.of(position, velocity, time=time, trajectory=trajectory, **more)
     if not (isinstance(every, int) and every >= 1):
         raise DataError(f"Expected every as a whole number >= 1, got {every!r}.")
     if not (isinstance(longest_gap, int) and longest_gap >= 0):

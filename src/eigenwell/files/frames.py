@@ -17,14 +17,6 @@ from .recording import Recording, Wanted
 Table = dict[str, NDArray[Any]]
 
 
-def is_frame(data: Any) -> bool:
-    """Whether this is a table with names: a pandas or polars frame, an Arrow table or batch."""
-    if isinstance(data, np.ndarray):
-        return False
-    arrow = hasattr(data, "column_names") and hasattr(data, "column")
-    return arrow or (hasattr(data, "columns") and hasattr(data, "to_numpy") and hasattr(data, "shape"))
-
-
 def columns_of(frame: Any) -> Table:
     """Name -> column, lists of one length spread over columns name.0, name.1, ...; an index that is time comes along."""
     names = frame.column_names if hasattr(frame, "column_names") else list(frame.columns)

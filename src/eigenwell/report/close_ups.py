@@ -53,7 +53,7 @@ def _close_up(demos: Demonstrations, found: Identification, q: int) -> Plot:
 
 def _runs(path: IntArray, inside: BoolArray) -> list[IntArray]:
     """Unbroken stretches of a path that lie inside."""
-    edges = np.flatnonzero(np.diff(np.r_[False, inside, False].astype(np.int8)))
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
     return [path[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 

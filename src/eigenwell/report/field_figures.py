@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
 from ..demonstrations import Demonstrations
 from ..fields.simulation import drawn_motions
 from ..identification import Identification
 from .figures import spatial_layout
 from .pairs import pair_matrix
-from .traces import Plot, Section, Trace, attractor_marks, polyline, spatial, sub_dynamics, thinning
+from .traces import Plot, Section, Trace, attractor_marks, joined, polyline, spatial, sub_dynamics, thinning
 from .wording import words
 
 MARGIN = 0.15
@@ -75,9 +74,9 @@ def _lifted(field: Any) -> Section:
         mine = [path[:: thinning(len(path), 200)] for path, label in zip(shown, owner, strict=True) if label == q]
         trace = sub_dynamics(q, mode="lines", line={"width": 8}, hoverinfo="name")
         trace["meta"] |= {"faded": 0.45}
-        data.append(spatial(_joined(mine), None, **trace))
+        data.append(spatial(joined(mine, 3), None, **trace))
     line = {"mode": "lines", "line": {"width": 3}, "name": "motions, with memory", "hoverinfo": "name"}
-    data.append(spatial(_joined([one.states for one in rolled]), None, **line, meta={"ink": True}))
+    data.append(spatial(joined([one.states for one in rolled], 3), None, **line, meta={"ink": True}))
     goals = np.column_stack([field.attractors, np.zeros(field.n_attractors)])
     mark: Trace = {
         "mode": "markers+text",
@@ -94,11 +93,3 @@ def _lifted(field: Any) -> Section:
         "itself, and one stable field follows them. Drag to turn."
     )
     return Section("lifted", "The lifted paths", caption, (Plot(data, layout, 620),))
-
-
-def _joined(paths: list[FloatArray]) -> FloatArray:
-    """One after the other, with gaps."""
-    if not paths:
-        return np.full((1, 2), np.nan)
-    gap = np.full((1, paths[0].shape[1]), np.nan)
-    return np.concatenate([part for path in paths for part in (path, gap)])

@@ -56,12 +56,14 @@ def thinning(n: int, most: int = MOST_POINTS) -> int:
 
 def polyline(x: FloatArray, paths: Sequence[IntArray], every: int = 1) -> FloatArray:
     """Positions along the paths, one after the other, with a gap between them; starts and ends are kept."""
-    gap = np.full((1, x.shape[1]), np.nan)
-    parts = []
-    for path in paths:
-        keep = path[::every] if (len(path) - 1) % every == 0 else np.append(path[::every], path[-1])
-        parts += [x[keep], gap]
-    return np.concatenate(parts) if parts else gap
+    kept = [path[::every] if (len(path) - 1) % every == 0 else np.append(path[::every], path[-1]) for path in paths]
+    return joined([x[rows] for rows in kept], x.shape[1])
+
+
+def joined(parts: Sequence[FloatArray], dimension: int) -> FloatArray:
+    """Lines one after the other, with a gap behind each."""
+    gap = np.full((1, dimension), np.nan)
+    return np.concatenate([one for part in parts for one in (part, gap)] or [gap])
 
 
 def spatial(points: FloatArray, extent: float | None = None, **trace: Any) -> Trace:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from .._types import FloatArray
 from ..demonstrations import Caution
 
 
@@ -141,7 +142,7 @@ def surety(confidence: float) -> str:
     return "a guess"
 
 
-def point(coordinates: Sequence[float], most: int = 4) -> str:
+def point(coordinates: Sequence[float] | FloatArray, most: int = 4) -> str:
     largest = max((abs(c) for c in coordinates), default=0.0)
     # Rounding errors beside numbers of ordinary size read as zero.
     shown = ", ".join(f"{0.0 if abs(c) < 1e-9 * largest else c:.4g}" for c in coordinates[:most])

@@ -8,7 +8,7 @@ from eigenwell.paths.chains import Chains
 from eigenwell.paths.kinematics import estimate
 from eigenwell.paths.links import link_score, unlikeliness, variances
 from eigenwell.paths.settings import DEFAULT
-from eigenwell.paths.states import ACROSS, MIDDLE, _moved, fit_states, mismatch, returned, uncross, untangled
+from eigenwell.paths.states import ACROSS, MIDDLE, _moved, fit_states, loosened, mismatch, returned, uncross, untangled
 
 LENGTH = 80
 
@@ -59,6 +59,18 @@ def test_exchanged_ends_come_back(noise, angle, d):
 def test_right_chains_stay(noise, seed):
     x, v = crossing(1.0, noise, seed)
     assert uncross(x, true, told(x, v), cKDTree(x)) is true
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.2])
+@pytest.mark.parametrize("angle", [1.0, 2.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_links_that_fits_doubt_are_offered_again_and_nine_in_ten_stay(noise, angle, seed):
+    x, v = crossing(angle, noise, seed)
+    kin = told(x, v)
+    assert loosened(x, true, kin).n_chains <= 2 + DEFAULT.remainder * 2 * LENGTH
+    out = loosened(x, swapped, kin)
+    assert out.n_chains <= 2 + DEFAULT.remainder * 2 * LENGTH
+    assert not any(members & set(first) and members & set(second) for members in tracks(out))
 
 
 def test_one_chain_is_never_cut_into_a_loop():

@@ -18,6 +18,7 @@ from .evidence import USUAL_SPREAD
 from .fragments import recover_paths, typical_length
 from .grading import PathFinding, grade_blocks
 from .settings import DEFAULT, PathSettings
+from .states import smooth
 from .told import NOTHING, Told
 
 
@@ -112,7 +113,8 @@ class SuccessorGraph:
         check_places(places, len(x), demos.dimension, str(places))
         found, kin = recover_paths(x, v, self.settings)
         reach = kin.step
-        offsets = cut_at_rests(x[found.order], v[found.order], found.offsets, reach)
+        still = smooth(x, kin, found, self.settings)[1] / kin.dt[:, None] if kin.is_noisy(self.settings) else v
+        offsets = cut_at_rests(x[found.order], still[found.order], found.offsets, reach)
         usable = whole_enough(np.diff(offsets), self.settings)
         nodes, offsets = _with_repeats(demos, index[found.order], offsets, first)
         return _grouped(demos, nodes, offsets, usable, reach, trusted_ends=False, told=told, unit=unit)

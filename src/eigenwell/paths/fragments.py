@@ -19,7 +19,7 @@ from .chains import Chains
 from .kinematics import Kinematics, estimate, halfway_meeting, steady
 from .links import first_guess, likely_links
 from .settings import DEFAULT, PathSettings
-from .states import link, smooth, untangled
+from .states import link, loosened, smooth, untangled
 
 
 def recover_paths(x: FloatArray, v: FloatArray, s: PathSettings = DEFAULT) -> tuple[Chains, Kinematics]:
@@ -41,9 +41,11 @@ def likely_paths(x: FloatArray, v: FloatArray, tree: cKDTree, s: PathSettings = 
     order = tree.indices.astype(np.intp)
     x, v = x[order], v[order]
     tree = cKDTree(x)
-    linked, kin = link_fragments(x, v, *most_likely(x, v, tree, s), learn=True, s=s)
-    if kin.is_noisy(s) and min(kin.noise_x, kin.noise_u) > kin.bend:
-        # Where noise, not bending, is what steps miss by, a bend at a crossing is a mistake and no corner.
+    chains, kin = most_likely(x, v, tree, s)
+    # Where noise, not bending, is what steps miss by, a bend at a crossing is a mistake and no corner.
+    mixed_up = kin.is_noisy(s) and min(kin.noise_x, kin.noise_u) > kin.bend
+    linked, kin = link_fragments(x, v, loosened(x, chains, kin, s) if mixed_up else chains, kin, learn=True, s=s)
+    if mixed_up:
         # What was mixed up at a crossing and broken there is whole after the first round, and the second sees more of it.
         mended = untangled(x, linked, kin, tree, s)
         if mended is not linked:

@@ -137,6 +137,24 @@ def link(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings = DEFAU
     return chains.joined(follows) if (follows >= 0).any() else None
 
 
+def loosened(x: FloatArray, chains: Chains, kin: Kinematics, s: PathSettings = DEFAULT) -> Chains:
+    """Chains without the links, made sample by sample, that fits to several samples on either side doubt.
+
+    Where paths cross, single samples are easily mixed up. Of the worst tenth of the links those are offered to `link` again that
+    are not likelier than chance by more than a path that breaks off is less likely.
+    """
+    i = np.flatnonzero(chains.chain_at[1:] == chains.chain_at[:-1])
+    if len(i) == 0:
+        return chains
+    before, after = states_beside(x, chains, kin, i, i + 1, s)
+    dt, gaps = kin.dt[chains.order], np.arange(1.0, s.most_missing + 1)
+    score = continued(before, after, np.sqrt(dt[i + 1] / dt[i])[:, None], gaps, gaps - 1, kin, s)
+    successor = chains.successor.copy()
+    doubtful = score > max(-s.in_motion, np.quantile(score, 1 - s.remainder))
+    successor[chains.order[i[doubtful]]] = -1
+    return Chains.of(successor, x)
+
+
 def continued(
     a: States,
     b: States,

@@ -43,7 +43,7 @@ from eigenwell.learning.targets import (
     travel_times,
 )
 from eigenwell.learning.training import double_precision
-from eigenwell.learning.tube import strand_gaps, tube
+from eigenwell.learning.tube import comes_back, strand_gaps, tube
 from eigenwell.learning.winding import SpiralTarget, Winding
 from eigenwell.progress import told
 
@@ -399,6 +399,34 @@ def test_lifted_paths_do_not_cross_and_fall_to_phase_zero() -> None:
     assert not raised.frame.braked[-1]
     rho = phases_of(eight()[0][0], np.zeros(2))
     assert rho[0] == 1 and rho[-1] < 0.02
+
+
+def closed(turns: float, samples: int = 200) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Round a circle once, or an eight from where it crosses, at even speed, to where it began."""
+    t = np.linspace(0, 2 * np.pi, 1000)
+    x = np.column_stack([np.sin(t), np.cos(t - (turns - 1) * np.pi / 2) * (np.sin(t) if turns == 2 else 1)])
+    length = np.append(0, np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1)))
+    even = np.linspace(0, length[-1], samples)
+    x = np.column_stack([np.interp(even, length, column) for column in x.T])
+    return [(x, np.gradient(x, 3 / (samples - 1), axis=0))]
+
+
+def test_a_path_comes_back_where_it_crosses_itself_or_ends_where_it_began() -> None:
+    assert all(comes_back(Bundle.of(closed(turns), closed(turns)[0][0][-1])) for turns in (1, 2))
+    assert comes_back(Bundle.of(eight(), np.zeros(2)))
+    # Lifted by its phase it does not; nor do motions that begin in different places, or that turn and wind.
+    assert not comes_back(lifted_bundle(Bundle.of(eight(), np.zeros(2)), 2.0))
+    assert not any(comes_back(Bundle.of(paths, np.zeros(2))) for paths in (arcs(count=4), spirals(0.3)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turns", [1, 2], ids=["circle", "eight"])
+def test_a_map_is_not_torn_by_a_figure_that_ends_where_it_begins(turns: int) -> None:
+    """Its start and its goal cannot be a way's length apart in the latent space: 25 % of the loops arrived at 100 Hz."""
+    paths = closed(turns)
+    field = learn_motions([paths], paths[0][0][-1:], memory=False)
+    certificate = field.certificate(samples=20)
+    assert certificate.safe, str(certificate)
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from .guide import Guide, Home, way_home
 from .programs import kept_programs
 from .recipes import Recipe
 from .targets import BESIDE, FINE, Bundle, Target, arc_to_go
-from .tube import tube
+from .tube import comes_back, tube
 
 KNEE = 0.3
 """Where the pseudo-Huber loss turns from square to straight, in units of the root mean square speed."""
@@ -63,7 +63,8 @@ class TrainingSet(NamedTuple):
     moving: Array
     """1 where the direction of v counts."""
     placed: Array
-    """1 where the latent position is known: for one motion, whose paths are straight; of several only the field is."""
+    """1 where the latent position is known: for one motion whose paths can be straight. Of several, and of a path that comes back
+    beside itself, only the field is: psi would tear what is one place apart."""
     between: Guide
     home: Home
     known: Known
@@ -89,14 +90,14 @@ def training_set(
     paths = sum(len(bundle.x) for bundle in bundles)
     position = np.linspace(0, paths, count, endpoint=False)
     fastest = max(float(np.linalg.norm(v, axis=1).max()) for bundle in bundles for v in bundle.v)
+    straight = float(len(bundles) == 1 and not comes_back(bundles[0]))
     parts, k = [], 0
     for q, bundle in enumerate(bundles):
         beside = tube(bundle, recipe.tube, [*bundles[:q], *bundles[q + 1 :]])
         for x, v, place, (width, rate) in zip(bundle.x, bundle.v, target.place(bundle), beside, strict=True):
             rest = arc_to_go(x, bundle.attractor)
             moving = (np.linalg.norm(v, axis=1) > FINE * fastest).astype(float)
-            placed = np.full(len(x), float(len(bundles) == 1))
-            columns = (x, v, place, width, rate, recipe.tube * rest / rest[0], moving, placed)
+            columns = (x, v, place, width, rate, recipe.tube * rest / rest[0], moving, np.full(len(x), straight))
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])
             k += 1

@@ -13,12 +13,11 @@ repeats a movement, and no test data are needed to choose how.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from .._types import FloatArray
-from .targets import BESIDE, Bundle, arc_to_go, on_other_strand, travel_times
+from .targets import Bundle, arc_to_go, on_other_strand, travel_times
 
 
 def tube(bundle: Bundle, sigma: float, others: Sequence[Bundle] = ()) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -49,12 +48,6 @@ def strand_gaps(bundle: Bundle, others: Sequence[Bundle] = (), most: int = 1200)
         distance = np.sqrt(np.maximum(square, 0.0))
         gap[part] = np.where(on_other_strand(rest[part, None], other_rest, distance), distance, np.inf).min(1)
     return list(np.split(gap, np.cumsum([len(a) for a in bundle.x])[:-1]))
-
-
-def comes_back(bundle: Bundle) -> bool:
-    """Whether a path looks like another part of itself somewhere: it crosses itself, or ends where it began."""
-    alone = (replace(bundle, x=(x,), v=(v,)) for x, v in zip(bundle.x, bundle.v, strict=True))
-    return any(strand_gaps(one)[0].min() < BESIDE for one in alone)
 
 
 def _smooth_in_time(width: FloatArray, gone: FloatArray, breadth: float = 0.03, nodes: int = 200) -> FloatArray:

@@ -14,6 +14,11 @@ the mean squared error in time of the roll-outs is the mean over the demonstrati
 v_n the speed of the demonstrations there. It is least for the mean of the times at which those that differ came by. The
 velocities alone say another clock, the mean speed at each place: its errors add up along the way, and it knows nothing of
 ways that are shorter than those shown.
+
+That clock arrives when demonstrations did on average, and misses the goal where one was over earlier. So it is asked besides that
+little is left of the way, sum_n |x_n - x_(n-1)| min(max((T_n - D) / (T_n - T_(n-1)), 0), 1), at D = T_N exp(-h sigma), with sigma
+the spread of the logarithms of the demonstrations' durations about T_N. It is the slow end of a way that is hurried then, where
+a moment is a short distance.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ from .._types import FloatArray
 from ..fields import StableField
 from ..fields.flows import fourier_features, window
 from .following import TOGETHER, even, rolled
-from .targets import FINE, Bundle, arc_to_go, travel_times
+from .targets import BESIDE, FINE, Bundle, arc_to_go, travel_times
 
 Matched = tuple[FloatArray, FloatArray, FloatArray, float]
 """Places of a roll-out, when it is there, when its demonstration was, and the duration of those to this goal on average."""
@@ -38,8 +43,7 @@ def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: f
     """The field with the clock that `group` was shown with, by about `count` places on its ways.
 
     What the velocities say is corrected by as little as that takes: errors in FINE boxes are weighed against changes of the
-    weights. On its way it gets ahead, at the goal by the share `haste` of the time it took: where demonstrations last longer or
-    shorter, a roll-out that lags misses its goal, one that leads waits there.
+    weights. What is left of the way counts in tubes: h = `haste`, 0 for none of it.
     """
     total = sum(len(bundle.x) for bundle in group)
     matched = [each for bundle in group for each in _matched(field, bundle, count // total)]
@@ -51,32 +55,47 @@ def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: f
     phi = (window(speed.window, middle) * fourier_features(speed.frequencies, middle)).T
     rows = np.column_stack([phi, np.ones(len(phi))]).reshape(len(places), -1, len(phi.T) + 1)
     spans, steps = np.diff(mine), np.diff(shown)
-    share = np.linspace(0, 1, places.shape[1])[1:]
-    wanted = shown[:, 1:] * (1 - haste * share)
     length = np.linalg.norm(np.diff(places, axis=1), axis=2)
     # v times the root of the share of all time; v as if the demonstration had lasted as long as others to its goal.
     weight = length / usual[:, None] * np.sqrt(shown[:, -1:] / (steps * len(places)))
+    tubes = length / (BESIDE * np.sqrt(len(places)))
     known = np.append(speed.weights, speed.offset)
     ridge = FINE * np.eye(len(known))[:-1]
 
     def taken(clock: FloatArray) -> FloatArray:
         return np.asarray(spans * np.exp(rows @ (known - clock)))
 
-    def errors(clock: FloatArray) -> FloatArray:
-        late = np.cumsum(taken(clock), axis=1) - wanted
-        return np.concatenate([(weight * late).ravel(), ridge @ (clock - known)])
+    def fitted(begin: FloatArray, due: FloatArray) -> FloatArray:
+        """The clock that also has little left of each way when it is due, (n,)."""
 
-    def slopes(clock: FloatArray) -> FloatArray:
-        late = -np.cumsum(taken(clock)[..., None] * rows, axis=1)
-        return np.concatenate([(weight[..., None] * late).reshape(-1, len(clock)), ridge])
+        def errors(clock: FloatArray) -> FloatArray:
+            step = taken(clock)
+            there = np.cumsum(step, axis=1)
+            left = (tubes * np.clip((there - due[:, None]) / step, 0, 1)).sum(1)
+            return np.concatenate([(weight * (there - shown[:, 1:])).ravel(), left, ridge @ (clock - known)])
 
-    clock = least_squares(errors, known, slopes, method="lm").x
+        def slopes(clock: FloatArray) -> FloatArray:
+            step = taken(clock)
+            share = np.clip((np.cumsum(step, axis=1) - due[:, None]) / step, 0, 1)
+            longer = -step[..., None] * rows
+            late = np.cumsum(longer, axis=1)
+            under_way = tubes / step * ((share > 0) & (share < 1))
+            left = (under_way[..., None] * (late - share[..., None] * longer)).sum(1)
+            return np.concatenate([(weight[..., None] * late).reshape(-1, len(clock)), left, ridge])
+
+        return np.asarray(least_squares(errors, begin, slopes, method="lm").x)
+
+    clock = fitted(known, np.full(len(places), np.inf))
+    if haste > 0:
+        there = taken(clock).sum(1)
+        spread = np.sqrt((np.log(shown[:, -1] / there) ** 2).mean())
+        clock = fitted(clock, there * np.exp(-haste * spread))
     speed = speed._replace(weights=clock[:-1], offset=np.asarray(clock[-1]))
     return replace(field, model=field.model._replace(speed=speed))
 
 
 def _matched(field: StableField, bundle: Bundle, count: int) -> list[Matched]:
-    """Of every demonstration whose roll-out ends at its goal."""
+    """Of every demonstration whose roll-out ends at its goal and is beside it all the way: one of another way says no clock."""
     times = [travel_times(x, v) for x, v in zip(bundle.x, bundle.v, strict=True)]
     usual = float(np.mean([time[-1] for time in times]))
     near = np.linalg.norm(field.to_unit(field.attractors) - bundle.attractor, axis=1).argmin()
@@ -91,5 +110,7 @@ def _matched(field: StableField, bundle: Bundle, count: int) -> list[Matched]:
             # A path that was cut off before its goal says nothing of the rest.
             rest = arc_to_go(x, bundle.attractor)
             places, passed = even(field.to_unit(way), asked * field.pace, count, 1 - rest[-1] / rest[0])
-            matched.append((places, passed, even(x, time, count)[1], usual))
+            there, shown = even(x, time, count)
+            if ((places - there) ** 2).sum(1).mean() < BESIDE**2:
+                matched.append((places, passed, shown, usual))
     return matched

@@ -229,16 +229,15 @@ def test_a_clock_says_when_demonstrations_came_by_on_average_and_leaves_the_way_
     x = np.column_stack([np.interp(at, length, column) for column in way.T])
     frame = UnitBox(field.centre, field.scale, field.pace, np.ones(2, dtype=bool), 1.0)
     bundle = Bundle.of([(x, np.gradient(x, one * share, axis=0)) for one in seconds], np.zeros(2), frame=frame)
-    one, early = (on_time(field, [bundle], count=100 * len(seconds), haste=haste) for haste in (0.0, 2.0))
+    one, early = (on_time(field, [bundle], count=100 * len(seconds), haste=haste) for haste in (0.0, 0.2))
     assert one.model.flow is field.model.flow
     asked = np.linspace(0, 1, 50)
     shown = np.column_stack([np.interp(asked, share, column) for column in x.T])
     far = np.linalg.norm(one.simulate(start, t=asked * np.mean(seconds)) - shown, axis=1)
     assert np.sqrt((far**2).mean()) < 0.02
-    # Two standard deviations before that it has arrived where they differ, and is where it was where they do not.
-    due = np.mean(seconds) * np.exp(-2 * np.std(np.log(seconds)))
-    left = [np.linalg.norm(each.simulate(start, t=[0.0, due])[-1]) for each in (one, early)]
-    assert left[1] < (0.25 * left[0] if len(seconds) > 1 else left[0] + 0.01)
+    # Of its slow end nothing is left at a time at which it would have had a good part to go.
+    left = [np.linalg.norm(each.simulate(start, t=[0.0, 0.8 * np.mean(seconds)])[-1]) for each in (one, early)]
+    assert left[1] < 0.1 * left[0]
 
 
 def test_a_clock_is_not_taken_from_ways_that_end_elsewhere() -> None:

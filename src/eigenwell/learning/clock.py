@@ -15,10 +15,10 @@ v_n the speed of the demonstrations there. It is least for the mean of the times
 velocities alone say another clock, the mean speed at each place: its errors add up along the way, and it knows nothing of
 ways that are shorter than those shown.
 
-That clock arrives when demonstrations did on average, and misses the goal where one was over earlier. So it is asked besides that
-little is left of the way, sum_n |x_n - x_(n-1)| min(max((T_n - D) / (T_n - T_(n-1)), 0), 1), at D = T_N exp(-h sigma), with sigma
-the spread of the logarithms of the demonstrations' durations about T_N. It is the slow end of a way that is hurried then, where
-a moment is a short distance.
+That clock arrives when demonstrations did on average, and misses the goal where one was over earlier. So a roll-out is to get
+ahead on its way, at the goal by a share h of the time it took; and where it would be by h earlier still, at D = (1 - h) T_N, little
+is to be left of the way, sum_n |x_n - x_(n-1)| min(max((T_n - D) / (T_n - T_(n-1)), 0), 1). It is the slow end of a way that is
+hurried by that, where a moment is a short distance.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: f
     """The field with the clock that `group` was shown with, by about `count` places on its ways.
 
     What the velocities say is corrected by as little as that takes: errors in FINE boxes are weighed against changes of the
-    weights. What is left of the way counts in tubes: h = `haste`, 0 for none of it.
+    weights. What is left of the way counts in tubes. h = `haste`.
     """
     total = sum(len(bundle.x) for bundle in group)
     matched = [each for bundle in group for each in _matched(field, bundle, count // total)]
@@ -55,6 +55,7 @@ def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: f
     phi = (window(speed.window, middle) * fourier_features(speed.frequencies, middle)).T
     rows = np.column_stack([phi, np.ones(len(phi))]).reshape(len(places), -1, len(phi.T) + 1)
     spans, steps = np.diff(mine), np.diff(shown)
+    wanted = shown[:, 1:] * (1 - haste * np.linspace(0, 1, places.shape[1])[1:])
     length = np.linalg.norm(np.diff(places, axis=1), axis=2)
     # v times the root of the share of all time; v as if the demonstration had lasted as long as others to its goal.
     weight = length / usual[:, None] * np.sqrt(shown[:, -1:] / (steps * len(places)))
@@ -72,7 +73,7 @@ def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: f
             step = taken(clock)
             there = np.cumsum(step, axis=1)
             left = (tubes * np.clip((there - due[:, None]) / step, 0, 1)).sum(1)
-            return np.concatenate([(weight * (there - shown[:, 1:])).ravel(), left, ridge @ (clock - known)])
+            return np.concatenate([(weight * (there - wanted)).ravel(), left, ridge @ (clock - known)])
 
         def slopes(clock: FloatArray) -> FloatArray:
             step = taken(clock)
@@ -87,9 +88,7 @@ def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: f
 
     clock = fitted(known, np.full(len(places), np.inf))
     if haste > 0:
-        there = taken(clock).sum(1)
-        spread = np.sqrt((np.log(shown[:, -1] / there) ** 2).mean())
-        clock = fitted(clock, there * np.exp(-haste * spread))
+        clock = fitted(clock, (1 - haste) * taken(clock).sum(1))
     speed = speed._replace(weights=clock[:-1], offset=np.asarray(clock[-1]))
     return replace(field, model=field.model._replace(speed=speed))
 

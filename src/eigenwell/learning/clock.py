@@ -16,9 +16,9 @@ velocities alone say another clock, the mean speed at each place: its errors add
 ways that are shorter than those shown.
 
 That clock arrives when demonstrations did on average, and misses the goal where one was over earlier. So a roll-out is to get
-ahead on its way, at the goal by a share h of the time it took; and where it would be by h earlier still, at D = (1 - h) T_N, little
-is to be left of the way, sum_n |x_n - x_(n-1)| min(max((T_n - D) / (T_n - T_(n-1)), 0), 1). It is the slow end of a way that is
-hurried by that, where a moment is a short distance.
+ahead on its way, at the goal by a share h of the time it took; and by h before that, at D = (1 - h) T_N, little is to be left of
+the way, sum_n |x_n - x_(n-1)| min(max((T_n - D) / (T_n - T_(n-1)), 0), 1). It is the slow end of a way that is hurried by
+that, where a moment is a short distance.
 """
 
 from __future__ import annotations

@@ -97,7 +97,8 @@ class Recipe:
     """Of the time that a motion was shown for. A roll-out that lags misses its goal in time, one that leads waits there: with
     0, .05, .07 and .09 LASA's motions (every third shape, demonstrations 2 and 5 left out) are 2.8, 3.4, 3.8 and 4.4 mm off in
     time, DTW is 1.15, 1.09, 1.07 and 1.05 mm, and with 0 they end .2 mm off. As large as the bars for time allow: a
-    demonstration that is a fifth faster than the others is missed by less with more. Not where the motion winds, or the data are one smooth field."""
+    demonstration that is a fifth faster than the others is missed by less with more. Not where the motion winds, or the data are
+    one smooth field."""
     fastest: float = 1.5
     """No state moves faster than this many times the fastest sample; infinity for no limit. Low enough for a robot, high
     enough that the speed of the data is kept to half a percent."""

@@ -247,6 +247,12 @@ def test_a_clock_is_not_taken_from_ways_that_end_elsewhere() -> None:
     frame = UnitBox(field.centre, field.scale, 1.0, np.ones(2, dtype=bool), 1.0)
     bundle = Bundle.of([(x, np.ones_like(x))], field.attractors[1], frame=frame)
     assert on_time(field, [bundle], count=50, haste=0.0) is field
+    # Nor from one that ends at the goal, and gets there another way: it began beside it, and took its time.
+    turn = np.linspace(0, 2 * np.pi, 60)[:, None]
+    round_it = field.attractors[0] + 0.2 * np.hstack([np.cos(turn) - 1, np.sin(turn)]) + [[0.001, 0.0]]
+    bundle = Bundle.of([(round_it, np.gradient(round_it, 0.05, axis=0))], field.attractors[0], frame=frame)
+    assert field.basin(round_it[0]) == 0
+    assert on_time(field, [bundle], count=60, haste=0.0) is field
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from .._types import FloatArray
 from ..fields import StableField
 from ..fields.flows import fourier_features, window
 from .following import TOGETHER, even, rolled
-from .targets import FINE, Bundle, arc_to_go, travel_times
+from .targets import BESIDE, FINE, Bundle, arc_to_go, travel_times
 
 Matched = tuple[FloatArray, FloatArray, FloatArray, float]
 """Places of a roll-out, when it is there, when its demonstration was, and the duration of those to this goal on average."""
@@ -76,7 +76,7 @@ def on_time(field: StableField, group: Sequence[Bundle], *, count: int, haste: f
 
 
 def _matched(field: StableField, bundle: Bundle, count: int) -> list[Matched]:
-    """Of every demonstration whose roll-out ends at its goal."""
+    """Of every demonstration whose roll-out ends at its goal and is beside it all the way: one of another way says no clock."""
     times = [travel_times(x, v) for x, v in zip(bundle.x, bundle.v, strict=True)]
     usual = float(np.mean([time[-1] for time in times]))
     near = np.linalg.norm(field.to_unit(field.attractors) - bundle.attractor, axis=1).argmin()
@@ -91,5 +91,7 @@ def _matched(field: StableField, bundle: Bundle, count: int) -> list[Matched]:
             # A path that was cut off before its goal says nothing of the rest.
             rest = arc_to_go(x, bundle.attractor)
             places, passed = even(field.to_unit(way), asked * field.pace, count, 1 - rest[-1] / rest[0])
-            matched.append((places, passed, even(x, time, count)[1], usual))
+            there, shown = even(x, time, count)
+            if ((places - there) ** 2).sum(1).mean() < BESIDE**2:
+                matched.append((places, passed, shown, usual))
     return matched

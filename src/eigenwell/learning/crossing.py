@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import FloatArray
-from .targets import FINE, Bundle, arc_to_go, on_other_strand
+from .targets import APART, BESIDE, FINE, Bundle, arc_to_go, on_other_strand
 
 NOTICED = 0.005
 """A smaller share of a path's length that meets others is a touch: one crossing of a path of eight boxes is a hundredth."""
@@ -32,19 +32,18 @@ class Crossing:
 def crossings(bundles: Sequence[Bundle]) -> list[Crossing]:
     """All crossings within and between bundles of one frame, the largest share first.
 
-    Not around an attractor, where paths that arrive from opposite sides meet head on, as they should.
+    Not around an attractor, where paths that arrive from opposite sides meet head on, as they should; but a way that leaves
+    it meets what rests there.
     """
     frame = bundles[0].frame
-    x, v, label, rest = _even_samples(bundles)
+    x, v, label, rest, leaves = _even_samples(bundles)
     pairs = cKDTree(x / np.sqrt(x.shape[1] / 2)).query_pairs(FINE, output_type="ndarray")
-    if len(pairs) == 0:
-        return []
     i, j = pairs.T
     near = np.linalg.norm(x[i] - x[j], axis=1)
     apart = (label[i] != label[j]) | on_other_strand(rest[i], rest[j], near)
     # Beyond 45 degrees two velocities are two ways: a field between them follows neither.
     pairs = pairs[apart & ((v[i] * v[j]).sum(1) < np.sqrt(0.5))]
-    pairs = np.concatenate([pairs, pairs[:, ::-1]])
+    pairs = np.concatenate([pairs, pairs[:, ::-1], np.flatnonzero(leaves)[:, None] * [1, 1]])
     found = []
     for first in range(len(bundles)):
         for second in range(first, len(bundles)):
@@ -57,11 +56,17 @@ def crossings(bundles: Sequence[Bundle]) -> list[Crossing]:
     return sorted(found, key=lambda one: -one.share)
 
 
-def _even_samples(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Places and directions at even steps of length along all paths, with their motion and the length still to go."""
+def comes_back(bundle: Bundle) -> bool:
+    """Whether a path crosses itself, or leaves its own goal: no latent space has it straight, from end to end."""
+    return any(crossings([alone]) for alone in bundle.paths())
+
+
+def _even_samples(bundles: Sequence[Bundle]) -> tuple[FloatArray, ...]:
+    """Places and directions at even steps of length along all paths, with their motion, the length still to go, and whether they
+    are where their attractor is and leave it."""
     total = sum(arc_to_go(x, bundle.attractor)[0] for bundle in bundles for x in bundle.x)
     spacing = max(FINE / 2, total / MOST)
-    xs, vs, labels, rests = [], [], [], []
+    xs, vs, labels, rests, leaving = [], [], [], [], []
     for q, bundle in enumerate(bundles):
         for x, v in zip(bundle.x, bundle.v, strict=True):
             rest = arc_to_go(x, bundle.attractor)
@@ -70,9 +75,12 @@ def _even_samples(bundles: Sequence[Bundle]) -> tuple[FloatArray, FloatArray, Fl
             place, way = (np.column_stack([np.interp(at, done, c) for c in a.T]) for a in (x, v))
             speed = np.linalg.norm(way, axis=1)
             away = np.linalg.norm(place - bundle.attractor, axis=1)
-            keep = (speed > 0.05 * np.linalg.norm(v, axis=1).max()) & (away > 5 * FINE)
+            farthest = np.maximum.accumulate(away[::-1])[::-1]
+            leaves = (away < BESIDE) & (farthest > APART + 4 * away)
+            keep = (speed > 0.05 * np.linalg.norm(v, axis=1).max()) & (leaves | (away > BESIDE))
             xs.append(place[keep])
             vs.append(way[keep] / speed[keep, None])
             labels.append(np.full(int(keep.sum()), q))
             rests.append(rest[0] - at[keep])
-    return np.concatenate(xs), np.concatenate(vs), np.concatenate(labels), np.concatenate(rests)
+            leaving.append(leaves[keep])
+    return tuple(np.concatenate(column) for column in (xs, vs, labels, rests, leaving))

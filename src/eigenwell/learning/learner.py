@@ -256,17 +256,24 @@ def learn_motions(
     fitting = recipe.for_field() if smooth else recipe.for_motions(several)
     single = recipe.for_motions()
     memory = memory is not False
-    steps = _Steps(fitting.steps + single.steps * (toward + memory))
+    planned, begun = fitting.steps + single.steps * (toward + memory), 0
     kept = _kept(motions, attractors)
     failed: tuple[Caution, ...] = ()
 
     def part(
         name: str, groups: Sequence[Bundle | Sequence[Bundle]], how: Recipe, guides: list[Guide] | None = None
     ) -> tuple[StableField, ...]:
-        nonlocal failed
+        nonlocal failed, begun
         look = None if watch is None else lambda fields, loss: watch(Growing(name, fields, *kept, loss))
-        fields, more = learn_bundles(groups, guides=guides, recipe=how, report=steps.part(how), watch=look, **options)
-        failed += more
+        fields, more = learn_bundles(
+            groups,
+            guides=guides,
+            recipe=how,
+            report=lambda step, *_: advance("learning", begun + step, planned),
+            watch=look,
+            **options,
+        )
+        failed, begun = failed + more, begun + how.steps
         return fields
 
     # Where motions cross they are what is followed: first, so that whoever looks on sees them first.
@@ -376,16 +383,3 @@ def _kept(motions: Motions, attractors: FloatArray) -> tuple[FloatArray, IntArra
             phases.append(phases_of(x, attractors[q])[index])
             labels.append(np.full(len(index), q, dtype=np.intp))
     return np.concatenate(samples), np.concatenate(labels), np.concatenate(phases)
-
-
-class _Steps:
-    """Steps counted through all parts of a training: the map, each goal alone, the motions."""
-
-    def __init__(self, planned: int) -> None:
-        self.planned, self.begun = planned, 0
-
-    def part(self, recipe: Recipe) -> Report:
-        before = self.begun
-        self.begun += recipe.steps
-        self.planned = max(self.planned, self.begun)
-        return lambda step, steps, losses: advance("learning", before + step, self.planned)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,10 @@ class Bundle:
     @property
     def dimension(self) -> int:
         return int(self.attractor.shape[0])
+
+    def paths(self) -> list[Bundle]:
+        """Each path alone."""
+        return [replace(self, x=(x,), v=(v,), embedding=None) for x, v in zip(self.x, self.v, strict=True)]
 
 
 def _moving(x: FloatArray) -> np.ndarray:

@@ -17,6 +17,7 @@ from .._types import FloatArray
 from ..fields.flows import Array, fourier_features, identity_flow, spread_normal, window
 from ..fields.stable import Speed, StableModel, as_numpy, direction, log_speed, wells
 from . import layers
+from .crossing import comes_back
 from .guide import Guide, Home, way_home
 from .programs import kept_programs
 from .recipes import Recipe
@@ -63,7 +64,8 @@ class TrainingSet(NamedTuple):
     moving: Array
     """1 where the direction of v counts."""
     placed: Array
-    """1 where the latent position is known: for one motion, whose paths are straight; of several only the field is."""
+    """Of the latent position: 1 for one motion, whose paths are straight, more where no path can be; of several only the field
+    is known."""
     between: Guide
     home: Home
     known: Known
@@ -89,13 +91,16 @@ def training_set(
     paths = sum(len(bundle.x) for bundle in bundles)
     position = np.linspace(0, paths, count, endpoint=False)
     fastest = max(float(np.linalg.norm(v, axis=1).max()) for bundle in bundles for v in bundle.v)
+    # To make a way straight that crosses itself psi would tear one place apart. Space is left as it is, to a tube's width.
+    torn = recipe.velocity and len(bundles) == 1 and comes_back(bundles[0])
     parts, k = [], 0
     for q, bundle in enumerate(bundles):
         beside = tube(bundle, recipe.tube, [*bundles[:q], *bundles[q + 1 :]])
-        for x, v, place, (width, rate) in zip(bundle.x, bundle.v, target.place(bundle), beside, strict=True):
+        places = [x - bundle.attractor for x in bundle.x] if torn else target.place(bundle)
+        for x, v, place, (width, rate) in zip(bundle.x, bundle.v, places, beside, strict=True):
             rest = arc_to_go(x, bundle.attractor)
             moving = (np.linalg.norm(v, axis=1) > FINE * fastest).astype(float)
-            placed = np.full(len(x), float(len(bundles) == 1))
+            placed = np.full(len(x), BESIDE**-2 if torn else float(len(bundles) == 1))
             columns = (x, v, place, width, rate, recipe.tube * rest / rest[0], moving, placed)
             share = (position[(position >= k) & (position < k + 1)] - k) * (len(x) - 1)
             parts.append([_interpolate(column, share) for column in columns])

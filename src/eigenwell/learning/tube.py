@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from .._types import FloatArray
 from .targets import Bundle, arc_to_go, on_other_strand, travel_times
@@ -53,8 +54,5 @@ def strand_gaps(bundle: Bundle, others: Sequence[Bundle] = (), most: int = 1200)
 def _smooth_in_time(width: FloatArray, gone: FloatArray, breadth: float = 0.03, nodes: int = 200) -> FloatArray:
     """A Gaussian average over 3 % of the duration: neighbours follow a tube that narrows, not one that jumps."""
     even = np.linspace(0, 1, nodes)
-    values = np.interp(even, gone, width)
-    reach = int(2.5 * breadth * nodes)
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (breadth * nodes)) ** 2)
-    smooth = np.convolve(np.pad(values, reach, mode="edge"), kernel / kernel.sum(), mode="valid")
+    smooth = gaussian_filter1d(np.interp(even, gone, width), breadth * nodes, mode="nearest", truncate=2.5)
     return np.asarray(np.interp(gone, even, smooth))

@@ -166,7 +166,7 @@ def test_trajectories_that_were_given_are_grouped_by_where_the_field_takes_them(
 
 
 def test_where_the_ends_are_sure_nothing_else_is_asked(monkeypatch):
-    monkeypatch.setattr("eigenwell.flow.witness.of_one_field", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr("eigenwell.flow.witness.of_one_field", lambda *_, **__: pytest.fail("asked"))
     assert ew.identify(ew.systems.heart.sample(seed=0)).n_attractors == 2
 
 
@@ -199,6 +199,14 @@ def test_what_winds_towards_a_cycle_does_not_wind_in(pull, starts, shuffled):
     assert found.kinds == ("cycle",) and found.confidence > 0.9 and (found.labels == 0).all()
     np.testing.assert_allclose(np.linalg.norm(found.located[0].curve, axis=1), 1, atol=0.05)
     assert found.located[0].period == pytest.approx(2 * np.pi, rel=0.05)
+
+
+@pytest.mark.parametrize("pull, starts, seed", [(0.05, (0.3, 3.0), 2), (0.2, (0.2, 0.7), 1), (0.2, (1.5, 3.0), 0)])
+def test_one_recording_that_turns_says_whether_it_winds_in(pull, starts, seed):
+    """Its pieces are predicted from each other; the ends alone said a point, or refused it as a closed orbit."""
+    found = ew.identify(*[[part] for part in towards_a_cycle(pull, starts, 2.4, seed)[0]])
+    assert found.kinds == ("cycle",) and found.confidence > 0.9
+    np.testing.assert_allclose(np.linalg.norm(found.located[0].curve, axis=1), 1, atol=0.1)
 
 
 @pytest.mark.parametrize("decay", [0.04, 0.08])

@@ -13,7 +13,7 @@ from .checks import check_squares
 from .demonstrations import DataError, Demonstrations, first_occurrence
 from .flow import Evidence, FlowFinding, FlowGraph
 from .flow.data_kind import weigh
-from .flow.orbits import orbits
+from .flow.orbits import Orbit, orbits
 from .flow.witness import SURE, by_two, second
 from .graphs import Clique, Graph, Join, PathGraph
 from .numbering import Alternative
@@ -190,7 +190,14 @@ def _identified(
         return _from_told(demos, builder, given, tie, evidence or Evidence(said=True))
     if graph is None and demos.ordered and (closed := orbits(demos)):
         return _orbits_by_two(demos, of_orbits(demos, closed, *tie), tie)
-    built = builder.build(demos)
+    try:
+        built = builder.build(demos)
+    except DataError:
+        # Where recordings go round, and their ends say nothing, the field may know the cycle that they settle on.
+        cycles = _cycles_of_field(demos) if graph is None and demos.ordered else []
+        if not cycles:
+            raise
+        return of_orbits(demos, cycles, *tie)
     if graph is None and isinstance(built, PathFinding):
         both = by_two(demos, built)
         if isinstance(both, list):
@@ -208,6 +215,14 @@ def _identified(
     if evidence is None:
         return result
     return _asked_both_ways(replace(result, evidence=evidence, warnings=result.warnings + evidence.warnings))
+
+
+def _cycles_of_field(demos: Demonstrations) -> list[Orbit]:
+    offsets = demos.offsets
+    assert offsets is not None  # recordings
+    paths = PathGraph(demos.n_samples, np.arange(demos.n_samples), offsets, np.zeros(len(offsets) - 1, dtype=np.intp))
+    other = second(demos, paths, {})
+    return other.cycles if other is not None and other.agrees else []
 
 
 def _orbits_by_two(demos: Demonstrations, found: Identification, tie: tuple[Join, Masses]) -> Identification:

@@ -27,7 +27,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .._types import FloatArray, IntArray
 from ..attractors import Attractor
-from ..demonstrations import SHORTEST_PATH, Demonstrations
+from ..demonstrations import SHORTEST_PATH, DataError, Demonstrations
 from ..graphs import PathGraph
 from ..paths import Odd, PathFinding, TrajectoryGraph
 from ..paths.arrival import AT_REST, full_speed
@@ -133,11 +133,12 @@ def _affine(x: FloatArray) -> FloatArray:
 SURE = 1 - 2 * UNKNOWN
 
 
-def of_one_field(demos: Demonstrations, graph: PathGraph, odd: tuple[Odd, ...] = ()) -> bool:
-    """Whether the paths are predicted from each other; fewer than d + 1 predict their own pieces along a line."""
+def of_one_field(demos: Demonstrations, graph: PathGraph, odd: tuple[Odd, ...] = (), *, turning: bool = False) -> bool:
+    """Whether the paths are predicted from each other; fewer than d + 1 predict their own pieces along a line, unless
+    these turn."""
     paths = [graph.path(k) for k in _evenly(graph, odd)]
     paths = [p for p in paths if np.ptp(demos.x[p], axis=0).any()]
-    if len(paths) <= demos.dimension:
+    if len(paths) <= demos.dimension and not turning:
         return False
     inside = np.concatenate(paths)
     extent = np.ptp(demos.x[inside], axis=0)
@@ -173,24 +174,40 @@ class Second(NamedTuple):
         """Whether the field has the likeliest number."""
         return self.number == len(self.field.located)
 
+    @property
+    def cycles(self) -> list[Orbit]:
+        """The field's cycles with the paths that it takes to each; all of them together are as sure as the number."""
+        located = self.field.located
+        cycles = [q for q in np.unique(self.fate) if q >= 0 and located[q].kind == "cycle"]
+        return [
+            _orbit(located[q], np.flatnonzero(self.fate == q), self.said[self.number] ** (1 / len(cycles)))
+            for q in cycles
+        ]
+
     def trajectories(self, demos: Demonstrations) -> PathFinding | list[Orbit]:
         """Recordings as the field groups them: those that it takes to cycles, or, where there is none, ends."""
-        located, sure = self.field.located, self.said[self.number]
-        cycles = [q for q in np.unique(self.fate) if located[q].kind == "cycle"]
-        if cycles:  # all of them together are so sure
-            return [_orbit(located[q], np.flatnonzero(self.fate == q), sure ** (1 / len(cycles))) for q in cycles]
+        if cycles := self.cycles:
+            return cycles
         labels = np.repeat(self.fate, [len(x) for x, _ in demos.trajectories()])
         ends = TrajectoryGraph().build(demos, Told(labels=labels))
-        return replace(ends, grouping=replace(ends.grouping, probability=sure, told=""))
+        return replace(ends, grouping=replace(ends.grouping, probability=self.said[self.number], told=""))
 
 
 def second(
-    demos: Demonstrations, graph: PathGraph, ends: Mapping[int, float], odd: tuple[Odd, ...] = ()
+    demos: Demonstrations,
+    graph: PathGraph,
+    ends: Mapping[int, float],
+    odd: tuple[Odd, ...] = (),
+    *,
+    turning: bool = True,
 ) -> Second | None:
     """The field as a witness beside what the ends of paths say; None where the paths are not of one field, or leave it."""
-    if not of_one_field(demos, graph, odd):
+    if not of_one_field(demos, graph, odd, turning=turning):
         return None
-    field = FlowGraph().build(demos)
+    try:
+        field = FlowGraph().build(demos)
+    except DataError:
+        return None  # too few samples for a field
     fate = field.labels[graph.nodes[graph.offsets[1:] - 1]]
     return None if (fate[graph.group >= 0] < 0).any() else Second(field, fate, agreed(ends, field))
 
@@ -208,7 +225,7 @@ def by_two(demos: Demonstrations, paths: PathFinding) -> PathFinding | FlowFindi
     if grouping.probability >= SURE and paths.doubtful_labels <= LABELS_IN_DOUBT and not turning:
         return paths
     ends = {grouping.n_groups: grouping.probability} | {r.n_groups: r.probability for r in grouping.alternatives}
-    other = second(demos, paths.graph, ends, paths.odd)
+    other = second(demos, paths.graph, ends, paths.odd, turning=turning)
     if other is None:
         return paths
     another_kind = turning and any(a.kind == "cycle" for a in other.field.located)

@@ -150,7 +150,7 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
     top, noise = np.linalg.norm(v, axis=1).max(), noise_of(x, v)
     window = 1
     while WINDOWS * window < len(x):
-        turn = _closed(*between(_seen(x, window), _seen(v, window)), SHORTEST_TURN * BETWEEN, top)
+        turn = _closed(_seen(x, window), _seen(v, window), top)
         if turn is not None and len(turn.x) < BETWEEN * WINDOWS * window:
             return None
         # The cubic's middle has 9 / 4 of the variance that a mean of the window has.
@@ -160,7 +160,12 @@ def last_turn(x: FloatArray, v: FloatArray) -> Turn | None:
     return None
 
 
-def _closed(x: FloatArray, v: FloatArray, least: int, top: float) -> Turn | None:
+def _closed(x: FloatArray, v: FloatArray, top: float) -> Turn | None:
+    ahead = (x[:-1] - x[-1]) @ v[-1]
+    if not ((ahead[:-1] < 0) & (ahead[1:] >= 0)).any():
+        return None  # it was never here before: there is no need to look between the states
+    least = SHORTEST_TURN * BETWEEN
+    x, v = between(x, v)
     back = returned(x, v[-1], len(x) - 1, CLOSED, least)
     if back is None:
         return None
